@@ -87,6 +87,10 @@ class ModelUnavailableError(NLError):
     sqlstate = "58000"
 
 
+class ModelAwayError(ModelUnavailableError):
+    """The model's service cannot be reached, fails, or has too much to do: another may be asked."""
+
+
 class ContextLengthError(ModelUnavailableError):
     """The prompt is longer than the model takes."""
 

@@ -99,7 +99,7 @@ class Usage:
     """The language model's work for one question: calls, and tokens by kind.
 
     `prefilled`: prompt tokens computed. `cached`: prompt tokens found in the model's prefix cache.
-    `generated`: tokens sampled. Seconds count from the question's arrival.
+    `generated`: tokens sampled. Seconds count from the question's arrival. `money`: by the configured prices.
     """
 
     calls: int = 0
@@ -107,6 +107,7 @@ class Usage:
     cached: int = 0
     generated: int = 0
     first_candidate_seconds: float | None = None
+    money: float = 0.0
 
     def plus(self, other: Usage) -> Usage:
         """Both together; the first candidate's seconds are this one's."""
@@ -116,6 +117,7 @@ class Usage:
             self.cached + other.cached,
             self.generated + other.generated,
             self.first_candidate_seconds,
+            self.money + other.money,
         )
 
 

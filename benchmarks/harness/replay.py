@@ -13,7 +13,7 @@ import importlib.metadata
 import sqlite3
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ import msgspec
 from benchmarks.harness.journal import Cost
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt, Token, Weighed
+from engine.llm.profile import ModelProfile
 
 ReplyT = TypeVar("ReplyT", Completion, Weighed)
 
@@ -106,6 +107,11 @@ class Replay:
         self._read: Prompt | None = None
 
     @property
+    def profile(self) -> ModelProfile:
+        """See `engine.core.ports.LanguageModel.profile`."""
+        return self._model.profile
+
+    @property
     def grammars(self) -> bool:
         """See `engine.core.ports.LanguageModel.grammars`."""
         return self._model.grammars
@@ -143,6 +149,7 @@ class Replay:
         temperature: float = 0.0,
         seed: int = 0,
         others: int = 0,
+        schema: Mapping[str, object] | None = None,
     ) -> Completion:
         """See `engine.core.ports.LanguageModel.complete`."""
         ask = partial(
@@ -154,8 +161,10 @@ class Replay:
             temperature=temperature,
             seed=seed,
             others=TOLD,
+            schema=schema,
         )
-        key = _key("complete", prompt, grammar, max_tokens, temperature, seed, TOLD)
+        asked = () if schema is None else (schema,)
+        key = _key("complete", prompt, grammar, max_tokens, temperature, seed, TOLD, *asked)
         reply = await self._replayed(key, Completion, ask, deadline)
         return replace(reply, tokens=tuple(Token(each.text, each.others[:others]) for each in reply.tokens))
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt, Weighed
+from engine.llm.profile import ModelProfile
 from engine.tracing import Span, SpanKind, span
 from engine.types import Usage
 
@@ -24,6 +25,11 @@ class RecordingModel:
         self._model = model
         self.sent: tuple[Prompt, ...] = ()
         self.usage = Usage()
+
+    @property
+    def profile(self) -> ModelProfile:
+        """The model's own."""
+        return self._model.profile
 
     @property
     def grammars(self) -> bool:

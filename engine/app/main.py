@@ -39,6 +39,7 @@ from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
 from engine.llm.circuit import Circuit, Outage
 from engine.llm.client import ChatModel
+from engine.llm.profile_store import ProfileStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.models.encoder import EncoderUnavailableError
@@ -89,8 +90,9 @@ async def tools(
         stack.push_async_callback(pool.close)
         upstream = Databases(settings.upstream, settings.guard)
         stack.push_async_callback(upstream.aclose)
-        model = ChatModel(settings.model, settings.model.base_url, circuit)
+        model = ChatModel(settings.model, settings.model.base_url, circuit, ProfileStore(pool))
         stack.push_async_callback(model.aclose)
+        await model.remember()
         networks = stack.enter_context(networks_of(settings))
         encoder = networks.encoder
         catalog = CachedCatalog(CatalogStore(pool))
@@ -118,6 +120,7 @@ async def tools(
             second_look=second_look.packaged(),
             certainty=FittedCertainty(certainty.packaged()),
             dialogue=settings.dialogue,
+            effort=settings.model.effort,
         )
         yield built, Questions(pool, settings.limits.ttl), pool
 

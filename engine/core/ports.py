@@ -46,7 +46,7 @@ class Completion:
     """An answer of a language model. Tokens by kind as in `Usage`; `logprob`: mean over the generated tokens.
 
     `tokens`: of the text, in order, where alternatives were requested and the model gives them. `refusal`: what the
-    model says instead of an answer.
+    model said instead of an answer. `money`: as in `Usage`.
     """
 
     text: str
@@ -57,29 +57,33 @@ class Completion:
     finished: bool
     tokens: tuple[Token, ...] = ()
     refusal: str | None = None
+    money: float = 0.0
 
     @property
     def usage(self) -> Usage:
         """Of this one call."""
-        return Usage(1, self.prefilled, self.cached, self.generated)
+        return Usage(1, self.prefilled, self.cached, self.generated, money=self.money)
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
     """The options' log-probabilities (natural), in their order. Tokens by kind as in `Usage`.
 
-    One that is too unlikely to be reported has the least reported; all are None where none was.
+    One that is too unlikely to be reported has the least reported; all are None where none was. `calls` 0: the model
+    was not asked, since it does not tell.
     """
 
     logprobs: tuple[float | None, ...]
     prefilled: int
     cached: int
     generated: int
+    calls: int = 1
+    money: float = 0.0
 
     @property
     def usage(self) -> Usage:
         """Of this one call."""
-        return Usage(1, self.prefilled, self.cached, self.generated)
+        return Usage(self.calls, self.prefilled, self.cached, self.generated, money=self.money)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ class LanguageModel(Protocol):
 
     @property
     def profile(self) -> ModelProfile:
-        """What the server can do, as far as it was found out."""
+        """What the server can do, as far as it is known."""
 
     @property
     def grammars(self) -> bool:
@@ -128,11 +132,10 @@ class LanguageModel(Protocol):
     ) -> Completion:
         """Continues `prompt`; `grammar` is a Lark grammar that the text (less `prefix`) must match.
 
-        Neither `prefix` nor `begun` is repeated.
+        Neither `prefix` nor `begun` is repeated. Both are left out where the server does not go on with an answer.
+        `schema`: a JSON schema for the answer, kept to where the profile says so; else it is any JSON, or any text.
 
         `seed`: makes sampling at a temperature above zero repeatable. `others`: alternatives to report for each token.
-
-        `schema`: of an answer in JSON; a server that knows none is asked for JSON, or for nothing of the kind.
         """
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
@@ -142,7 +145,7 @@ class LanguageModel(Protocol):
         """`answer` as if the model had begun so: its `logprob` tells how likely that is."""
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
-        """Puts `prompt` into the server's prefix cache."""
+        """Puts `prompt` into the prefix cache of a server that is ours; of another, finds out the profile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,69 +1,88 @@
 """The language model behind any OpenAI-compatible server, through the `openai` client.
 
-Owns the mapping of the server's failures to `NLError`s, and the fields of a request with grammar and prefix. When no
-call is made is `engine.llm.circuit`'s.
+Owns a call's deadline, its second attempt, and what is learnt where a server refuses a field. The words of errors are
+`engine.llm.refusals`'; when no call is made is `engine.llm.circuit`'s.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import TypeVar
 
 import openai
-from openai.types.chat import ChatCompletion, ChatCompletionMessageParam, ChatCompletionTokenLogprob
+from openai.types.chat import ChatCompletion
 
 from engine.core.deadline import Deadline
-from engine.core.ports import Completion, Prompt, Token, Weighed
-from engine.errors import CancelledError, ModelUnavailableError
+from engine.core.ports import Completion, Prompt, Weighed
+from engine.errors import CancelledError, ModelAwayError, ModelUnavailableError
+from engine.llm import refusals
+from engine.llm.call import TOP_LOGPROBS, Call
 from engine.llm.circuit import Circuit, Outage
-from engine.llm.settings import GrammarSupport, ModelSettings
-
-TOP_LOGPROBS = 20
-"""Tokens whose log-probabilities are asked for: the protocol's maximum."""
-
-LARK = "%llguidance {}\n"
-"""Tells `llama-server` that a grammar is llguidance's Lark and not its own GBNF."""
+from engine.llm.discovery import Discovery, ListedModel
+from engine.llm.profile import EMBEDDED, UNKNOWN, ModelProfile, NoProfiles, Profiles
+from engine.llm.reading import completion, is_cut_short, is_filtered, thinks, weighed
+from engine.llm.settings import GrammarSupport, ModelSettings, Provider
 
 CONNECT_SECONDS = 5.0
 """What a connection may take to be made."""
 
+MORE = 2
+"""Times the room of an answer that did not fit."""
+
 _TOLD = 200
 """Characters of a failure that later refusals repeat: a server's may be a whole page."""
 
-_TOO_MANY = 429
-_FAILED = 500
+_Made = TypeVar("_Made")
 
 
 class ChatModel:
     """Implements `engine.core.ports.LanguageModel`.
 
-    A call that meets no connection, or a server that is too busy or fails, is made once more within its deadline.
+    A call that meets no connection, or a server that is too busy or fails, is made once more within its deadline. What
+    the server can do is found out by the first call, or taken from `profiles`, which a refusal changes.
     """
 
-    def __init__(self, settings: ModelSettings, base_url: str, circuit: Circuit | None = None) -> None:
-        """`circuit`: one that others look at as well; None makes one."""
+    def __init__(
+        self,
+        settings: ModelSettings,
+        base_url: str,
+        circuit: Circuit | None = None,
+        profiles: Profiles | None = None,
+    ) -> None:
+        """`circuit`: one that others look at as well; None makes one. `profiles` None: kept in memory alone."""
         self._settings = replace(settings, base_url=base_url)
         self._circuit = circuit or Circuit(settings)
-        self._client = openai.AsyncOpenAI(
-            base_url=base_url,
-            api_key=settings.api_key,
-            max_retries=1,
-            timeout=openai.Timeout(None, connect=CONNECT_SECONDS),
-        )
+        self._profiles = profiles or NoProfiles()
+        self._profile = EMBEDDED if settings.grammar is GrammarSupport.EMBEDDED else None
+        self._key = self._settings.place, self._settings.called
+        self._finding_out = asyncio.Lock()
+        self._client = _client(self._settings)
+
+    @property
+    def profile(self) -> ModelProfile:
+        """See `engine.core.ports.LanguageModel.profile`."""
+        return self._profile or UNKNOWN
 
     @property
     def grammars(self) -> bool:
         """Whether the server takes grammars."""
-        return self._settings.grammar is not GrammarSupport.NONE
+        return self.profile.grammar is not GrammarSupport.NONE
 
     @property
     def goes_on(self) -> bool:
         """Whether the server goes on with a begun answer under its grammar."""
-        return self._settings.grammar is GrammarSupport.EMBEDDED
+        return self.profile.grammar is GrammarSupport.EMBEDDED
+
+    @property
+    def outage(self) -> Outage | None:
+        """While the server is not asked."""
+        return self._circuit.outage
 
     async def complete(
         self,
@@ -75,163 +94,184 @@ class ChatModel:
         temperature: float = 0.0,
         seed: int = 0,
         others: int = 0,
+        schema: Mapping[str, object] | None = None,
     ) -> Completion:
         """See `engine.core.ports.LanguageModel.complete`."""
-        extra: dict[str, Any] = {"seed": seed} if seed else {}
-        if others:
-            extra["top_logprobs"] = min(others, TOP_LOGPROBS)
-        if prompt.begun:
-            extra["begun"] = prompt.begun
-        if grammar is not None:
-            extra |= _constraint(self._settings.grammar, grammar)
-        return _completion(await self._ask(prompt, deadline, max_tokens, temperature, extra), prompt.prefix)
+        own = {"begun": prompt.begun} if prompt.begun else {}
+        call = Call(prompt, max_tokens, temperature, seed, others, grammar, schema, own)
+        reply = await self._ask(call, deadline)
+        return completion(reply, prompt.prefix if self.profile.continuation else "", self._settings.price)
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
         """See `engine.core.ports.LanguageModel.weigh`."""
-        return _weighed(await self._ask(prompt, deadline, 1, 0.0, {"top_logprobs": TOP_LOGPROBS}), options)
+        await self.find_out(deadline)
+        if not self.profile.top_logprobs:
+            return Weighed((None,) * len(options), 0, 0, 0, calls=0)
+        reply = await self._ask(Call(prompt, 1, others=TOP_LOGPROBS), deadline)
+        return weighed(reply, options, self._settings.price)
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """See `engine.core.ports.LanguageModel.likelihood`."""
-        return _completion(await self._ask(prompt, deadline, 1, 0.0, {"given": answer}))
+        reply = await self._ask(Call(prompt, 1, own={"given": answer}), deadline)
+        return completion(reply, price=self._settings.price)
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """See `engine.core.ports.LanguageModel.read`."""
+        if self._profile is not None and not self.goes_on:
+            return
         # Nobody's question waits for it: it is made while the circuit is open, too, and closes it.
-        await self._send(prompt, deadline, 1, 0.0, {"keep_prompt": True})
+        kept = Call(prompt, 1, own={"keep_prompt": True})
+        make = partial(self._replied, kept, deadline) if self.goes_on else partial(self._find_out, deadline)
+        await self._told(make, deadline)
         self._circuit.answered(deadline.clock())
 
-    async def _ask(
-        self, prompt: Prompt, deadline: Deadline, max_tokens: int, temperature: float, extra: dict[str, Any]
-    ) -> ChatCompletion:
-        """A call, unless the circuit is open; the circuit learns how it ended."""
-        circuit, began = self._circuit, deadline.clock()
-        outage = circuit.refused(began)
-        if outage is not None:
-            raise _refused(self._settings.address, outage, began)
-        try:
-            reply = await self._send(prompt, deadline, max_tokens, temperature, extra)
-        except CancelledError:
-            circuit.timed_out(began, deadline.clock())
-            raise
-        except ModelUnavailableError as problem:
-            if _is_servers(problem.__cause__):
-                circuit.failed(began, deadline.clock(), str(problem.__cause__)[:_TOLD])
-            else:
-                circuit.answered(deadline.clock())
-            raise
-        except BaseException:
-            circuit.given_up(began, deadline.clock())
-            raise
-        circuit.answered(deadline.clock())
-        return reply
+    async def remember(self) -> None:
+        """Takes the profile that is kept, where there is one."""
+        if self._profile is None:
+            self._profile = await self._profiles.find(*self._key)
 
-    async def _send(
-        self, prompt: Prompt, deadline: Deadline, max_tokens: int, temperature: float, extra: dict[str, Any]
-    ) -> ChatCompletion:
-        messages: list[ChatCompletionMessageParam] = [
-            {"role": "system", "content": prompt.system},
-            {"role": "user", "content": prompt.user},
-        ]
-        if prompt.prefix:
-            messages.append({"role": "assistant", "content": prompt.prefix})
-            extra = {**extra, "continue_final_message": True, "add_generation_prompt": False}
-        try:
-            # The client's own timeouts are of single steps, and begin anew with the second attempt.
-            async with asyncio.timeout(deadline.remaining()):
-                return await self._client.chat.completions.create(
-                    model=self._settings.model,
-                    messages=messages,
-                    max_tokens=max_tokens,
-                    temperature=temperature,
-                    logprobs=True,
-                    extra_body=extra,
-                )
-        except TimeoutError as problem:
-            raise CancelledError(
-                "the language model did not answer in time", hint="Raise nl.timeout."
-            ) from problem
-        except openai.OpenAIError as problem:
-            raise ModelUnavailableError(
-                "the language model is not available",
-                detail=f"{self._settings.address}: {problem}",
-                hint="Check [model] base_url, api_key and model, and that the server runs.",
-            ) from problem
+    async def find_out(self, deadline: Deadline, *, anew: bool = False) -> ModelProfile:
+        """What the server can do; `anew`: asked again whatever is known. Raises as a call."""
+        if self._profile is None or anew:
+            await self._watched(partial(self._find_out, deadline, anew=anew), deadline)
+        return self.profile
+
+    async def models(self) -> tuple[ListedModel, ...]:
+        """Those that the server lists; none where it does not."""
+        with contextlib.suppress(openai.OpenAIError):
+            page = await self._client.models.list(timeout=CONNECT_SECONDS)
+            return tuple(ListedModel.of(each) for each in getattr(page, "data", None) or ())
+        return ()
 
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._client.close()
 
+    async def _ask(self, call: Call, deadline: Deadline) -> ChatCompletion:
+        """The answer, with more room where a model that thinks has used it all up."""
+        await self.find_out(deadline)
+        reply = await self._watched(partial(self._replied, call, deadline), deadline)
+        if is_cut_short(reply) and (thinks(reply) or self.profile.reasoning):
+            await self._learn(replace(self.profile, reasoning=True, temperature=False))
+            more = replace(call, room=MORE)
+            reply = await self._watched(partial(self._replied, more, deadline), deadline)
+        if is_filtered(reply):
+            raise refusals.filtered(f"{self._settings.address}: finish_reason is content_filter.")
+        return reply
 
-def _is_servers(problem: BaseException | None) -> bool:
-    """Whether the server was not there, had too much to do or failed; otherwise it answers, and refused a request."""
-    if isinstance(problem, openai.APIStatusError):
-        return problem.status_code == _TOO_MANY or problem.status_code >= _FAILED
-    return True
+    async def _watched(self, make: Callable[[], Awaitable[_Made]], deadline: Deadline) -> _Made:
+        """What `make` gives, unless the circuit is open; the circuit learns how it ended."""
+        circuit, began = self._circuit, deadline.clock()
+        outage = circuit.refused(began)
+        if outage is not None:
+            raise _refused(self._settings.address, outage, began)
+        try:
+            made = await self._told(make, deadline)
+        except CancelledError:
+            circuit.timed_out(began, deadline.clock())
+            raise
+        except ModelAwayError as problem:
+            circuit.failed(began, deadline.clock(), (problem.detail or "").partition(": ")[2][:_TOLD])
+            raise
+        except ModelUnavailableError:
+            circuit.answered(deadline.clock())
+            raise
+        except BaseException:
+            circuit.given_up(began, deadline.clock())
+            raise
+        circuit.answered(deadline.clock())
+        return made
+
+    async def _told(self, make: Callable[[], Awaitable[_Made]], deadline: Deadline) -> _Made:
+        """What `make` gives within the deadline; the client's errors become ours."""
+        try:
+            # The client's own timeouts are of single steps, and begin anew with the second attempt.
+            async with asyncio.timeout(deadline.remaining()):
+                try:
+                    return await make()
+                except openai.OpenAIError as problem:
+                    unknown = refusals.says(problem) is refusals.Refusal.MODEL
+                    names = [each.name for each in await self.models()] if unknown else []
+                    raise refusals.explained(problem, self._settings, names) from problem
+        except TimeoutError as problem:
+            raise CancelledError(
+                "the language model did not answer in time",
+                hint="Raise nl.timeout, or name a faster model in [model].",
+            ) from problem
+
+    async def _replied(self, call: Call, deadline: Deadline) -> ChatCompletion:
+        """The reply to `call`, without the fields that the server refuses: they are never sent again."""
+        while True:
+            profile = self.profile
+            try:
+                return await self._post(call, profile, deadline=deadline)
+            except openai.APIStatusError as problem:
+                learnt = refusals.without_refused(profile, problem, call.body(profile))
+                if learnt == profile:
+                    raise
+                await self._learn(learnt)
+
+    async def _post(self, call: Call, profile: ModelProfile, *, deadline: Deadline) -> ChatCompletion:
+        """One request, and a second one where the first met no server, or one that fails or has too much to do."""
+        try:
+            return await self._request(call, profile)
+        except openai.OpenAIError as problem:
+            wait = refusals.wait_before_again(problem)
+            if wait is None or wait >= deadline.remaining():
+                raise
+            await asyncio.sleep(wait)
+        return await self._request(call, profile)
+
+    async def _request(self, call: Call, profile: ModelProfile) -> ChatCompletion:
+        body = call.body(profile)
+        reply: object = await self._client.chat.completions.create(
+            model=self._settings.called, messages=body.pop("messages"), extra_body=body
+        )
+        # Some services put an error, or a page of theirs, into a reply that says all is well.
+        if not isinstance(reply, ChatCompletion) or not reply.choices:
+            raise refusals.NoReplyError(str(getattr(reply, "error", reply)))
+        return reply
+
+    async def _find_out(self, deadline: Deadline, *, anew: bool = False) -> None:
+        async with self._finding_out:
+            if not anew:
+                await self.remember()
+                if self._profile is not None:
+                    return
+            listed = await self.models()
+            own = [each for each in listed if each.name == self._settings.model] or listed[:1]
+            post = partial(self._post, deadline=deadline)
+            discovery = Discovery(post, self._settings.grammar, next(iter(own), None))
+            await self._learn(await discovery.find_out())
+
+    async def _learn(self, profile: ModelProfile) -> None:
+        if profile != self._profile:
+            self._profile = profile
+            await self._profiles.keep(*self._key, profile)
 
 
-def _refused(address: str, outage: Outage, now: float) -> ModelUnavailableError:
+def _client(settings: ModelSettings) -> openai.AsyncOpenAI:
+    timeout = openai.Timeout(None, connect=CONNECT_SECONDS)
+    if settings.provider is Provider.AZURE:
+        return openai.AsyncAzureOpenAI(
+            azure_endpoint=settings.base_url or "",
+            api_version=settings.api_version,
+            api_key=settings.api_key,
+            max_retries=0,
+            timeout=timeout,
+        )
+    return openai.AsyncOpenAI(
+        base_url=settings.base_url, api_key=settings.api_key, max_retries=0, timeout=timeout
+    )
+
+
+def _refused(address: str, outage: Outage, now: float) -> ModelAwayError:
     since = datetime.now(UTC) - timedelta(seconds=now - outage.since)
     wait = math.ceil(outage.again_at - now)
     again = f"It is tried again in {wait} seconds." if wait > 0 else "It is being tried again."
-    return ModelUnavailableError(
+    return ModelAwayError(
         "the language model is not available",
         detail=f"{address} has failed {outage.failures} times in a row since {since:%Y-%m-%d %H:%M:%S} UTC,"
         f" at last with: {outage.last}",
         hint=f"{again} Operators: see that the model server runs, then pgparley check model.",
     )
-
-
-def _constraint(support: GrammarSupport, grammar: str) -> dict[str, Any]:
-    """The fields of the request's body that make the answer match `grammar`."""
-    match support:
-        case GrammarSupport.EMBEDDED | GrammarSupport.STRUCTURED_OUTPUTS:
-            return {"structured_outputs": {"grammar": grammar}}
-        case GrammarSupport.GUIDED_GRAMMAR:
-            return {"guided_grammar": grammar}
-        case GrammarSupport.LLGUIDANCE:
-            return {"grammar": LARK + grammar}
-        case GrammarSupport.NONE:
-            return {}
-
-
-def _weighed(reply: ChatCompletion, options: Sequence[str]) -> Weighed:
-    cost = _completion(reply)
-    logprobs = reply.choices[0].logprobs
-    first = next(iter((logprobs.content or ()) if logprobs else ()), None)
-    told = [(each.token.strip(), each.logprob) for each in first.top_logprobs] if first else []
-    found = [_summed([logprob for token, logprob in told if token == option]) for option in options]
-    # A token beyond the top ones is at most as probable as the last of them.
-    least = min((logprob for _, logprob in told), default=None)
-    known = any(each is not None for each in found)
-    values = tuple((least if each is None else each) if known else None for each in found)
-    return Weighed(values, cost.prefilled, cost.cached, cost.generated)
-
-
-def _summed(logprobs: Sequence[float]) -> float | None:
-    """The logarithm of the probabilities' sum; None of none."""
-    return math.log(sum(map(math.exp, logprobs))) if logprobs else None
-
-
-def _completion(reply: ChatCompletion, prefix: str = "") -> Completion:
-    """The completion, without the `prefix`, which `llama-server` repeats and others do not."""
-    choice = reply.choices[0]
-    usage = reply.usage
-    prompt = usage.prompt_tokens if usage else 0
-    details = usage.prompt_tokens_details if usage else None
-    cached = (details.cached_tokens or 0) if details else 0
-    told = (choice.logprobs.content or ()) if choice.logprobs else ()
-    # `llama-server` tells of the token that ends the answer too, which has no text.
-    content = [token for token in told if token.bytes != []]
-    return Completion(
-        text=(choice.message.content or "").removeprefix(prefix),
-        prefilled=prompt - cached,
-        cached=cached,
-        generated=usage.completion_tokens if usage else 0,
-        logprob=sum(token.logprob for token in content) / len(content) if content else None,
-        finished=choice.finish_reason == "stop",
-        tokens=tuple(map(_token, content)),
-    )
-
-
-def _token(told: ChatCompletionTokenLogprob) -> Token:
-    return Token(told.token, tuple((other.token, math.exp(other.logprob)) for other in told.top_logprobs))

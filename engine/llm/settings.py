@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -26,6 +26,13 @@ class GrammarSupport(StrEnum):
     NONE = "none"
 
 
+class Provider(StrEnum):
+    """How the service is addressed. `AZURE`: by deployment and version, with the key in a header of its own."""
+
+    OPENAI = "openai"
+    AZURE = "azure"
+
+
 class Effort(StrEnum):
     """How many calls a question may cost a model that is asked for readings."""
 
@@ -45,18 +52,77 @@ class Effort(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSettings:
+class Price:
+    """Money for a million tokens, of whatever currency. `cached` None: those cost what others of the prompt do."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+    cached: float | None = None
+
+    def of(self, prefilled: int, cached: int, generated: int) -> float:
+        """Of one call."""
+        again = self.prompt if self.cached is None else self.cached
+        return (prefilled * self.prompt + cached * again + generated * self.completion) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
     """An OpenAI-compatible server. `base_url` None: pgparley starts the embedded one on loopback.
 
-    `api_key`: shown to the server, and what the embedded one wants to be shown; with `NO_KEY` that wants none.
-    `circuit_failures`: in a row, after which no call is made for `circuit_pause` seconds, and then one to see; 0: calls
-    are always made. `circuit_patience`: seconds without an answer that count as a failure.
+    `api_key`: shown to the server, and what the embedded one wants to be shown; with `NO_KEY` that wants none. A file
+    that holds it (`api_key_file`) goes before, and a variable of the environment (`api_key_env`). `grammar` None: found
+    out. `deployment`: Azure's name for the model, where it differs; `api_version`: of Azure's interface.
     """
 
     base_url: str | None = None
     api_key: str = field(default=NO_KEY, repr=False)
+    api_key_file: str = ""
+    api_key_env: str = ""
     model: str = "qwen2.5-coder-1.5b-instruct-q4_k_m"
-    grammar: GrammarSupport = GrammarSupport.STRUCTURED_OUTPUTS
+    provider: Provider = Provider.OPENAI
+    deployment: str = ""
+    api_version: str = "2024-10-21"
+    grammar: GrammarSupport | None = None
+    price: Price | None = None
+
+    @property
+    def address(self) -> str:
+        """Host and port of `base_url` alone: a URL may hold a password."""
+        where = urlsplit(self.base_url or "")
+        return f"{where.hostname or ''}:{where.port or ''}"
+
+    @property
+    def called(self) -> str:
+        """The name by which requests call the model."""
+        return self.deployment or self.model
+
+    @property
+    def place(self) -> str:
+        """What tells this server from others: its address and path, and the grammar that it was said to take."""
+        path = urlsplit(self.base_url or "").path.rstrip("/")
+        return f"{self.address}{path}{f' {self.grammar}' if self.grammar else ''}"
+
+    @property
+    def key_place(self) -> str:
+        """Where the key is configured, in words."""
+        if self.api_key_file:
+            return f"in the file {self.api_key_file}, which api_key_file in [model] names"
+        if self.api_key_env:
+            return f"in the variable {self.api_key_env}, which api_key_env in [model] names"
+        return "as api_key in [model]"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings(ServiceSettings):
+    """The service that is asked, and those that stand in for it.
+
+    `fallback`: the next is asked where one is away. `circuit_failures`: in a row, after which no call is made for
+    `circuit_pause` seconds, and then one to see; 0: calls are always made. `circuit_patience`: seconds without an
+    answer that count as a failure.
+    """
+
+    fallback: tuple[ServiceSettings, ...] = ()
+    effort: Effort = Effort.NORMAL
     circuit_failures: int = 5
     circuit_pause: float = 15.0
     circuit_patience: float = 30.0
@@ -64,12 +130,20 @@ class ModelSettings:
     def __post_init__(self) -> None:
         if self.circuit_failures < 0 or min(self.circuit_pause, self.circuit_patience) < 0:
             raise ValueError("circuit_failures, circuit_pause and circuit_patience are 0 or more")
+        if any(each.base_url is None for each in self.fallback):
+            raise ValueError("every fallback needs a base_url")
 
     @property
-    def address(self) -> str:
-        """Host and port of `base_url` alone: a URL may hold a password."""
-        where = urlsplit(self.base_url or "")
-        return f"{where.hostname or ''}:{where.port or ''}"
+    def services(self) -> tuple[ModelSettings, ...]:
+        """Each service by itself, in the order in which they are asked."""
+        names = [each.name for each in fields(ServiceSettings)]
+        return (
+            replace(self, fallback=()),
+            *(
+                replace(self, fallback=(), **{name: getattr(other, name) for name in names})
+                for other in self.fallback
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)

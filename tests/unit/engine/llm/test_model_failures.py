@@ -16,12 +16,14 @@ from engine.core.ports import Prompt
 from engine.errors import CancelledError, ModelUnavailableError, NLError
 from engine.llm.circuit import Circuit, CircuitState
 from engine.llm.client import ChatModel
-from engine.llm.settings import ModelSettings
+from engine.llm.settings import GrammarSupport, ModelSettings
 from tests.chat_server import chat_server, completion
 from tests.conftest import free_port
 
 PROMPT = Prompt("You write SQL.", "One.")
-SETTINGS = ModelSettings(circuit_failures=3, circuit_pause=60.0, circuit_patience=0.2)
+SETTINGS = ModelSettings(
+    grammar=GrammarSupport.EMBEDDED, circuit_failures=3, circuit_pause=60.0, circuit_patience=0.2
+)
 
 
 @dataclass

@@ -1,0 +1,43 @@
+"""The store's table of what model servers can do. Owns its SQL."""
+
+from __future__ import annotations
+
+import asyncpg
+import msgspec
+import structlog
+
+from engine.errors import for_log
+from engine.llm.profile import ModelProfile
+from schema_catalog.pg import Pool
+
+_FIND = "SELECT profile::text FROM pgparley.model_profile WHERE (place, model) = ($1, $2)"
+_KEEP = """
+    INSERT INTO pgparley.model_profile (place, model, profile) VALUES ($1, $2, $3::text::jsonb)
+    ON CONFLICT (place, model) DO UPDATE SET profile = excluded.profile, found_at = now()"""
+
+_FAILURES = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+
+log = structlog.stdlib.get_logger("engine")
+
+
+class ProfileStore:
+    """Implements `engine.llm.profile.Profiles`: without the store a server is asked anew, which costs four calls."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def find(self, place: str, model: str) -> ModelProfile | None:
+        """See `engine.llm.profile.Profiles`; None as well of what another version has kept."""
+        try:
+            kept = await self._pool.fetchval(_FIND, place, model)
+            return None if kept is None else ModelProfile.of_json(kept)
+        except (*_FAILURES, msgspec.MsgspecError) as problem:
+            log.warning("model profile not read", problem=for_log(problem))
+            return None
+
+    async def keep(self, place: str, model: str, profile: ModelProfile) -> None:
+        """See `engine.llm.profile.Profiles`."""
+        try:
+            await self._pool.execute(_KEEP, place, model, profile.to_json())
+        except _FAILURES as problem:
+            log.warning("model profile not kept", problem=for_log(problem))

@@ -1,0 +1,86 @@
+"""What a model server's reply says: as `Completion` and `Weighed`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from openai.types.chat import ChatCompletion, ChatCompletionMessage, ChatCompletionTokenLogprob
+
+from engine.core.ports import Completion, Token, Weighed
+from engine.llm.settings import Price
+
+
+def completion(reply: ChatCompletion, prefix: str = "", price: Price | None = None) -> Completion:
+    """Without the `prefix`, which `llama-server` repeats and others do not."""
+    choice = reply.choices[0]
+    usage = reply.usage
+    prompt = usage.prompt_tokens if usage else 0
+    details = usage.prompt_tokens_details if usage else None
+    cached = (details.cached_tokens or 0) if details else 0
+    told = (choice.logprobs.content or ()) if choice.logprobs else ()
+    # `llama-server` tells of the token that ends the answer too, which has no text.
+    content = [token for token in told if token.bytes != []]
+    generated = usage.completion_tokens if usage else 0
+    return Completion(
+        text=_text(choice.message).removeprefix(prefix),
+        prefilled=prompt - cached,
+        cached=cached,
+        generated=generated,
+        logprob=sum(token.logprob for token in content) / len(content) if content else None,
+        finished=choice.finish_reason in ("stop", "tool_calls"),
+        tokens=tuple(map(_token, content)),
+        refusal=choice.message.refusal,
+        money=price.of(prompt - cached, cached, generated) if price else 0.0,
+    )
+
+
+def weighed(reply: ChatCompletion, options: Sequence[str], price: Price | None = None) -> Weighed:
+    """The options as the first token of the answer."""
+    cost = completion(reply, price=price)
+    logprobs = reply.choices[0].logprobs
+    first = next(iter((logprobs.content or ()) if logprobs else ()), None)
+    told = [(each.token.strip(), each.logprob) for each in first.top_logprobs] if first else []
+    found = [_summed([logprob for token, logprob in told if token == option]) for option in options]
+    # A token beyond the top ones is at most as probable as the last of them.
+    least = min((logprob for _, logprob in told), default=None)
+    known = any(each is not None for each in found)
+    values = tuple((least if each is None else each) if known else None for each in found)
+    return Weighed(values, cost.prefilled, cost.cached, cost.generated, money=cost.money)
+
+
+def thinks(reply: ChatCompletion) -> bool:
+    """Whether the model has thought before it answered."""
+    details = reply.usage.completion_tokens_details if reply.usage else None
+    message = reply.choices[0].message
+    apart = (message.model_extra or {}).keys() & {"reasoning_content", "reasoning"}
+    return bool(
+        (details and details.reasoning_tokens)
+        or any((message.model_extra or {})[name] for name in apart)
+        or _text(message).lstrip().startswith("<think>")
+    )
+
+
+def is_cut_short(reply: ChatCompletion) -> bool:
+    """Whether the limit of tokens left no room for an answer."""
+    return reply.choices[0].finish_reason == "length" and not _text(reply.choices[0].message).strip()
+
+
+def is_filtered(reply: ChatCompletion) -> bool:
+    """Whether the service has withheld the answer."""
+    return reply.choices[0].finish_reason == "content_filter"
+
+
+def _text(message: ChatCompletionMessage) -> str:
+    """The content; where there is none, the arguments of the first function called."""
+    calls = [call.function.arguments for call in message.tool_calls or () if call.type == "function"]
+    return message.content or next(iter(calls), "")
+
+
+def _summed(logprobs: Sequence[float]) -> float | None:
+    """The logarithm of the probabilities' sum; None of none."""
+    return math.log(sum(map(math.exp, logprobs))) if logprobs else None
+
+
+def _token(told: ChatCompletionTokenLogprob) -> Token:
+    return Token(told.token, tuple((other.token, math.exp(other.logprob)) for other in told.top_logprobs))

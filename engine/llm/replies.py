@@ -127,10 +127,11 @@ def _reading(said: object) -> Reading | None:
         said = {"sql": said}
     if not isinstance(said, dict):
         return None
-    written = statements(_text(said, "sql"))
-    if not written:
+    # What is no query is the guard's to refuse, with a reason.
+    sql = statement(_text(said, "sql")) or _line(_text(said, "sql"))
+    if not sql:
         return None
-    return Reading(written[0], *(_line(_text(said, key)) for key in ("meaning", "assumes", "database")))
+    return Reading(sql, *(_line(_text(said, key)) for key in ("meaning", "assumes", "database")))
 
 
 def _text(said: Mapping[str, object], key: str) -> str:

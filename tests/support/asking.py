@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from engine.core.deadline import Deadline
@@ -13,7 +13,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.guard.rules import BUILT_IN, Rules
 from engine.linking.element_text import linked
-from engine.settings import GenerationSettings
+from engine.settings import GenerationSettings, Strategy
 from engine.stages.generate import generate
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database, Snapshot, TableKey
@@ -72,7 +72,7 @@ def tools(
     server = cast("Any", upstream or PlanningUpstream())
     model = cast("Any", ScriptedLLM([sql]))
     encoder = cast("Any", WordEncoder())
-    generation = settings or GenerationSettings()
+    generation = replace(settings or GenerationSettings(), strategy=Strategy.SEARCH)
     return Tools(nothing, server, encoder, model, nothing, generation=generation)
 
 

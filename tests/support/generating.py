@@ -17,7 +17,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.guard.rules import BUILT_IN, Rules
 from engine.linking.element_text import linked
-from engine.settings import GenerationSettings
+from engine.settings import GenerationSettings, Strategy
 from engine.stages.generate import generate
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database, Snapshot, TableKey
@@ -119,7 +119,7 @@ def generated(
         model=cast("Any", model),
         router=cast("Any", None),
         conditions=cast("Any", Conditions()),
-        generation=settings or GenerationSettings(),
+        generation=replace(settings or GenerationSettings(), strategy=Strategy.SEARCH),
     )
     state = State(AskRequest(Asker("ana", "music"), question), k, 6, Deadline(1e12), 0.0, routes=(route,))
     return asyncio.run(generate(replace(state), tools))

@@ -15,7 +15,14 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
 from engine.routing.router import HybridRouter
-from engine.settings import DialogueSettings, Limits, SelectionSettings, UpstreamSettings
+from engine.settings import (
+    DialogueSettings,
+    GenerationSettings,
+    Limits,
+    SelectionSettings,
+    Strategy,
+    UpstreamSettings,
+)
 from engine.upstream import Databases
 from pgparley import cluster
 from pgparley.cluster import Cluster
@@ -87,6 +94,7 @@ async def tools(pool: Any, model: ScriptedLLM) -> AsyncIterator[Tools]:
         model=model,
         router=HybridRouter(encoder),
         dialogue=DialogueSettings(questions=0, abstention=1.0),
+        generation=GenerationSettings(strategy=Strategy.SEARCH),
     )
     await upstream.aclose()
 

@@ -26,7 +26,14 @@ from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.routing.router import HybridRouter
-from engine.settings import DialogueSettings, LearningSettings, Limits, UpstreamSettings
+from engine.settings import (
+    DialogueSettings,
+    GenerationSettings,
+    LearningSettings,
+    Limits,
+    Strategy,
+    UpstreamSettings,
+)
 from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from pgparley.cluster import Cluster
@@ -100,8 +107,11 @@ async def _service(cluster: Cluster, model: ScriptedLLM) -> tuple[Service, Datab
     upstream = Databases(UpstreamSettings(pool_size=2))
     encoder: Any = WordEncoder()
     catalog = CachedCatalog(store)
+    searching = GenerationSettings(strategy=Strategy.SEARCH)
     shown = DialogueSettings(questions=0, abstention=1.0)
-    tools = Tools(catalog, upstream, encoder, model, HybridRouter(encoder), dialogue=shown)
+    tools = Tools(
+        catalog, upstream, encoder, model, HybridRouter(encoder), dialogue=shown, generation=searching
+    )
     learner = Learner(tools, LearningStore(pool, LearningSettings()))
     service = Service(tools, Questions(pool, 600.0), Limits(k=2, calls=3, timeout=20), learner=learner)
     return service, upstream, pool

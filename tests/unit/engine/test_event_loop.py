@@ -18,7 +18,7 @@ from engine.learning.store import normal_form
 from engine.linking.source import StoredValues
 from engine.pipeline import STAGES
 from engine.routing.router import HybridRouter
-from engine.settings import DialogueSettings, Limits
+from engine.settings import DialogueSettings, GenerationSettings, Limits, Strategy
 from engine.types import Asker, AskReply, AskRequest
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
 from schema_catalog.values import ColumnValues
@@ -172,6 +172,7 @@ def service(model: ScriptedLLM) -> Service:
         values=StoredValues(cast("Any", Values())),
         memory=Memory(),
         dialogue=DialogueSettings(question=1.0, abstention=1.0),
+        generation=GenerationSettings(strategy=Strategy.SEARCH),
     )
     return Service(tools, Questions(cast("Any", Store()), 600.0), Limits(calls=8))
 

@@ -27,7 +27,7 @@ from engine.settings import (
 
 SETTINGS = EngineSettings(Path("/run/engine.sock"), "postgresql://store", router=Path("/var/router"))
 
-NO_PART = frozenset({"engine", "engine.errors", "engine.settings", "engine.types"}) | {
+NO_PART = frozenset({"engine", "engine.errors", "engine.llm.settings", "engine.settings", "engine.types"}) | {
     "engine.calibration",
     "engine.calibration.conformal",
     "engine.calibration.records",

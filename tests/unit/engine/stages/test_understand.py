@@ -14,6 +14,7 @@ from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.refusal import RefusalReason
+from engine.settings import GenerationSettings, Strategy
 from engine.stages.understand import understand
 from engine.types import Asker, AskRequest
 from tests.support.scripted import ScriptedLLM
@@ -23,7 +24,8 @@ NOTHING = cast("Any", None)
 
 def understood(question: str, says: str = "", *, finished: bool = True) -> tuple[State, ScriptedLLM]:
     model = Breaking([says]) if not finished else ScriptedLLM([says])
-    tools = Tools(NOTHING, NOTHING, NOTHING, cast("Any", model), NOTHING)
+    searching = GenerationSettings(strategy=Strategy.SEARCH)
+    tools = Tools(NOTHING, NOTHING, NOTHING, cast("Any", model), NOTHING, generation=searching)
     state = State(AskRequest(Asker("ana", "music"), question), 3, 3, Deadline(1e12), 0.0)
     return asyncio.run(understand(state, tools)), model
 

@@ -1,0 +1,177 @@
+"""The readings of a question: what is asked for, what becomes of a reply, and when the model is asked again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from engine.core.elements import BranchingPoint, SchemaLinks, ValueList
+from engine.core.ports import Completion, Prompt
+from engine.core.state import Route, State
+from engine.core.tools import Tools
+from engine.dialogue.refusal import RefusalReason
+from engine.errors import ContextLengthError
+from engine.llm.profile import ModelProfile
+from engine.llm.settings import Effort
+from engine.settings import GenerationSettings, Strategy
+from engine.stages.generate import generate
+from engine.stages.rank import rank
+from schema_catalog.types import Column, ColumnKey, Table
+from tests.support.asking import asked, route, tools
+from tests.support.schemas import MUSIC
+
+QUESTION = "Which concerts are there?"
+TITLE: ColumnKey = ("public", "concert", "title")
+YEAR: ColumnKey = ("public", "concert", "year")
+
+
+def reply(*readings: tuple[str, str], cannot: str | None = None) -> str:
+    listed = [{"meaning": meaning, "sql": sql, "assumes": ""} for meaning, sql in readings]
+    return json.dumps({"readings": listed, "cannot": cannot})
+
+
+@dataclass
+class Instructed:
+    """Says its replies in turn; an exception among them is raised, and of a text with "…" it has not found the end."""
+
+    replies: list[str | Exception]
+    prompts: list[Prompt] = field(default_factory=list)
+    limits: list[int] = field(default_factory=list)
+    grammars: bool = False
+    goes_on: bool = False
+    profile: ModelProfile = field(default_factory=ModelProfile)
+
+    async def complete(self, prompt: Prompt, *, max_tokens: int, **_: object) -> Completion:
+        self.prompts.append(prompt)
+        self.limits.append(max_tokens)
+        said = self.replies[len(self.prompts) - 1]
+        if isinstance(said, Exception):
+            raise said
+        return Completion(said.replace("…", ""), 10, 0, 5, None, finished="…" not in said)
+
+
+def answered(
+    model: Instructed,
+    question: str = QUESTION,
+    to: Route | None = None,
+    effort: Effort = Effort.NORMAL,
+) -> State:
+    generation = GenerationSettings(strategy=Strategy.READINGS)
+    built = replace(tools(""), model=cast("Any", model), generation=generation, effort=effort)
+    return asyncio.run(_run(asked(question, to or route(QUESTION)), built))
+
+
+async def _run(state: State, built: Tools) -> State:
+    return await rank(await generate(state, built), built)
+
+
+def test_one_call_gives_all_readings_in_the_models_order() -> None:
+    said = reply(("the titles", "SELECT title FROM concert"), ("the years", "SELECT year FROM concert"))
+    model = Instructed([said])
+    state = answered(model)
+    assert [each.sql for each in state.candidates] == [
+        "SELECT title FROM concert",
+        "SELECT year FROM concert",
+    ]
+    assert [each.explanation.split(";")[0] for each in state.candidates] == ["the titles", "the years"]
+    assert state.candidates[0].confidence > state.candidates[1].confidence
+    assert state.usage.calls == len(model.prompts) == 1
+
+
+def test_the_prompt_ends_with_the_question_behind_what_stays_the_same() -> None:
+    values = replace(route(QUESTION), lists=(ValueList(YEAR, ("Arena", "Hall")),))
+    model = Instructed([reply(("the titles", "SELECT title FROM concert"))])
+    answered(model, to=values)
+    user = model.prompts[0].user
+    assert user.startswith("### Schema\ntable ")
+    assert "year text in ('Arena', 'Hall')" in user
+    assert user.index("### Today") < user.index("### Question")
+    assert user.endswith("### Question\nWhich concerts are there?")
+
+
+def test_all_that_is_refused_is_mended_in_one_more_call() -> None:
+    first = reply(
+        ("a", "SELECT nothing FROM concert"), ("b", "SELECT title FROM concert"), ("c", "DELETE FROM concert")
+    )
+    model = Instructed([first, reply(("a", "SELECT year FROM concert"))])
+    state = answered(model)
+    assert [each.sql for each in state.candidates] == [
+        "SELECT title FROM concert",
+        "SELECT year FROM concert",
+    ]
+    again = model.prompts[1].user
+    assert again.startswith(model.prompts[0].user)
+    assert "SELECT nothing FROM concert" in again
+    assert "DELETE FROM concert" in again
+    assert "SELECT title FROM concert" not in again.removeprefix(model.prompts[0].user)
+
+
+def test_a_fast_answer_costs_one_call() -> None:
+    model = Instructed([reply(("a", "SELECT nothing FROM concert"))])
+    assert answered(model, effort=Effort.FAST).candidates == ()
+    assert len(model.prompts) == 1
+
+
+def test_what_the_model_cannot_answer_is_refused_with_its_reason() -> None:
+    state = answered(Instructed([reply(cannot="The database holds no ticket prices.")]))
+    assert state.refusal is not None
+    assert state.refusal.reason is RefusalReason.NOT_ANSWERABLE
+    assert state.refusal.words == "The database holds no ticket prices"
+
+
+def test_what_a_part_of_the_schema_cannot_answer_is_asked_of_the_rest() -> None:
+    wide = tuple(_wide(table) for table in MUSIC.tables)
+    large = replace(
+        route(QUESTION), snapshot=replace(MUSIC, tables=wide), tables=tuple(each.key for each in wide)
+    )
+    model = Instructed([reply(cannot="no concerts"), reply(("the titles", "SELECT title FROM concert"))])
+    model.profile = ModelProfile(context=7_000)
+    state = answered(model, to=large)
+    assert [each.sql for each in state.candidates] == ["SELECT title FROM concert"]
+    one, two = (each.user for each in model.prompts)
+    assert f"table {wide[0].name} " in one
+    assert f"table {wide[0].name} " not in two
+
+
+def _wide(table: Table) -> Table:
+    more = (Column(f"more_{number}", "text", description="y" * 150) for number in range(8))
+    return replace(table, columns=(*table.columns, *more))
+
+
+def test_a_prompt_that_is_too_long_is_cut_and_asked_again() -> None:
+    said = reply(("the titles", "SELECT title FROM concert"))
+    model = Instructed([ContextLengthError("too long"), ContextLengthError("too long"), said])
+    assert len(answered(model).candidates) == 1
+    assert len(model.prompts) == 3
+
+
+def test_an_answer_without_its_end_gets_more_room() -> None:
+    said = reply(("the titles", "SELECT title FROM concert"))
+    model = Instructed([said[:40] + "…", said])
+    assert len(answered(model).candidates) == 1
+    assert model.limits[1] == 2 * model.limits[0]
+
+
+def test_the_last_reading_of_an_answer_without_its_end_is_left_out() -> None:
+    said = reply(("a", "SELECT title FROM concert"), ("b", "SELECT year FROM concert"))
+    state = answered(Instructed([said[:-25] + "…"]), effort=Effort.FAST)
+    assert [each.meaning for each in state.candidates] == ["a"]
+
+
+def test_a_reply_that_says_nothing_is_no_candidate() -> None:
+    state = answered(Instructed(["I would rather not."]))
+    assert state.candidates == ()
+    assert any("I would rather not" in line.detail for line in state.trace)
+
+
+def test_a_thorough_answer_asks_about_what_the_linker_doubts() -> None:
+    point = BranchingPoint(TITLE, linked=True, alternatives=(YEAR,))
+    doubting = replace(route(QUESTION), links=SchemaLinks({TITLE: 0.6}, frozenset({TITLE}), (point,), 0.9))
+    only = reply(("the titles", "SELECT title FROM concert"))
+    model = Instructed([only, reply(("the years", "SELECT year FROM concert"))])
+    state = answered(model, to=doubting, effort=Effort.THOROUGH)
+    assert [each.meaning for each in state.candidates] == ["the titles", "the years"]
+    assert "concert.year instead of concert.title" in model.prompts[1].user
+    assert len(answered(Instructed([only]), to=doubting).candidates) == 1

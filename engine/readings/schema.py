@@ -51,7 +51,7 @@ def described(route: Route, room: int, hidden: frozenset[TableKey] = frozenset()
     shown = replace(route.snapshot, tables=tuple(t for t in route.snapshot.tables if t.key in kept))
     text = "\n".join(texts[table.key] for table in shown.tables)
     if left:
-        text += "\nfurther tables: " + ", ".join(".".join(map(quote_ident, key)) for key in left[:NAMES])
+        text += "\nfurther tables: " + ", ".join(_name(route.snapshot, key) for key in left[:NAMES])
     return Described(text, shown, left)
 
 

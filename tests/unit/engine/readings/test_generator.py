@@ -131,8 +131,8 @@ def test_what_a_part_of_the_schema_cannot_answer_is_asked_of_the_rest() -> None:
     state = answered(model, to=large)
     assert [each.sql for each in state.candidates] == ["SELECT title FROM concert"]
     one, two = (each.user for each in model.prompts)
-    assert f"table {wide[0].name} " in one
-    assert f"table {wide[0].name} " not in two
+    assert f"table {wide[0].name}\n" in one
+    assert f"table {wide[0].name}\n" not in two
 
 
 def _wide(table: Table) -> Table:

@@ -72,7 +72,7 @@ class Site:
         return Task(question, place, replace(self.tools, catalog=OneDatabase(place)))
 
     def _database(self, schema: str) -> Database:
-        return _database(self.cluster, schema)
+        return named(self.cluster, schema)
 
     async def _create(self, views: Views) -> None:
         async with _connected(self.dsn) as connection:
@@ -98,8 +98,8 @@ async def site(work: Path, bench: Path) -> AsyncIterator[Site]:
 
     async def fill(running: Cluster) -> tuple[Database, ...]:
         await prepared(running, DATA)
-        await asyncio.to_thread(_load, running, bench)
-        return tuple(_database(running, name) for name in catalogued(bench))
+        await asyncio.to_thread(load, running, bench)
+        return tuple(named(running, name) for name in catalogued(bench))
 
     async with serving(work, fill) as place:
         yield place
@@ -138,7 +138,8 @@ async def serving(work: Path, fill: Fill) -> AsyncIterator[Site]:
         await asyncio.to_thread(cluster.stop, running)
 
 
-def _database(running: Cluster, schema: str) -> Database:
+def named(running: Cluster, schema: str) -> Database:
+    """The benchmark's database of that name, a schema on the server."""
     return readable(Database(schema, running.dsn(DATA), DATA, (schema,), (schema,)))
 
 
@@ -156,10 +157,10 @@ async def prepared(running: Cluster, name: str) -> None:
             await connection.execute(f"CREATE ROLE {READER} LOGIN; GRANT pg_read_all_data TO {READER}")
 
 
-def _load(running: Cluster, bench: Path) -> None:
+def load(running: Cluster, bench: Path, kinds: Sequence[str] = ("spider", "defog")) -> None:
     """Loads what is not there yet, and Defog anew each day: its rows are dated from the day of loading."""
     loader = [sys.executable, str(bench / "load.py"), "--dsn", running.dsn(DATA)]
-    for what in ("spider", "defog"):
+    for what in kinds:
         _checked([*loader, "--what", what])
     if asyncio.run(_stale(running)):
         _checked([*loader, "--what", "defog", "--force"])

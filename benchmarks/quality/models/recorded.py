@@ -20,17 +20,13 @@ MODEL = "recorded"
 _QUESTION = "### Question\n"
 
 
-def recorded(bench: Path) -> dict[str, Item]:
-    """What was recorded, by the question's id."""
-    return {item["id"]: item for item in read_items(bench / FILE)}
+def recorded(bench: Path) -> list[Item]:
+    """What was recorded: a question, and its readings or why there is none."""
+    return list(read_items(bench / FILE))
 
 
-def replies(items: Mapping[str, Item]) -> dict[tuple[str, str], str]:
-    """The reply to each question about each database, in JSON."""
-    return {(item["question"], item["db"]): _reply(item) for item in items.values()}
-
-
-def _reply(item: Item) -> str:
+def reply(item: Item) -> str:
+    """The reply to a question, in JSON."""
     found = [{**reading, "assumes": ""} for reading in item["readings"]]
     return json.dumps({"readings": found, "cannot": item["why_not"]})
 
@@ -47,7 +43,8 @@ async def serving_recorded(by_question: Mapping[str, str]) -> AsyncIterator[str]
     async def complete(http: web.Request) -> web.Response:
         body = await http.json()
         user = body["messages"][-1]["content"]
-        said = by_question.get(asked(user))
+        # What a client asks to find out what the server can do is no question about data.
+        said = by_question.get(asked(user)) if _QUESTION in user else '{"answer": "yes"}'
         if said is None:
             problem = {"message": "not recorded", "type": "invalid_request_error", "code": "not_recorded"}
             return web.json_response({"error": problem}, status=404)

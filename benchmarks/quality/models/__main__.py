@@ -1,0 +1,209 @@
+"""Asks a strong model's recorded answers through the pipeline: see `benchmarks.quality.models`.
+
+python -m benchmarks.quality.models [--sets ambrosia,spider,defog,idk] [--json FILE] [--outcomes FILE]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+
+from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.drawing import Item
+from benchmarks.harness.questions import Question
+from benchmarks.harness.report import Grid, Part, Run, printed, write_lines, write_result
+from benchmarks.harness.scorer import JudgingError
+from benchmarks.harness.site import DATA, Site, load, named, prepared, serving
+from benchmarks.harness.systems import asked_now
+from benchmarks.quality.models.recorded import MODEL, recorded, reply, serving_recorded
+from engine import pipeline
+from engine.core.state import State
+from engine.errors import NLError
+from engine.llm.client import ChatModel
+from engine.llm.settings import GrammarSupport, ModelSettings
+from pgparley.cluster import Cluster
+from schema_catalog.types import Database
+
+MODULE = "benchmarks.quality.models"
+
+CALLS = 6
+"""Of the model for a question at most, as for a user's; its effort bounds them further."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSet:
+    """Questions of the recording. `judge`: the scorer's subcommand, empty where each is to be refused.
+
+    `figures`: of the scorer's, by their names in the summary.
+    """
+
+    name: str
+    judge: str = ""
+    file: str = ""
+    figures: Mapping[str, str] | None = None
+
+
+SETS = (
+    RecordedSet(
+        "ambrosia",
+        "readings",
+        "ambrosia/questions.jsonl",
+        {
+            "ambrosia_all": "ambiguous: all readings found",
+            "ambrosia_first": "ambiguous: first is a right reading",
+            "ambrosia_rows": "ambiguous: mean set size",
+            "clear_first": "clear: first right",
+            "clear_more_than_one": "clear: more than one shown",
+        },
+    ),
+    RecordedSet(
+        "spider", "ex", "spider/dev.jsonl", {"spider_acc1": "accuracy@1", "spider_set": "accuracy of the set"}
+    ),
+    RecordedSet("defog", "ex", "defog/questions.jsonl", {"defog_acc1": "accuracy@1"}),
+    RecordedSet("idk"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one question. `refusal`: the asker's words, None where statements are shown."""
+
+    id: str
+    set: str
+    statements: tuple[str, ...]
+    refusal: str | None
+    calls: int
+    seconds: float
+    error: str | None = None
+
+
+def main() -> int:
+    """Measures, prints the figures, returns the exit status (2: no data, another run; 130: stopped)."""
+    return finished(_options, _run, Console(width=160))
+
+
+def _options() -> Options:
+    return options_of(parser(MODULE, __doc__, k=5).parse_args())
+
+
+async def _run(options: Options, console: Console) -> None:
+    items = recorded(options.bench)
+    sets = by_name(options.sets, SETS, "set")
+    databases = sorted({item["db"] for item in items})
+
+    async def fill(running: Cluster) -> tuple[Database, ...]:
+        await prepared(running, DATA)
+        await asyncio.to_thread(load, running, options.bench, ("spider", "defog", "ambrosia"))
+        return tuple(named(running, name) for name in databases)
+
+    said = {item["question"]: reply(item) for item in items}
+    async with serving(options.work, fill) as site, serving_recorded(said) as url:
+        model = ChatModel(ModelSettings(base_url=url, model=MODEL, grammar=GrammarSupport.NONE), url)
+        place = replace(site, tools=replace(site.tools, model=model))
+        outcomes = [await _asked(place, item, options.k) for item in _warmed(items, sets, options.n)][1:]
+        await model.aclose()
+        found = {each.name: _figures(each, outcomes, place, options) for each in sets}
+    told(found, outcomes, options, console)
+
+
+def _warmed(items: Sequence[Item], sets: Sequence[RecordedSet], n: int | None) -> list[Item]:
+    """The questions of the sets, `n` of each, the first one twice: once for loading networks."""
+    kept = [item for each in sets for item in [one for one in items if one["set"] == each.name][:n]]
+    return [kept[0], *kept]
+
+
+async def _asked(place: Site, item: Item, k: int) -> Outcome:
+    """What is shown of one question, before a threshold that would be the embedded model's."""
+    question = Question(item["id"], item["question"], item["db"])
+    began = time.perf_counter()
+    try:
+        state = await pipeline.run(asked_now(question, k, CALLS), place.tools)
+    except NLError as error:
+        return Outcome(item["id"], item["set"], (), None, 0, time.perf_counter() - began, error.message)
+    seconds = time.perf_counter() - began
+    refusal = None if state.refusal is None else state.refusal.words
+    return Outcome(item["id"], item["set"], _shown(state), refusal, state.usage.calls, seconds)
+
+
+def _shown(state: State) -> tuple[str, ...]:
+    return tuple(each.sql for each in (state.candidates or (() if state.refusal else state.considered)))
+
+
+def _figures(of: RecordedSet, outcomes: Sequence[Outcome], place: Site, options: Options) -> dict[str, Any]:
+    """The scorer's figures of a set, each with its interval; of one that is to be refused the share that is."""
+    own = [each for each in outcomes if each.set == of.name]
+    refused = sum(each.refusal is not None for each in own)
+    if not of.judge:
+        return {"n": len(own), "refused": refused}
+    folder = options.work / "scoring"
+    files = {name: folder / f"{of.name}{end}" for name, end in _FILES.items()}
+    write_lines(
+        files["--predictions"],
+        ({"id": each.id, "candidates": [{"sql": sql} for sql in each.statements]} for each in own),
+    )
+    files["--only"].write_text("\n".join(each.id for each in own), encoding="utf-8")
+    words = [str(word) for pair in files.items() for word in pair]
+    command = [sys.executable, str(options.bench / "score.py"), of.judge, "--dsn", place.dsn, *words]
+    command += ["--questions", str(options.bench / of.file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise JudgingError(done.stderr.strip())
+    report = json.loads(files["--json"].read_text(encoding="utf-8"))
+    return {"n": len(own), "refused": refused, **report["figures"], "intervals": report["intervals95"]}
+
+
+_FILES = {"--predictions": ".jsonl", "--only": ".ids", "--json": ".report.json"}
+"""What the scorer reads and writes of a set, by its options."""
+
+
+def told(
+    found: Mapping[str, dict[str, Any]], outcomes: Sequence[Outcome], options: Options, console: Console
+) -> None:
+    """Prints the figures and writes them where the options say so."""
+    parts = {
+        each.name: Part(found[each.name]["n"], found[each.name], _summary(each, found))
+        for each in SETS
+        if each.name in found
+    }
+    seconds = [each.seconds for each in outcomes]
+    own = {
+        "own_ms_median": 1000 * median(seconds),
+        "calls": sum(each.calls for each in outcomes) / len(outcomes),
+        "errors": sum(each.error is not None for each in outcomes),
+    }
+    answerable = [each for each in outcomes if each.set != "idk"]
+    own["answerable_refused"] = sum(each.refusal is not None for each in answerable)
+    parts["own"] = Part(len(outcomes), own, own)
+    rows = [
+        (name, str(part.n), key, f"{value:.3f}")
+        for name, part in parts.items()
+        for key, value in part.summary.items()
+    ]
+    printed(console, [Grid("A strong model's recorded answers", ("set", "n", "figure", "value"), rows)])
+    if options.outcomes is not None:
+        write_lines(options.outcomes, outcomes)
+    if options.json is not None:
+        run = Run(
+            "models", told_command(MODULE, sys.argv[1:]), options.seed, {"k": options.k, "calls": CALLS}
+        )
+        write_result(options.json, run, parts)
+
+
+def _summary(of: RecordedSet, found: Mapping[str, dict[str, Any]]) -> dict[str, float]:
+    own = found[of.name]
+    if not of.judge:
+        return {"idk_refused": own["refused"]}
+    return {key: own[name] for key, name in (of.figures or {}).items()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

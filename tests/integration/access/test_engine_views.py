@@ -60,7 +60,7 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
             for formats in ((), (1,)):
                 assert all(row(values, shape, formats) for values in seen[name])
             assert description(shape, ())
-        assert seen["nl_models"][0][2:] == ("there:1", "starting")
+        assert seen["nl_models"][0][2:] == ("there:1", "starting", "")
         outage = Outage(0.0, 7, "Connection error.", 9.0)
         down = ConsoleViews(pool, model, asyncio.Event(), calibrating, lambda: 0, lambda: outage)
         assert (await down.view(ViewRequest("nl_models"))).rows[0][3] == (

@@ -116,7 +116,7 @@ def chosen(file: Path | None, environment: Mapping[str, str] = os.environ) -> Pa
 def _with_key(service: ServiceT, environment: Mapping[str, str]) -> ServiceT:
     if service.api_key_file:
         try:
-            key = Path(service.api_key_file).expanduser().read_text(encoding="utf-8").strip()
+            key = Path(service.api_key_file).read_text(encoding="utf-8").strip()
         except (OSError, ValueError) as problem:
             raise ConfigError(f"configuration: model.api_key_file cannot be read: {problem}") from problem
     elif service.api_key_env:

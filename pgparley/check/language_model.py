@@ -26,7 +26,8 @@ _ANSWER_SECONDS = 60.0
 async def check_services(config: Config, *, anew: bool) -> AsyncIterator[Finding]:
     """What each service of `[model]` can do. `anew`: by calls, whose findings are kept; else as it is kept."""
     if find_spec("openai") is None:
-        yield problem("model", "openai is not installed", "Run: pip install 'pgparley[engine]'")
+        if anew:
+            yield problem("model", "openai is not installed", "Run: pip install 'pgparley[engine]'")
         return
     settings = config.model_with_keys()
     async with _profiles(config) as kept:

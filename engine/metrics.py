@@ -82,6 +82,9 @@ class Metrics:
         self.ready = Gauge("pgparley_engine_ready", "1 once models and schemas are loaded", registry=own)
         self.tokens = Counter("pgparley_model_tokens", "Tokens by kind", ["kind"], registry=own)
         self.model_calls = Counter("pgparley_model_calls", "Calls of the language model", registry=own)
+        self.money = Counter(
+            "pgparley_model_money", "What the calls cost by the configured prices", registry=own
+        )
         self.circuit_open = Gauge(
             "pgparley_model_circuit_open",
             "1 while the language model is not called because it failed too often",
@@ -126,5 +129,6 @@ class Metrics:
         if reply.usage.first_candidate_seconds is not None:
             self.first_candidate_seconds.observe(reply.usage.first_candidate_seconds)
         self.model_calls.inc(reply.usage.calls)
+        self.money.inc(reply.usage.money)
         for kind in ("prefilled", "cached", "generated"):
             self.tokens.labels(kind).inc(getattr(reply.usage, kind))

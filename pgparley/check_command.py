@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pgparley.check.finding import Finding, Outcome, Report, ok, problem, said
 from pgparley.check.gateway import check_gateway
+from pgparley.check.language_model import check_services
 from pgparley.check.parts import (
     check_embedded,
     check_engine,
@@ -31,6 +32,8 @@ async def check(
     """Checks what `part` needs, or all of what `load` reads from `file`; prints findings, returns the exit status."""
     try:
         config = load()
+        if part in (None, PartKind.ENGINE, PartKind.MODEL):
+            config.model_with_keys()
     except ConfigError as error:
         findings = [problem("configuration", said(error), "docs/operations.md has every key.")]
     else:
@@ -65,6 +68,9 @@ async def _of_model(config: Config, part: PartKind | None) -> AsyncIterator[Find
     if part in (None, PartKind.ENGINE):
         async for finding in check_model(config):
             yield finding
-    if part is PartKind.MODEL:
+    if config.model.base_url is not None and part is not PartKind.GATEWAY and part is not PartKind.PAGE:
+        async for finding in check_services(config, anew=part is PartKind.MODEL):
+            yield finding
+    elif part is PartKind.MODEL:
         for finding in (*check_embedded(config), check_key(config.model)):
             yield finding

@@ -15,17 +15,19 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from engine.llm.settings import EmbeddedModelSettings, ModelSettings
+from engine.llm.settings import EmbeddedModelSettings, ModelSettings, ServiceSettings
 from engine.settings import EngineSections, EngineSettings, ListenSettings
 from page.settings import PageSettings
 from proxy.settings import GatewaySettings
 
 PREFIX = "PGPARLEY_"
 FILE = "pgparley.toml"
+
+ServiceT = TypeVar("ServiceT", bound=ServiceSettings)
 
 
 class ConfigError(Exception):
@@ -61,13 +63,22 @@ class Config(EngineSections):
     workers: int = 1
 
     def engine_settings(self) -> EngineSettings:
-        """The settings of the engine process."""
+        """The settings of the engine process; raises as `model_with_keys`."""
         sections = {
             section.name: getattr(self, section.name) for section in dataclasses.fields(EngineSections)
-        }
+        } | {"model": self.model_with_keys()}
         own = self.engine
         listening = ListenSettings(own.listen, own.tls_cert_file, own.tls_key_file, own.secret_file)
         return EngineSettings(own.socket, own.store, own.vectors, own.router, **sections, listening=listening)
+
+    def model_with_keys(self, environment: Mapping[str, str] = os.environ) -> ModelSettings:
+        """`[model]` with the keys that files and variables hold, which only those need that ask the model.
+
+        Raises:
+            ConfigError: A key's file cannot be read or is empty, or there is no such variable.
+        """
+        others = tuple(_with_key(each, environment) for each in self.model.fallback)
+        return dataclasses.replace(_with_key(self.model, environment), fallback=others)
 
 
 def cache_dir(environment: Mapping[str, str] = os.environ) -> Path:
@@ -100,6 +111,21 @@ def chosen(file: Path | None, environment: Mapping[str, str] = os.environ) -> Pa
     if named := environment.get(f"{PREFIX}CONFIG"):
         return Path(named)
     return Path(FILE) if Path(FILE).is_file() else None
+
+
+def _with_key(service: ServiceT, environment: Mapping[str, str]) -> ServiceT:
+    if service.api_key_file:
+        try:
+            key = Path(service.api_key_file).read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as problem:
+            raise ConfigError(f"configuration: model.api_key_file cannot be read: {problem}") from problem
+    elif service.api_key_env:
+        key = environment.get(service.api_key_env, "").strip()
+    else:
+        return service
+    if not key:
+        raise ConfigError(f"configuration: there is no key {service.key_place}")
+    return dataclasses.replace(service, api_key=key)
 
 
 def _read(file: Path | None) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def _print(reply: AskReply) -> None:
     timings = ", ".join(f"{timing.stage} {timing.seconds:.2f} s" for timing in reply.timings)
     console.print(
         f"{reply.qid} in {reply.seconds:.2f} s ({timings}); {usage.calls} model calls, {usage.prefilled} tokens read, "
-        f"{usage.cached} cached, {usage.generated} written"
+        f"{usage.cached} cached, {usage.generated} written{f', {usage.money:.4f} spent' if usage.money else ''}"
     )
 
 

@@ -48,11 +48,10 @@ login = {login}
 """
 
 _SERVED = """\
-# A server with OpenAI's protocol, and the name under which it serves the model.
+# A server with OpenAI's protocol, the name under which it serves the model, and a file with the key that it wants.
 base_url = {url}
 #model = "name"
-# Whether it takes grammars: structured_outputs, guided_grammar, llguidance, or none.
-#grammar = "none\""""
+#api_key_file = "/etc/pgparley/model.key\""""
 
 _EMBEDDED = """\
 # Without base_url pgparley starts its own model: pgparley fetch-model gets it."""

@@ -57,7 +57,7 @@ def model(config: Config, *, held: bool = False) -> None:
     """Runs the embedded model server. `held`: a supervisor holds its port for it."""
     from engine.llm.embedded.server import run  # noqa: PLC0415
 
-    run(config.embedded_model, config.model.model, config.model.api_key, reuse_port=held)
+    run(config.embedded_model, config.model.model, config.model_with_keys().api_key, reuse_port=held)
 
 
 def page(config: Config) -> None:

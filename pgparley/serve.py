@@ -64,12 +64,15 @@ class _Slot:
 
 
 def parts(config: Config) -> list[Part]:
-    """The processes of `config`. Without a model server, an embedded one on a free loopback port and with a new key."""
+    """The processes of `config`. Without a model server, an embedded one on a free loopback port and with a new key.
+
+    Raises `ConfigError` where its own key cannot be read.
+    """
     model: dict[str, str] = {}
     found: list[Part] = []
     if config.model.base_url is None:
         port = config.embedded_model.port or _free_port(config.embedded_model)
-        own = config.model.api_key
+        own = config.model_with_keys().api_key
         key = {f"{PREFIX}MODEL_API_KEY": secrets.token_hex(32) if own == NO_KEY else own}
         model = {
             **key,

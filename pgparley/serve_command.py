@@ -14,7 +14,7 @@ import structlog
 from page.settings import PageConfigError, address, tls_context
 from pgparley import processes
 from pgparley.check.secret_files import HINT, readable_by_others
-from pgparley.config import Config, chosen
+from pgparley.config import Config, ConfigError, chosen
 from pgparley.processes import PartKind
 from pgparley.serve import Part, parts, serve, workers
 from schema_catalog.dsn import DSNError
@@ -36,7 +36,7 @@ class CannotStartError(Exception):
 def serve_parts(config: Config, file: Path | None, part: PartKind | None) -> None:
     """Runs `part`, or everything, until told to end; raises `CannotStartError`."""
     _warn(config, file)
-    everything = parts(config)
+    everything = [] if part in (PartKind.GATEWAY, PartKind.PAGE) else _everything(config)
     needed = {each.kind for each in everything} if part is None else {part}
     if PartKind.PAGE in needed:
         _check_page(config)
@@ -71,6 +71,15 @@ def _supervise(config: Config, file: Path | None, found: list[Part]) -> None:
     except OSError as problem:
         hint = "Correct the addresses or runtime_dir in [gateway], or port in [embedded_model]."
         raise CannotStartError(str(problem), hint) from problem
+
+
+def _everything(config: Config) -> list[Part]:
+    """Raises `CannotStartError`, for the reason that `_check_page` has."""
+    try:
+        config.model_with_keys()
+        return parts(config)
+    except ConfigError as problem:
+        raise CannotStartError(str(problem), "Correct api_key_file or api_key_env in [model].") from problem
 
 
 def _check_page(config: Config) -> None:

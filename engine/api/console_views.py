@@ -14,6 +14,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.types import StatusRequest
 from engine.errors import UnsupportedError
 from engine.llm.circuit import Outage
+from engine.llm.profile import UNKNOWN, ModelProfile
 from engine.llm.settings import ModelSettings
 from engine.metrics import OVERDUE, figures, ratio
 from engine.types import Cell, RowSet, ViewRequest
@@ -55,7 +56,7 @@ class ConsoleViews:
     """The views over one store.
 
     `ready`: set once the models are loaded. `overdue`: counts the statements that a server has not stopped in time.
-    `outage`: of the model server, while it is not asked.
+    `outage`: of the model server, while it is not asked. `profile`: what is known of it.
     """
 
     pool: Pool
@@ -64,6 +65,7 @@ class ConsoleViews:
     calibrating: Calibrating
     overdue: Callable[[], int]
     outage: Callable[[], Outage | None] = lambda: None
+    profile: Callable[[], ModelProfile] = lambda: UNKNOWN
 
     async def view(self, request: ViewRequest) -> RowSet:
         """The rows of a view; raises `UnsupportedError` where there is none of that name."""
@@ -115,7 +117,9 @@ class ConsoleViews:
             if outage is None
             else f"failed {outage.failures} times in a row, at last with: {outage.last}"
         )
+        others = (("fallback", each.model, each.address, "", "") for each in self.model.fallback)
         return (
-            ("generate", self.model.model, self.model.address, answers),
-            ("encode", "all-MiniLM-L6-v2", "", state),
+            ("generate", self.model.model, self.model.address, answers, self.profile().summary()),
+            *others,
+            ("encode", "all-MiniLM-L6-v2", "", state, ""),
         )

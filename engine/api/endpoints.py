@@ -110,6 +110,7 @@ class EngineAPI:
                 kind=reply.rows[0].kind,
                 seconds=round(reply.seconds, 3),
                 calls=reply.usage.calls,
+                money=round(reply.usage.money, 6),
             )
             return reply
 

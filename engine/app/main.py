@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import asyncpg
 import structlog
@@ -27,7 +28,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.conditions import classifier
 from engine.conditions.classifier import Classifier
-from engine.core.ports import Conditions, Encoder, Ranker
+from engine.core.ports import Conditions, Encoder, LanguageModel, Ranker
 from engine.core.tools import ByLikelihood, NoConditions, Tools
 from engine.definitions.checking import watch
 from engine.dialogue import certainty
@@ -39,6 +40,7 @@ from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
 from engine.llm.circuit import Circuit, Outage
 from engine.llm.client import ChatModel
+from engine.llm.fallback import FallbackModel
 from engine.llm.profile_store import ProfileStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
@@ -90,9 +92,7 @@ async def tools(
         stack.push_async_callback(pool.close)
         upstream = Databases(settings.upstream, settings.guard)
         stack.push_async_callback(upstream.aclose)
-        model = ChatModel(settings.model, settings.model.base_url, circuit, ProfileStore(pool))
-        stack.push_async_callback(model.aclose)
-        await model.remember()
+        model = await _language_model(settings.model, circuit, ProfileStore(pool), stack)
         networks = stack.enter_context(networks_of(settings))
         encoder = networks.encoder
         catalog = CachedCatalog(CatalogStore(pool))
@@ -137,6 +137,20 @@ def ranker_of(settings: EngineSettings, networks: Networks) -> Ranker:
     return TwoStages.of(ranker.packaged(), networks.encoder, settings.encoder, networks.reader)
 
 
+async def _language_model(
+    settings: ModelSettings, circuit: Circuit | None, kept: ProfileStore, stack: AsyncExitStack
+) -> LanguageModel:
+    """The service that is configured, with those that stand in for it; closed with `stack`."""
+    found = []
+    for number, service in enumerate(settings.services):
+        own = circuit if number == 0 else Circuit(service, partial(_log_outage, service))
+        model = ChatModel(service, service.base_url or "", own, kept)
+        stack.push_async_callback(model.aclose)
+        await model.remember()
+        found.append(model)
+    return FallbackModel(found) if settings.fallback else found[0]
+
+
 def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
     """The calibration of these settings' recipe; raises `EncoderUnavailableError`, `PackagedError`."""
     routers = _routers(settings)
@@ -163,13 +177,18 @@ def _circuit(settings: ModelSettings, metrics: Metrics) -> Circuit:
 
     def changed(outage: Outage | None) -> None:
         metrics.circuit_open.set(outage is not None)
-        if outage is None:
-            log.info("model circuit closed", model=settings.address)
-        else:
+        if outage is not None:
             metrics.circuit_opened.inc()
-            log.warning("model circuit opened", model=settings.address, failures=outage.failures)
+        _log_outage(settings, outage)
 
     return Circuit(settings, changed)
+
+
+def _log_outage(settings: ModelSettings, outage: Outage | None) -> None:
+    if outage is None:
+        log.info("model circuit closed", model=settings.address)
+    else:
+        log.warning("model circuit opened", model=settings.address, failures=outage.failures)
 
 
 async def _store(dsn: str) -> Pool:
@@ -198,8 +217,11 @@ async def serve(settings: EngineSettings) -> None:
         calibrating = Calibrating(built, points, settings.limits)
         evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream))
         upstream = built.upstream
+        model = built.model
         views = ConsoleViews(
-            pool, settings.model, ready, calibrating, lambda: upstream.overdue, lambda: circuit.outage
+            *(pool, settings.model, ready, calibrating, lambda: upstream.overdue),
+            outage=lambda: circuit.outage,
+            profile=lambda: model.profile,
         )
         learner = Learner(built, LearningStore(pool, settings.learning))
         looking = SchemaWatch(

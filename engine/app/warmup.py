@@ -31,6 +31,9 @@ from schema_catalog.types import Snapshot
 RETRY_SECONDS = 0.5
 """Between two requests to a model that is still loading."""
 
+RETRY_GROWTH, RETRY_AT_MOST = 1.2, 15.0
+"""By how much the pause grows for a language model, and to how many seconds."""
+
 PROMPT_TIMEOUT = 120.0
 
 log = structlog.stdlib.get_logger("engine")
@@ -73,12 +76,16 @@ async def _until_there(asked: Callable[[], object]) -> None:
 
 
 async def _until_answering(model: LanguageModel) -> None:
+    """Until what the model can do is known; less and less often where it is asked in vain: services count requests."""
+    pause = RETRY_SECONDS
     while True:
         try:
             asked = Prompt("Say yes.", "Say yes.")
             await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))
-        except NLError:
-            await asyncio.sleep(RETRY_SECONDS)
+        except NLError as problem:
+            log.warning("model not ready", problem=for_log(problem), hint=problem.hint)
+            await asyncio.sleep(pause)
+            pause = min(pause * RETRY_GROWTH, RETRY_AT_MOST)
         else:
             return
 

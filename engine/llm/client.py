@@ -132,7 +132,7 @@ class ChatModel:
 
     async def find_out(self, deadline: Deadline, *, anew: bool = False) -> ModelProfile:
         """What the server can do; `anew`: asked again whatever is known. Raises as a call."""
-        if self._profile is None or anew:
+        if self._profile is None or (anew and not self.goes_on):
             await self._watched(partial(self._find_out, deadline, anew=anew), deadline)
         return self.profile
 

@@ -89,6 +89,24 @@ class ModelProfile:
                 changes[field] = False
         return replace(self, **changes)
 
+    def findings(self) -> tuple[str, ...]:
+        """In words, one a finding."""
+        json = "in JSON of a schema" if self.schema else "in JSON" if self.json_mode else "in free text alone"
+        return (
+            f"answers {json}",
+            f"grammar: {self.grammar}",
+            "goes on with the beginning of an answer" if self.continuation else "begins its answers itself",
+            "tells how likely its words are" if self.logprobs else "does not tell how likely its words are",
+            f"thinks before it answers: {'yes' if self.reasoning else 'no'}",
+            f"context: {f'{self.context} tokens' if self.context else 'it does not tell'}",
+            f"limit of tokens: {self.tokens}",
+            f"refused: {', '.join(sorted(self.refused)) or 'nothing'}",
+        )
+
+    def summary(self) -> str:
+        """All of them in one line; empty where nothing is known yet."""
+        return "" if self == UNKNOWN else "; ".join(self.findings())
+
     def room(self, tokens: int) -> int:
         """The limit to ask for, that an answer of `tokens` has its place."""
         return max(MORE_ROOM * tokens, tokens + LEAST_MORE) if self.reasoning else tokens

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import asyncpg
 import msgspec
-import structlog
 
-from engine.errors import for_log
 from engine.llm.profile import ModelProfile
 from schema_catalog.pg import Pool
 
@@ -16,8 +16,6 @@ _KEEP = """
     ON CONFLICT (place, model) DO UPDATE SET profile = excluded.profile, found_at = now()"""
 
 _FAILURES = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
-
-log = structlog.stdlib.get_logger("engine")
 
 
 class ProfileStore:
@@ -31,13 +29,10 @@ class ProfileStore:
         try:
             kept = await self._pool.fetchval(_FIND, place, model)
             return None if kept is None else ModelProfile.of_json(kept)
-        except (*_FAILURES, msgspec.MsgspecError) as problem:
-            log.warning("model profile not read", problem=for_log(problem))
+        except (*_FAILURES, msgspec.MsgspecError):
             return None
 
     async def keep(self, place: str, model: str, profile: ModelProfile) -> None:
         """See `engine.llm.profile.Profiles`."""
-        try:
+        with contextlib.suppress(*_FAILURES):
             await self._pool.execute(_KEEP, place, model, profile.to_json())
-        except _FAILURES as problem:
-            log.warning("model profile not kept", problem=for_log(problem))

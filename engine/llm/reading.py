@@ -10,8 +10,10 @@ from openai.types.chat import ChatCompletion, ChatCompletionMessage, ChatComplet
 from engine.core.ports import Completion, Token, Weighed
 from engine.llm.settings import Price
 
+FREE = Price()
 
-def completion(reply: ChatCompletion, prefix: str = "", price: Price | None = None) -> Completion:
+
+def completion(reply: ChatCompletion, prefix: str = "", price: Price = FREE) -> Completion:
     """Without the `prefix`, which `llama-server` repeats and others do not."""
     choice = reply.choices[0]
     usage = reply.usage
@@ -31,11 +33,11 @@ def completion(reply: ChatCompletion, prefix: str = "", price: Price | None = No
         finished=choice.finish_reason in ("stop", "tool_calls"),
         tokens=tuple(map(_token, content)),
         refusal=choice.message.refusal,
-        money=price.of(prompt - cached, cached, generated) if price else 0.0,
+        money=price.of(prompt - cached, cached, generated),
     )
 
 
-def weighed(reply: ChatCompletion, options: Sequence[str], price: Price | None = None) -> Weighed:
+def weighed(reply: ChatCompletion, options: Sequence[str], price: Price = FREE) -> Weighed:
     """The options as the first token of the answer."""
     cost = completion(reply, price=price)
     logprobs = reply.choices[0].logprobs

@@ -44,15 +44,15 @@ _SYSTEM = re.compile(
 )
 _CONTEXT = re.compile(
     r"context[ _](?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens"
-    r"|input (?:token count|is too long|length)",
+    r"|input (?:token count|is too long|length)|reduce the length",
     _ANY,
 )
 _FILTER = re.compile(
-    r"content[ _](?:filter|management policy|policy)|ResponsibleAI|safety system|moderation", _ANY
+    r"content[ _](?:filter|management policy|policy|exists risk)|ResponsibleAI|safety system|moderation", _ANY
 )
 _MODEL = re.compile(
-    r"model[ _]not[ _]found|\bmodel\b.{0,80}(?:\bnot (?:found|exist)|\bunknown\b|\binvalid\b)"
-    r"|\b(?:no such|unknown|invalid) model\b",
+    r"model_not_found|\bmodels?\b.{0,80}(?:\bnot (?:found|exist)|\bunknown\b|\binvalid\b)"
+    r"|\b(?:no such|unknown|invalid|not a valid) model\b",
     _ANY,
 )
 _KEY = re.compile(r"(?:api|access)[ _-]?(?:key|token)|unauthori[sz]ed|permission|credential", _ANY)
@@ -182,7 +182,8 @@ def _text(problem: openai.APIStatusError) -> str:
 def _mentions(text: str, name: str) -> bool:
     """Whether `text` names the field: a word that is no English one, or one that is told to be a field."""
     plain = "_" not in name and name != "logprobs"
-    return bool(re.search(_WORD.format(name=name) if plain else rf"(?<!\w){name}(?!\w)", text, _ANY))
+    pattern = _WORD if plain else r"(?<!\w){name}(?!\w)"
+    return bool(re.search(pattern.format(name=name.replace("_", "[_ ]")), text, _ANY))
 
 
 def _said(body: object, key: str = "") -> Iterator[tuple[str, str]]:

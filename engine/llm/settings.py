@@ -53,7 +53,7 @@ class Effort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Money for a million tokens, of whatever currency. `cached` None: those cost what others of the prompt do."""
+    """Money for a million tokens, in any currency. `cached` None: those cost what others of the prompt do."""
 
     prompt: float = 0.0
     completion: float = 0.0
@@ -83,7 +83,7 @@ class ServiceSettings:
     deployment: str = ""
     api_version: str = "2024-10-21"
     grammar: GrammarSupport | None = None
-    price: Price | None = None
+    price: Price = Price()
 
     @property
     def address(self) -> str:

@@ -17,7 +17,7 @@ import aiohttp
 
 from engine.llm.fetch import is_verified
 from engine.llm.model_file import QWEN_CODER_1_5B
-from engine.llm.settings import NO_KEY, ModelSettings
+from engine.llm.settings import NO_KEY, ModelSettings, Provider
 from engine.models.shipped import shipped
 from page.settings import PageConfigError, address, tls_context
 from pgparley.check.finding import Finding, ok, problem, said, warning
@@ -49,7 +49,10 @@ def check_engine(config: Config) -> Iterator[Finding]:
 async def check_model(config: Config) -> AsyncIterator[Finding]:
     """The language model: the server that is configured, else the embedded one."""
     if config.model.base_url is not None:
-        yield await _server(config.model.base_url, config.model.api_key, config.model.model)
+        for each in config.model_with_keys().services:
+            # Azure lists no deployments by a key.
+            if each.provider is Provider.OPENAI:
+                yield await _server(each.base_url or "", each.api_key, each.model)
         return
     for finding in check_embedded(config):
         yield finding

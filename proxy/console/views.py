@@ -51,7 +51,7 @@ nl_calibration sisiiNNiiNNN function k database points needed promised observed 
 nl_catalog sssiis database dbname fingerprint tables columns refreshed
 nl_drift issssssss id database what kind old new state breaks found
 nl_feedback sssissiii qid user dbname n kind at examples votes approved
-nl_models ssss role name address state
+nl_models sssss role name address state can
 nl_questions sssssisN qid user dbname question kind rows asked seconds
 nl_stats ssN name labels value
 peer_pools iiiii peer_id cl_active_cancel_req cl_waiting_cancel_req sv_active_cancel sv_login

@@ -17,7 +17,8 @@ from engine.errors import UnsupportedError
 from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.llm.circuit import Outage
-from engine.llm.settings import ModelSettings
+from engine.llm.profile import EMBEDDED
+from engine.llm.settings import ModelSettings, ServiceSettings
 from engine.settings import LearningSettings, Limits
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, ViewRequest
 from proxy.console import views
@@ -60,12 +61,22 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
             for formats in ((), (1,)):
                 assert all(row(values, shape, formats) for values in seen[name])
             assert description(shape, ())
-        assert seen["nl_models"][0][2:] == ("there:1", "starting")
+        assert seen["nl_models"][0][2:] == ("there:1", "starting", "")
         outage = Outage(0.0, 7, "Connection error.", 9.0)
         down = ConsoleViews(pool, model, asyncio.Event(), calibrating, lambda: 0, lambda: outage)
         assert (await down.view(ViewRequest("nl_models"))).rows[0][3] == (
             "failed 7 times in a row, at last with: Connection error."
         )
+        spare = ServiceSettings(base_url="http://spare:2/v1", model="other", api_key="secret")
+        both = ModelSettings(base_url="http://there:1/v1", api_key="secret", fallback=(spare,))
+        found = ConsoleViews(
+            pool, both, asyncio.Event(), calibrating, lambda: 0, profile=lambda: EMBEDDED.without("seed")
+        )
+        shown = (await found.view(ViewRequest("nl_models"))).rows
+        assert "grammar: embedded; " in str(shown[0][4])
+        assert "refused: seed" in str(shown[0][4])
+        assert shown[1][:3] == ("fallback", "other", "spare:2")
+        assert "secret" not in str(shown)
         assert seen["nl_questions"][0][3:6] == ("how many?", "candidate", 1)
         assert seen["nl_feedback"][0][3:5] == (1, "chosen")
         assert seen["nl_feedback"][0][6:] == (1, 1, 0)

@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 
 from engine.app.own_roles import warn_of_own_roles
 from engine.llm.model_file import QWEN_CODER_1_5B
+from engine.llm.profile import UNKNOWN
+from engine.llm.profile_store import ProfileStore
 from pgparley.catalog_commands import catalog_app
 from pgparley.check import parts as model_checks
 from pgparley.check.finding import Finding, Outcome, Report
@@ -26,10 +28,12 @@ from pgparley.config import load
 from pgparley.processes import PartKind
 from schema_catalog.login_rights import store_rights
 from schema_catalog.migrate import bundled, migrate
+from schema_catalog.pg import store_pool
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Login, Snapshot
 from schema_catalog.values import ValueStore
+from tests.support.providers import PROVIDERS, serve
 from tests.support.statements import execute, fetch
 
 Check = Callable[..., Awaitable[dict[str, Finding]]]
@@ -282,6 +286,39 @@ async def test_a_model_server_that_is_not_there_or_refuses(run: Check, models: T
     refused = await run(model=f'{model}"\napi_key = "wrong')
     assert "answers 401" in refused["model"].found
     assert "does not list other" in (await run(model=f'{model}"\nmodel = "other'))["model"].found
+
+
+async def test_what_a_model_server_can_do_is_found_out_once_and_kept(run: Check, store: str) -> None:
+    await migrated(store)
+    async with serve(PROVIDERS["groq"], lambda _: '{"answer": "yes"}') as service:
+        named = f'{service.base_url}"\nmodel = "{service.model}"\napi_key = "{service.key}'
+        name = f"model {service.model}"
+        assert name not in await run(model=named), "nothing is known yet"
+        assert not service.requests
+        found = (await run(PartKind.MODEL, model=named))[name]
+        asked = len(service.requests)
+        kept = (await run(model=named))[name]
+        assert "answers in JSON; grammar: none" in kept.found
+        assert "context: 131072 tokens" in kept.found
+        assert kept.found.endswith(found.found)
+        assert "logprobs" in found.found
+        assert 0 < asked <= 4
+        assert len(service.requests) == asked, "what is kept is shown without a call"
+        wrong = (await run(PartKind.MODEL, model=f"{named}-wrong"))[name]
+        assert wrong.outcome is Outcome.PROBLEM
+        assert "as api_key in [model]" in wrong.action
+    absent = await run(PartKind.MODEL, model='http://127.0.0.1:9/v1"\napi_key_file = "/nowhere')
+    assert "api_key_file cannot be read" in absent["configuration"].found
+
+
+async def test_without_a_store_nothing_is_kept_and_nothing_fails(server: Cluster) -> None:
+    pool = await store_pool(server.dsn(), 1, timeout=5.0)
+    try:
+        profiles = ProfileStore(pool)
+        await profiles.keep("there", "model", UNKNOWN)
+        assert await profiles.find("there", "model") is None
+    finally:
+        await pool.close()
 
 
 async def test_the_embedded_models_file_and_its_room(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -11,8 +12,10 @@ import pytest
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Prompt
+from engine.errors import ContextLengthError
 from engine.llm.client import ChatModel
 from engine.llm.model_file import QWEN_CODER_1_5B
+from engine.llm.profile import ModelProfile
 from engine.llm.settings import GrammarSupport, ModelSettings
 from pgparley.config import cache_dir
 
@@ -41,7 +44,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 async def model(address: str) -> AsyncIterator[ChatModel]:
-    chat = ChatModel(ModelSettings(grammar=GrammarSupport.LLGUIDANCE), f"{address}/v1")
+    chat = ChatModel(ModelSettings(), f"{address}/v1")
     yield chat
     await chat.aclose()
 
@@ -49,6 +52,14 @@ async def model(address: str) -> AsyncIterator[ChatModel]:
 async def test_a_grammar_is_obeyed_and_the_answer_is_the_continuation_alone(model: ChatModel) -> None:
     grammar = 'start: "SELECT 4" /[0-9]/ " FROM singer"'
     deadline = Deadline(time.monotonic() + 200)
+    assert await model.find_out(deadline) == ModelProfile(
+        logprobs=True,
+        top_logprobs=True,
+        grammar=GrammarSupport.LLGUIDANCE,
+        continuation=True,
+        schema=True,
+        context=2_048,
+    )
     written = await model.complete(PROMPT, deadline=deadline, max_tokens=60, grammar=grammar, others=3)
     assert written.text.startswith("SELECT 4")
     assert written.text.endswith(" FROM singer")
@@ -59,3 +70,14 @@ async def test_a_grammar_is_obeyed_and_the_answer_is_the_continuation_alone(mode
     assert again.cached > again.prefilled
     weighed = await model.weigh(Prompt("Answer A or B.", "A?"), ("A", "B"), deadline=deadline)
     assert weighed.generated == 1
+
+
+async def test__schema_is_kept_to_and_a_long_prompt_is_told(model: ChatModel) -> None:
+    deadline = Deadline(time.monotonic() + 200)
+    number = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    asked = Prompt("You count.", "Which number follows two?")
+    written = await model.complete(asked, deadline=deadline, max_tokens=40, schema=number)
+    assert isinstance(json.loads(written.text)["n"], int)
+    with pytest.raises(ContextLengthError):
+        await model.complete(Prompt("Count.", "word " * 5_000), deadline=deadline, max_tokens=9)
+    assert model.profile.refused == frozenset()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.llm.settings import GrammarSupport
+from engine.llm.settings import Effort, GrammarSupport, Provider
 from pgparley.config import ConfigError, load
 
 
@@ -134,3 +134,63 @@ def test_a_number_of_thousands_of_digits_is_told(tmp_path: Path) -> None:
         load(write(tmp_path, f"workers = {digits}\n"), {})
     with pytest.raises(ConfigError, match="configuration: Expected `int`"):
         load(write(tmp_path, ""), {"PGPARLEY_WORKERS": digits})
+
+
+MODEL = """
+[model]
+base_url = "http://a/v1"
+api_key_file = "{file}"
+price = {{prompt = 0.5, completion = 2}}
+effort = "thorough"
+[[model.fallback]]
+base_url = "https://b.openai.azure.com"
+provider = "azure"
+deployment = "mine"
+api_key_env = "SPARE_KEY"
+"""
+
+
+def test_keys_come_from_files_and_variables_and_are_shown_nowhere(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("first\n", encoding="utf-8")
+    config = load(write(tmp_path, MODEL.format(file=key)), {})
+    assert config.model.api_key == "none", "only who asks the model needs them"
+    model = config.model_with_keys({"SPARE_KEY": " second "})
+    first, spare = model.services
+    assert (first.api_key, spare.api_key) == ("first", "second")
+    assert (model.effort, model.price.completion, spare.called) == (Effort.THOROUGH, 2.0, "mine")
+    assert spare.provider is Provider.AZURE
+    assert "first" not in repr(model)
+    assert "second" not in repr(model)
+
+
+@pytest.mark.parametrize(
+    ("content", "environment", "problem"),
+    [
+        (None, {"SPARE_KEY": "k"}, "api_key_file cannot be read"),
+        ("", {"SPARE_KEY": "k"}, "there is no key in the file"),
+        ("k", {}, "there is no key in the variable SPARE_KEY"),
+    ],
+)
+def test_a_key_that_is_not_there_is_an_error(
+    tmp_path: Path, content: str | None, environment: dict[str, str], problem: str
+) -> None:
+    key = tmp_path / "key"
+    if content is not None:
+        key.write_text(content, encoding="utf-8")
+    config = load(write(tmp_path, MODEL.format(file=key)), {})
+    with pytest.raises(ConfigError, match=problem):
+        config.model_with_keys(environment)
+
+
+@pytest.mark.parametrize(
+    "line", ["price = {completions = 2}", 'fallback = [{base_url = "http://b", modell = "m"}]']
+)
+def test_an_unknown_key_within_is_named(tmp_path: Path, line: str) -> None:
+    with pytest.raises(ConfigError, match="did you mean"):
+        load(write(tmp_path, f"[model]\n{line}\n"), {})
+
+
+def test_a_spare_service_needs_an_address(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="needs a base_url"):
+        load(write(tmp_path, '[model]\nfallback = [{model = "m"}]\n'), {})

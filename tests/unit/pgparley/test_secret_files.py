@@ -21,6 +21,7 @@ SECRETS = {
     "one in a keyword string": "[engine]\nstore = \"host=db password='hush'\"\n",
     "one for the key of TLS": '[engine]\nstore = "postgresql://keeper@db/kept?sslpassword=hush"\n',
     "a model's key": '[model]\napi_key = "hush"\n',
+    "a key of one that stands in": '[[model.fallback]]\nbase_url = "http://there/v1"\napi_key = "hush"\n',
     "a password in the model's address": '[model]\nbase_url = "http://me:hush@there/v1"\n',
 }
 NONE = '[engine]\nstore = "postgresql://keeper@db/kept?passfile=/a"\n[model]\nbase_url = "http://there/v1"\n'
@@ -51,7 +52,7 @@ def test_a_configuration_without_one(tmp_path: Path) -> None:
 
 def test_the_files_that_it_names(tmp_path: Path) -> None:
     keys = {"gateway": ("auth_file", "client_tls_key_file", "server_tls_key_file", "engine_secret_file")}
-    keys |= {"engine": ("secret_file", "tls_key_file"), "page": ("tls_key_file",)}
+    keys |= {"engine": ("secret_file", "tls_key_file"), "page": ("tls_key_file",), "model": ("api_key_file",)}
     text, named = "", []
     for section, names in keys.items():
         text += f"[{section}]\n"
@@ -60,7 +61,10 @@ def test_the_files_that_it_names(tmp_path: Path) -> None:
             named[-1].touch(0o644)
             text += f'{name} = "{named[-1]}"\n'
     file = tmp_path / "pgparley.toml"
-    file.write_text(f'{text}tls_cert_file = "/nowhere"\n', encoding="utf-8")
+    file.write_text(
+        f'{text}[[model.fallback]]\nbase_url = "http://there/v1"\napi_key_file = "/nowhere"\n',
+        encoding="utf-8",
+    )
     assert sorted(warned(file)) == sorted(map(str, named))
     named.pop().unlink()
     assert len(warned(file)) == len(named), "what is on another machine is its own matter"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.calibration.fingerprint import SHAPING, counting, digest, pipeline_fingerprint, weights
-from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.llm.settings import GrammarSupport, ModelSettings, Price, Provider, ServiceSettings
 from engine.models.shipped import ENGINE
 from engine.routing.artifact import ArtifactStore, CurrentWeights, Manifest
 from engine.settings import (
@@ -29,6 +29,7 @@ SETTINGS = EngineSettings(Path("/run/engine.sock"), "postgresql://store", router
 
 NO_PART = frozenset({"engine", "engine.errors", "engine.llm.settings", "engine.settings", "engine.types"}) | {
     "engine.calibration",
+    "engine.llm.settings",
     "engine.calibration.conformal",
     "engine.calibration.records",
     "engine.calibration.splits",
@@ -64,6 +65,9 @@ def test_a_setting_that_shapes_answers_is_part_of_it(other: EngineSettings) -> N
     [
         replace(SETTINGS, socket=Path("/elsewhere"), store_dsn="postgresql://other", router=Path("/other")),
         replace(SETTINGS, model=ModelSettings(base_url="http://localhost", api_key="secret")),
+        replace(SETTINGS, model=ModelSettings(api_key_file="/key", api_key_env="KEY", price=Price(1.0))),
+        replace(SETTINGS, model=ModelSettings(provider=Provider.AZURE, deployment="d", api_version="1")),
+        replace(SETTINGS, model=ModelSettings(fallback=(ServiceSettings(base_url="http://localhost"),))),
         replace(SETTINGS, model=ModelSettings(circuit_failures=0, circuit_pause=1.0, circuit_patience=2.0)),
         replace(SETTINGS, limits=Limits(k=5, k_max=7, ttl=1.0, concurrent=1, waiting=3)),
         replace(SETTINGS, encoder=EncoderSettings(threads=2, batch=8)),

@@ -11,8 +11,10 @@ from aiohttp import web
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
 from engine.llm.client import ChatModel
+from engine.llm.profile import ModelProfile
 from engine.llm.settings import GrammarSupport, ModelSettings
 from tests.chat_server import USAGE, chat_server
+from tests.support.profiles import KeptProfiles
 
 GRAMMAR = 'start: "SELECT 1"'
 PROMPT = Prompt("You write SQL.", "One.", "```sql\n")
@@ -50,7 +52,9 @@ async def complete(
         return web.json_response(reply | {"usage": USAGE})
 
     async with chat_server(chat) as address:
-        model = ChatModel(ModelSettings(grammar=support), f"{address}/v1")
+        known = ModelProfile(grammar=support, continuation=True, logprobs=True, top_logprobs=True)
+        model = ChatModel(ModelSettings(), f"{address}/v1", profiles=KeptProfiles(known))
+        await model.remember()
         assert model.grammars == (support is not GrammarSupport.NONE)
         assert model.goes_on == (support is GrammarSupport.EMBEDDED)
         deadline = Deadline(time.monotonic() + 10)

@@ -1,0 +1,91 @@
+"""Several services in the place of one: where one is away, the next is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+from engine.core.deadline import Deadline
+from engine.core.ports import Completion, Prompt, Weighed
+from engine.errors import ModelAwayError
+from engine.llm.client import ChatModel
+from engine.llm.profile import ModelProfile
+
+_Answer = TypeVar("_Answer")
+
+
+class FallbackModel:
+    """Implements `engine.core.ports.LanguageModel` over `models`, in the order in which they are asked.
+
+    Each has its circuit and its profile; what is told of one's abilities is told of the first that is asked.
+    """
+
+    def __init__(self, models: Sequence[ChatModel]) -> None:
+        self._models = tuple(models)
+
+    @property
+    def profile(self) -> ModelProfile:
+        """See `engine.core.ports.LanguageModel.profile`."""
+        return self._first.profile
+
+    @property
+    def grammars(self) -> bool:
+        """See `engine.core.ports.LanguageModel.grammars`."""
+        return self._first.grammars
+
+    @property
+    def goes_on(self) -> bool:
+        """See `engine.core.ports.LanguageModel.goes_on`."""
+        return self._first.goes_on
+
+    @property
+    def _first(self) -> ChatModel:
+        return next((each for each in self._models if each.outage is None), self._models[0])
+
+    async def complete(
+        self,
+        prompt: Prompt,
+        *,
+        deadline: Deadline,
+        max_tokens: int,
+        grammar: str | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        others: int = 0,
+        schema: Mapping[str, object] | None = None,
+    ) -> Completion:
+        """See `engine.core.ports.LanguageModel.complete`."""
+        return await self._one(
+            lambda model: model.complete(
+                prompt,
+                deadline=deadline,
+                max_tokens=max_tokens,
+                grammar=grammar,
+                temperature=temperature,
+                seed=seed,
+                others=others,
+                schema=schema,
+            )
+        )
+
+    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
+        """See `engine.core.ports.LanguageModel.weigh`."""
+        return await self._one(lambda model: model.weigh(prompt, options, deadline=deadline))
+
+    async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
+        """See `engine.core.ports.LanguageModel.likelihood`."""
+        return await self._one(lambda model: model.likelihood(prompt, answer, deadline=deadline))
+
+    async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
+        """See `engine.core.ports.LanguageModel.read`."""
+        await self._one(lambda model: model.read(prompt, deadline=deadline))
+
+    async def _one(self, ask: Callable[[ChatModel], Awaitable[_Answer]]) -> _Answer:
+        """The answer of the first that is not away; raises the error of the last."""
+        *before, last = self._models
+        for model in before:
+            try:
+                return await ask(model)
+            except ModelAwayError:
+                continue
+        return await ask(last)

@@ -1,0 +1,128 @@
+"""Five questions to a model of each service: by address, key and name alone, in one or two calls each."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.api.question_store import Questions
+from engine.api.service import Service
+from engine.core.deadline import Deadline
+from engine.core.tools import Tools
+from engine.llm.client import ChatModel
+from engine.llm.settings import Effort, ModelSettings, Provider
+from engine.settings import GenerationSettings, Limits
+from engine.types import Asker, AskRequest, RowKind
+from tests.support.providers import PROVIDERS, Finish, Reply, serve
+from tests.support.providers import Service as Stand
+
+ASKED = {
+    "How many singers are there?": "SELECT count(*) FROM singer",
+    "Who is the oldest singer?": "SELECT name FROM singer ORDER BY age DESC NULLS LAST LIMIT 1",
+    "What is the average age of singers?": "SELECT avg(age) FROM singer",
+    "List the names of singers over 40.": "SELECT name FROM singer WHERE age > 40",
+    "What are the family names of singers in order?": "SELECT family_name FROM singer ORDER BY family_name",
+}
+WRAPPED = {
+    "anthropic": "Here is what the question may mean:\n```json\n{}\n```",
+    "deepseek-reasoner": "{}",
+    "ollama-older": "<think>It asks about singers, so SELECT something.</think>\n{}",
+    "lm-studio": "```\n{}\n```",
+}
+"""How a service's models wrap what they are asked for, where they do."""
+
+
+def instructed(name: str, sql: dict[str, str] = ASKED) -> Any:
+    """What a model says that follows instructions; to what is no question about data, yes."""
+
+    def says(body: dict[str, Any]) -> str:
+        user = body["messages"][-1]["content"]
+        question = next((each for each in sql if each in user), None)
+        if question is None:
+            return '{"answer": "yes"}' if "response_format" in body else "yes"
+        reading = {"meaning": question.rstrip("?."), "sql": sql[question], "assumes": ""}
+        said = json.dumps({"readings": [reading], "cannot": None})
+        return WRAPPED.get(name, "{}").replace("{}", said)
+
+    return says
+
+
+@asynccontextmanager
+async def served(
+    name: str, tools: Tools, pool: Any, sql: dict[str, str] = ASKED, effort: Effort = Effort.NORMAL
+) -> AsyncIterator[tuple[Stand, Service]]:
+    async with serve(PROVIDERS[name], instructed(name, sql)) as stand:
+        azure = stand.provider.path == "/openai"
+        settings = ModelSettings(
+            base_url=stand.base_url,
+            api_key=stand.key,
+            model=stand.model,
+            provider=Provider.AZURE if azure else Provider.OPENAI,
+        )
+        model = ChatModel(settings, stand.base_url)
+        await model.find_out(Deadline(time.monotonic() + 20))
+        built = replace(tools, model=model, generation=GenerationSettings(), effort=effort)
+        try:
+            yield stand, Service(built, Questions(pool, 600.0), Limits(k=3))
+        finally:
+            await model.aclose()
+
+
+def ask(question: str) -> AskRequest:
+    return AskRequest(Asker("ana", "music"), question, db="music")
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+async def test_five_questions_are_answered(name: str, tools: Tools, pool: Any) -> None:
+    async with served(name, tools, pool) as (stand, service):
+        stand.refused.clear()
+        for question, sql in ASKED.items():
+            before = len(stand.requests)
+            reply = await service.ask(ask(question))
+            assert [(row.kind, row.sql) for row in reply.rows] == [(RowKind.CANDIDATE, sql)]
+            assert reply.rows[0].explanation.startswith(question.rstrip("?."))
+            assert len(stand.requests) - before <= 2
+        assert max(stand.refused.values(), default=0) <= 1, stand.refused
+
+
+async def test_what_the_server_refuses_is_mended_in_a_second_call(tools: Tools, pool: Any) -> None:
+    wrong = {"How many singers are there?": "SELECT count(*) FROM singers"}
+    async with served("openai", tools, pool, wrong) as (stand, service):
+        before = len(stand.requests)
+        reply = await service.ask(ask("How many singers are there?"))
+        assert [row.kind for row in reply.rows] == [RowKind.ABSTAIN]
+        assert len(stand.requests) - before == 2
+        assert "SELECT count(*) FROM singers" in stand.requests[-1]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (
+            Reply(json.dumps({"readings": [], "cannot": "No table holds album sales."})),
+            "No table holds album sales",
+        ),
+        (Reply("", refusal="I can't help with that."), "I can't help with that"),
+    ],
+)
+async def test_what_the_model_cannot_answer_is_told_in_its_words(
+    said: Reply, words: str, tools: Tools, pool: Any
+) -> None:
+    async with served("openai", tools, pool, effort=Effort.FAST) as (stand, service):
+        stand.next(said)
+        reply = await service.ask(ask("How many albums were sold?"))
+        assert [row.kind for row in reply.rows] == [RowKind.ABSTAIN]
+        assert words in reply.rows[0].explanation
+
+
+async def test_an_answer_cut_by_its_length_is_asked_for_with_more_room(tools: Tools, pool: Any) -> None:
+    async with served("openai", tools, pool) as (stand, service):
+        stand.next(Reply('{"readings": [{"meaning": "the number of si', finish=Finish.LENGTH))
+        reply = await service.ask(ask("How many singers are there?"))
+        assert [row.sql for row in reply.rows] == ["SELECT count(*) FROM singer"]

@@ -1,0 +1,204 @@
+"""Errors of model services: which field they name, what else they say, and what users are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2 as httpx
+import openai
+import pytest
+
+from engine.errors import ContextLengthError, ModelAwayError, ModelUnavailableError
+from engine.llm.profile import ModelProfile
+from engine.llm.refusals import Refusal, explained, says, wait_before_again, without_refused
+from engine.llm.settings import GrammarSupport, ModelSettings
+
+HOPED = ModelProfile(
+    logprobs=True,
+    top_logprobs=True,
+    schema=True,
+    continuation=True,
+    grammar=GrammarSupport.STRUCTURED_OUTPUTS,
+)
+SENT = dict.fromkeys(
+    [
+        *("model", "messages", "temperature", "seed", "logprobs", "top_logprobs", "max_tokens"),
+        *("response_format", "structured_outputs", "continue_final_message", "grammar"),
+    ]
+)
+
+
+def error(status: int, body: object, headers: dict[str, str] | None = None) -> openai.APIStatusError:
+    """As the client raises it: of an object with `error` it takes what is inside."""
+    request = httpx.Request("POST", "http://service/v1/chat/completions")
+    response = httpx.Response(status, request=request, json=body, headers=headers)
+    inside = body.get("error", body) if isinstance(body, dict) else body
+    return openai.APIStatusError(f"Error code: {status} - {body}", response=response, body=inside)
+
+
+def told(message: str, **more: object) -> dict[str, Any]:
+    return {"error": {"message": message, "type": "invalid_request_error", **more}}
+
+
+NAMED: list[tuple[object, set[str]]] = [
+    (told("Unsupported parameter: 'top_logprobs'", param="top_logprobs"), {"top_logprobs"}),
+    (
+        told("Unsupported value: 'temperature' does not support 0 with this model.", param="temperature"),
+        {"temperature"},
+    ),
+    (told("Unrecognized request argument supplied: seed"), {"seed"}),
+    (
+        told("Unrecognized request arguments supplied: structured_outputs, top_logprobs"),
+        {"structured_outputs", "top_logprobs"},
+    ),
+    (
+        [
+            {
+                "error": {
+                    "code": 400,
+                    "message": 'Invalid JSON payload received. Unknown name "seed": Cannot find field.',
+                }
+            }
+        ],
+        {"seed"},
+    ),
+    (
+        {
+            "detail": [
+                {
+                    "type": "extra_forbidden",
+                    "loc": ["body", "top_logprobs"],
+                    "msg": "Extra inputs are not permitted",
+                    "input": {"seed": 1},
+                }
+            ]
+        },
+        {"top_logprobs"},
+    ),
+    (
+        {
+            "detail": [
+                {"loc": ["body", name], "msg": "extra fields not permitted"} for name in ("seed", "grammar")
+            ]
+        },
+        {"seed", "grammar"},
+    ),
+    (told("property 'logprobs' is unsupported"), {"logprobs"}),
+    (told("`logprobs` is not supported with this model"), {"logprobs"}),
+    (told("You are not allowed to request logprobs from this model."), {"logprobs"}),
+    (told("This model does not support response format `json_schema`."), {"response_format"}),
+    (told("Invalid parameter", param="response_format.type"), {"response_format"}),
+    ({"error": 'unknown field "continue_final_message"'}, {"continue_final_message"}),
+    (told("System role not supported", param="messages[0].role"), {"system"}),
+    (told("Unsupported parameter: 'frequency_penalty'", param="frequency_penalty"), set()),
+    (told("The seed of the matter is a temperature too high"), set()),
+    (told("messages must alternate"), set()),
+    (told("Grammar error: no rule named x"), set()),
+]
+
+
+@pytest.mark.parametrize(("body", "names"), NAMED)
+def test_the_fields_that_an_error_names(body: object, names: set[str]) -> None:
+    status = 403 if "not allowed" in str(body) else 422 if "detail" in str(body) else 400
+    assert without_refused(HOPED, error(status, body), SENT).refused == names
+    assert without_refused(HOPED, error(500, body), SENT) == HOPED, "a failure refuses nothing"
+
+
+def test_a_refused_schema_is_told_from_a_refused_field() -> None:
+    value = error(400, told("This response_format type is unavailable now"))
+    assert without_refused(HOPED, value, SENT).json_mode
+    field = error(400, told("Unknown parameter: 'response_format'.", param="response_format"))
+    assert not without_refused(HOPED, field, SENT).json_mode
+
+
+SAID: list[tuple[int, object, Refusal]] = [
+    (
+        400,
+        told(
+            "This model's maximum context length is 8192 tokens.",
+            param="messages",
+            code="context_length_exceeded",
+        ),
+        Refusal.CONTEXT,
+    ),
+    (
+        400,
+        told(
+            "'max_tokens' is too large: 900. This model's maximum context length is 1024", param="max_tokens"
+        ),
+        Refusal.CONTEXT,
+    ),
+    (400, told("the request exceeds the available context size. try increasing it"), Refusal.CONTEXT),
+    (400, told("prompt is too long: 210000 tokens > 200000 maximum"), Refusal.CONTEXT),
+    (
+        400,
+        told(
+            "The response was filtered",
+            code="content_filter",
+            innererror={"code": "ResponsibleAIPolicyViolation"},
+        ),
+        Refusal.FILTER,
+    ),
+    (401, told("Incorrect API key provided"), Refusal.KEY),
+    (400, [{"error": {"message": "API key not valid. Please pass a valid API key."}}], Refusal.KEY),
+    (404, told("The model `gpt-9` does not exist", code="model_not_found"), Refusal.MODEL),
+    (400, told("gpt-9 is not a valid model ID"), Refusal.MODEL),
+    (429, told("slow down"), Refusal.AWAY),
+    (529, told("overloaded"), Refusal.AWAY),
+    (400, told("Unsupported parameter: 'x' is not supported with this model."), Refusal.REQUEST),
+]
+
+
+@pytest.mark.parametrize(("status", "body", "matter"), SAID)
+def test_what_is_the_matter(status: int, body: object, matter: Refusal) -> None:
+    problem = error(status, body)
+    assert says(problem) is matter
+    shown = explained(problem, ModelSettings(base_url="http://there:1/v1"))
+    assert isinstance(shown, ContextLengthError) == (matter is Refusal.CONTEXT)
+    assert isinstance(shown, ModelAwayError) == (matter is Refusal.AWAY)
+    assert shown.hint
+
+
+def test_a_key_that_a_service_repeats_is_shown_to_nobody() -> None:
+    settings = ModelSettings(
+        base_url="http://me:hunter2@there:1/v1", api_key="sk-secret", api_key_env="THE_KEY"
+    )
+    for problem in (
+        error(401, told("Incorrect API key provided: sk-secret")),
+        error(500, told("no sk-secret")),
+    ):
+        shown = explained(problem, settings)
+        assert "there:1: " in (shown.detail or "")
+        assert "secret" not in f"{shown.message}{shown.detail}{shown.hint}{settings}"
+        assert "hunter2" not in f"{shown.message}{shown.detail}{shown.hint}"
+    hint = explained(error(401, told("no")), settings).hint or ""
+    assert "in the variable THE_KEY" in hint
+
+
+def test_a_wrong_name_lists_the_nearest_five() -> None:
+    names = [f"gpt-{each}" for each in range(5, 20)]
+    shown = explained(error(404, told("no")), ModelSettings(model="gpt-9x"), names)
+    listed = (shown.hint or "").partition("It lists: ")[2].rstrip(".").split(", ")
+    assert listed[0] == "gpt-9"
+    assert len(listed) == 5
+
+
+@pytest.mark.parametrize(
+    ("problem", "seconds"),
+    [
+        (error(429, told("no"), {"retry-after": "7"}), 7.0),
+        (error(503, told("no")), 0.5),
+        (error(429, told("no"), {"x-should-retry": "false"}), None),
+        (error(429, told("You exceeded your current quota", code="insufficient_quota")), None),
+        (error(400, told("no")), None),
+    ],
+)
+def test_how_long_to_wait_before_it_is_asked_again(
+    problem: openai.APIStatusError, seconds: float | None
+) -> None:
+    assert wait_before_again(problem) == seconds
+
+
+def test_all_are_model_unavailable() -> None:
+    for status, body, _ in SAID:
+        assert isinstance(explained(error(status, body), ModelSettings()), ModelUnavailableError)

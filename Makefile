@@ -10,7 +10,7 @@ SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
-.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-personal bench-quality bench-real bench-routing bench-wire compat clean
+.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-models bench-personal bench-quality bench-real bench-routing bench-wire compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -112,7 +112,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-personal bench-catalog bench-capacity  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-models bench-personal bench-catalog bench-capacity  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -154,6 +154,10 @@ bench-capacity: $(VENV)/.installed  ## how many people one installation serves; 
 bench-catalog: $(VENV)/.installed  ## a large catalog, what names imply, what terms of the business are worth
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.catalog --json benchmarks/results/catalog.json $(ARGS)
+
+bench-models: $(VENV)/.installed  ## a strong model's recorded answers through the pipeline; four minutes, no model
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
+	$(BIN)/python -m benchmarks.quality.models --json benchmarks/results/models.json $(ARGS)
 
 bench-personal: $(VENV)/.installed  ## what learning from a choice is worth at the second meeting; resumable
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

@@ -137,7 +137,7 @@ class Limits:
 
 
 class Strategy(StrEnum):
-    """How candidates are found. `AUTO`: by readings, but of the embedded model by search."""
+    """How candidates are found. `AUTO`: by readings, but of the embedded model and small ones by search."""
 
     AUTO = "auto"
     READINGS = "readings"

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 import asyncpg
@@ -55,7 +56,7 @@ from engine.routing.artifact import ArtifactStore, CurrentWeights
 from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
 from engine.routing.vectors import VectorCache
-from engine.settings import EngineSettings, GenerationSettings
+from engine.settings import EngineSettings, GenerationSettings, Strategy
 from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
@@ -111,7 +112,7 @@ async def tools(
             selection=settings.selection,
             values=StoredValues(ValueStore(pool)),
             limits=settings.limits,
-            generation=settings.generation,
+            generation=_generation(settings),
             conditions=conditions(settings.generation, encoder),
             ranker=ranker_of(settings, networks),
             memory=LearningStore(pool, settings.learning),
@@ -123,6 +124,13 @@ async def tools(
             effort=settings.model.effort,
         )
         yield built, Questions(pool, settings.limits.ttl), pool
+
+
+def _generation(settings: EngineSettings) -> GenerationSettings:
+    """With the strategy that suits the model, where none is set."""
+    if settings.generation.strategy is Strategy.AUTO and settings.model.small:
+        return replace(settings.generation, strategy=Strategy.SEARCH)
+    return settings.generation
 
 
 def conditions(settings: GenerationSettings, encoder: Encoder) -> Conditions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
@@ -9,6 +10,12 @@ from urllib.parse import urlsplit
 
 NO_KEY = "none"
 """The key of a server that asks for none."""
+
+
+INSTRUCTED = 7.0
+"""Thousand million parameters, of which on a model is taken to give all readings of a question when it is told to."""
+
+_SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)b(?![a-z0-9])")
 
 
 class GrammarSupport(StrEnum):
@@ -95,6 +102,12 @@ class ServiceSettings:
     def called(self) -> str:
         """The name by which requests call the model."""
         return self.deployment or self.model
+
+    @property
+    def small(self) -> bool:
+        """Whether the model's name tells of fewer than `INSTRUCTED` thousand million parameters."""
+        sizes = map(float, _SIZE.findall(self.called.lower()))
+        return any(size < INSTRUCTED for size in sizes)
 
     @property
     def place(self) -> str:

@@ -17,13 +17,15 @@ class RuleKind(StrEnum):
 
     A REPAIR runs on what names or EXPLAIN refused. A NORMALISE gives a statement with the same rows on any data, and
     replaces. A READING means something else: it adds a candidate beside the one that it was made of. A CORRECTION runs
-    where a look at the data showed that a statement compares with what is not there.
+    where a look at the data showed that a statement compares with what is not there, a REPETITION where its rows, run,
+    repeat each other; it adds a candidate as a READING does.
     """
 
     REPAIR = "repair"
     NORMALISE = "normalise"
     READING = "reading"
     CORRECTION = "correction"
+    REPETITION = "repetition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class Candidate:
 
 def readings_among(changes: Iterable[Change]) -> int:
     """How many of a statement's changes made it mean something else."""
-    return sum(change.kind == RuleKind.READING for change in changes)
+    return sum(change.kind in (RuleKind.READING, RuleKind.REPETITION) for change in changes)
 
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:

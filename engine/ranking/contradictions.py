@@ -15,8 +15,8 @@ from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unas
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.references import compared_columns, refer
 from engine.rewrite.rules.repetition import denies_one_of_many, sums_repeated_rows, takes_either_of_both
+from engine.rewrite.rules.sums import counted_measures, is_measure
 from engine.rewrite.scope import Scopes, TableRef, from_parts
-from engine.routing.questioner import ColumnKind, kind_of
 from engine.sql.tree import parsed, repeated_items, unwrapped
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import ColumnKey, Snapshot, Table
@@ -63,7 +63,7 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
         yield f"does not take the first of each {each.text}"
     if _hides_groups(statement):
         yield "gives numbers of groups, and not which group"
-    for name in _counted_measures(statement):
+    for _, name in counted_measures(statement):
         yield f"counts how often {name} is known"
     for name in _aggregated_groups(statement):
         yield f"aggregates {name}, by which it groups"
@@ -104,14 +104,6 @@ def _of_references(statement: Statement) -> Iterator[str]:
         yield "compares {} with {}, and it refers to {}".format(*names)
 
 
-def _counted_measures(statement: Statement) -> list[str]:
-    """The columns of numbers, keys apart, of which a COUNT is shown; not of DISTINCT ones."""
-    select = statement.tree
-    items = select.expressions if isinstance(select, exp.Select) else []
-    counts = (count for item in items for count in item.find_all(exp.Count) if count.parent_select is select)
-    return [count.this.name for count in counts if _is_measure(count.this, statement.scopes)]
-
-
 def _aggregated_groups(statement: Statement) -> Iterator[str]:
     """The columns that a statement groups by and takes the average, sum or extreme of, which is the column itself."""
     place = statement.scopes.place
@@ -121,17 +113,6 @@ def _aggregated_groups(statement: Statement) -> Iterator[str]:
         for taken in select.find_all(exp.Avg, exp.Sum, *_EXTREMES) if grouped else ():
             if taken.parent_select is select and place(taken.this) in grouped:
                 yield taken.this.name
-
-
-def _is_measure(counted: object, scopes: Scopes) -> bool:
-    """Whether it is a column of numbers of a table, and no key."""
-    read = scopes.reading(counted) if isinstance(counted, exp.Column) else None
-    if read is None or read.table is None or not isinstance(counted, exp.Column):
-        return False
-    column = next((each for each in read.table.columns if each.name == counted.name), None)
-    referred = foreign_key_graph(scopes.snapshot).counterparts((*read.table.key, counted.name))
-    is_key = counted.name in read.table.primary_key or bool(referred)
-    return column is not None and not is_key and kind_of(column) is ColumnKind.NUMBER
 
 
 def _hides_groups(statement: Statement) -> bool:
@@ -153,7 +134,7 @@ def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
         return any(_is_number(each, scopes) for each in sides) and all(
             isinstance(each, exp.Literal) or _is_number(each, scopes) for each in sides
         )
-    return isinstance(item, _MEASURES) or (isinstance(item, _EXTREMES) and _is_measure(item.this, scopes))
+    return isinstance(item, _MEASURES) or (isinstance(item, _EXTREMES) and is_measure(item.this, scopes))
 
 
 def _single_row_groups(select: exp.Select, scopes: Scopes) -> list[str]:

@@ -69,6 +69,11 @@ def correct(given: Rewritten, context: Context, off: Collection[str] = ()) -> Re
     return _in_turn(given, RuleKind.CORRECTION, context, off)
 
 
+def shown_once(given: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:
+    """`given` after the rules for rows that repeat each other."""
+    return _in_turn(given, RuleKind.REPETITION, context, off)
+
+
 def readings(accepted: Rewritten, context: Context, off: Collection[str] = ()) -> list[Rewritten]:
     """At most `READINGS` other statements that the question may mean by `accepted`, likeliest first."""
     made = {accepted.sql: _Working(accepted, context)}

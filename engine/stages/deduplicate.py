@@ -3,7 +3,8 @@
 Every candidate runs as the asker, read-only, with a short timeout and a row cap (`[limits] run_candidates` turns that
 off). Two columns may hold the same data and two counts may agree by chance. So the columns shown, the elements read and
 the functions called by one statement must be a subset of the other's; a foreign key counts as the column it refers to.
-Statements that fail on the data are dropped, those without a value in their rows are marked.
+Statements that fail on the data are dropped, those without a value in their rows are marked. Beside one whose rows
+repeat each other stands the one that shows each once.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from engine.errors import NLError
 from engine.linking.mentions import mentioned_tables, tables_not_read
 from engine.linking.standing import sensitive_columns
 from engine.ranking.contradictions import contradictions
+from engine.rewrite.driver import Rewritten, shown_once
+from engine.rewrite.rule import Context
 from engine.rewrite.scope import Scopes
+from engine.sql.check import check_candidate
 from engine.sql.tree import Determinism, determinism, parsed
 from engine.types import TraceLine
 from schema_catalog.foreign_keys import foreign_key_graph
@@ -42,6 +46,9 @@ SHARE = 0.5
 _DATA_ERRORS = ("21", "22")
 """SQLSTATE classes of the statement on its data: cardinality violation, data exception."""
 
+REPEATS = 3.0
+"""Times that each row stands there, in the mean, from which showing it once is likely meant."""
+
 PREVIEWED = 3
 """Rows of a candidate's result that are kept, to be shown beside the choices of a question back."""
 
@@ -52,13 +59,17 @@ Reads = frozenset[ColumnKey | TableKey]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A candidate's result as a digest of types and rows; the elements it reads, and the columns it shows unchanged."""
+    """A candidate's result as a digest of types and rows; the elements it reads, and the columns it shows unchanged.
+
+    `once`: what shows each row once, where they repeat each other.
+    """
 
     digest: bytes
     reads: Reads
     shown: Reads
     form: Determinism
     preview: Preview | None
+    once: Candidate | None = None
 
     def same(self, other: Rows) -> bool:
         """Whether both are taken for one statement."""
@@ -79,6 +90,7 @@ class NotCompared:
     broken: bool = False
     fruitless: bool = False
     preview: Preview | None = None
+    once: Candidate | None = None
 
 
 def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
@@ -96,7 +108,10 @@ async def deduplicate(state: State, tools: Tools) -> State:
     seconds = min(tools.limits.run_seconds, SHARE * state.deadline.remaining())
     until = Deadline(state.deadline.clock() + seconds, state.deadline.clock)
     outcomes = await _run_all(state.candidates, state, tools, routes, until)
-    lines = list[TraceLine]()
+    added = await _shown_once(state, outcomes, tools, routes)
+    outcomes += await _run_all(added, state, tools, routes, until)
+    state = replace(state, candidates=(*state.candidates, *added))
+    lines = [each.changes[-1].line for each in added]
     kept: dict[int, tuple[Candidate, Rows | NotCompared]] = {}
     for place in sorted(range(len(outcomes)), key=lambda n: _score(state.candidates[n]), reverse=True):
         candidate, outcome = state.candidates[place], outcomes[place]
@@ -231,7 +246,40 @@ async def _outcome(
         outcome: Rows | NotCompared = NotCompared(why, preview=_preview(result))
     else:
         outcome = await asyncio.to_thread(_evidence, result, candidate, route, form)
-    return replace(outcome, preview=None if private else outcome.preview)
+    once = await asyncio.to_thread(_once, result, candidate, route, tools)
+    return replace(outcome, preview=None if private else outcome.preview, once=once)
+
+
+def _once(result: Result, candidate: Candidate, route: Route, tools: Tools) -> Candidate | None:
+    """The statement that shows each row once, unchecked; None where they do not repeat each other."""
+    if result.shortened or not result.rows or len(result.rows) < REPEATS * len(set(result.rows)):
+        return None
+    given = Rewritten(candidate.sql, candidate.changes)
+    made = shown_once(given, Context(route.snapshot), tools.generation.rules_off)
+    if made.sql == given.sql:
+        return None
+    return candidate.rewritten(made.sql, made.changes)
+
+
+async def _shown_once(
+    state: State, outcomes: Sequence[Rows | NotCompared], tools: Tools, routes: Mapping[str, Route]
+) -> tuple[Candidate, ...]:
+    """The new statements that show each row once, of those whose rows repeat each other, and that would run.
+
+    None where a dialogue has left some: the asker may have said that the rows are meant.
+    """
+    if state.dialogue.survivors:
+        return ()
+    known = {(each.database, each.sql) for each in state.candidates}
+    made = {(each.once.database, each.once.sql): each.once for each in outcomes if each.once is not None}
+    checked = await asyncio.gather(
+        *(
+            check_candidate(each, routes[each.database], state, tools)
+            for key, each in made.items()
+            if key not in known
+        )
+    )
+    return tuple(each for each in checked if isinstance(each, Candidate))
 
 
 def _reads_sensitive(candidate: Candidate, route: Route) -> bool:

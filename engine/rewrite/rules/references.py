@@ -297,3 +297,22 @@ def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _
     if not found or two.table != last.name or last.table is None:
         return None
     return _Joined(join, found[0], one.name, last, two.name)
+
+
+def compare_by_reference(statement: Statement, context: Context) -> str | None:
+    """`owner_id IN (SELECT dog_id FROM dogs)`: a key is compared with the column that refers to it."""
+    changed = []
+    for predicate in statement.tree.find_all(exp.In, exp.EQ, exp.NEQ):
+        found = statement.scopes.comparison(predicate)
+        if found is None or found.one.key == found.other.key:
+            continue
+        pairs = context.references.column_pairs(found.one.key, found.other.key)
+        ways = [there for here, there in pairs if here == found.outside.name]
+        if len(ways) == 1 and found.inside.name != ways[0] and _is_key(found.other, found.inside.name):
+            found.inside.set("this", identifier(ways[0]))
+            changed.append(f"{found.outside.name} with {ways[0]}")
+    return f"compares {', '.join(changed)}" if changed else None
+
+
+def _is_key(table: Table, name: str) -> bool:
+    return name in table.primary_key or any(name in key.columns for key in table.foreign_keys)

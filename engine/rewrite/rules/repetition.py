@@ -15,7 +15,16 @@ from sqlglot import exp
 
 from engine.core.elements import WHOLE_TABLE
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.scope import SORTING, Branch, JoinTree, join_tree, nullable, tests_of, without_tests
+from engine.rewrite.scope import (
+    SORTING,
+    Branch,
+    JoinTree,
+    identifier,
+    join_tree,
+    nullable,
+    tests_of,
+    without_tests,
+)
 from schema_catalog.types import Table, TableKind
 
 _NEGATION = re.compile(
@@ -200,6 +209,9 @@ UNLIKELY = 0.3
 SAYS_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
 """A question that asks for each once."""
 
+_CHOSEN = ("distinct", "group", "having", "limit", "offset", "fetch")
+"""Parts of a statement that shows other rows than those which it reads."""
+
 
 def each_once(statement: Statement, context: Context) -> str | None:
     """DISTINCT where a row is shown once for each of many joined rows of which nothing is shown or asked."""
@@ -208,6 +220,32 @@ def each_once(statement: Statement, context: Context) -> str | None:
         return None
     statement.tree = joined.tree.distinct(copy=False)
     return "shows each row once"
+
+
+def each_match_once(statement: Statement, context: Context) -> str | None:
+    """DISTINCT where a row is shown once for each of many joined rows that a test finds: who has a cat or a dog."""
+    joined = join_tree(statement.tree, statement.scopes)
+    if joined is None or SAYS_DIFFERENT.search(context.question) or not _matched(joined, _many(joined)):
+        return None
+    statement.tree = joined.tree.distinct(copy=False)
+    return "shows each row once that is found more than once"
+
+
+def rows_once(statement: Statement, _context: Context) -> str | None:
+    """DISTINCT for rows as they are, where nothing is chosen or counted of them that DISTINCT would not leave."""
+    select = statement.tree
+    if not isinstance(select, exp.Select) or any(select.args.get(part) for part in _CHOSEN):
+        return None
+    shown = [each.unalias() for each in select.expressions]
+    names = [exp.column(identifier(name)) for name in select.named_selects if name]
+    order = select.args.get("order")
+    sorted_by = [each.this for each in order.expressions] if order else []
+    if any(each.find(exp.AggFunc, exp.Window) for each in shown) or any(
+        each not in (*shown, *names) for each in sorted_by
+    ):
+        return None
+    statement.tree = select.distinct(copy=False)
+    return "shows each row once that stands there several times"
 
 
 def _repeats(joined: JoinTree, question: str) -> bool:

@@ -14,7 +14,7 @@ from engine.core.deadline import Deadline
 from engine.core.ports import Ranking, Result
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.settings import Limits, UpstreamSettings
+from engine.settings import GenerationSettings, Limits, UpstreamSettings
 from engine.stages.check_values import validate
 from engine.stages.deduplicate import deduplicate
 from engine.stages.rank import rank
@@ -303,3 +303,57 @@ async def test_what_finds_nothing_is_marked_and_ranked_behind(state: State, tool
     assert [each.fruitless for each in after.candidates] == [True, True, False]
     ranked = await rank(after, replace(tools, ranker=Alike()))
     assert left(ranked)[0] == "SELECT name FROM singer WHERE country = 'FR'"
+
+
+REPEATED = "SELECT s.country FROM singer AS s CROSS JOIN duet"
+ONCE = "SELECT DISTINCT s.country FROM singer AS s CROSS JOIN duet"
+
+
+async def test_beside_rows_that_repeat_each_other_each_is_shown_once(state: State, tools: Tools) -> None:
+    after = await merged(state, tools, REPEATED)
+    assert [(each.sql, each.readings) for each in after.candidates] == [(REPEATED, 0), (ONCE, 1)]
+    assert after.candidates[1].preview is not None
+    assert sorted(after.candidates[1].preview.rows) == [("FR",), ("NL",)]
+    assert (
+        after.trace[-1].event == "repetition rows_once: shows each row once that stands there several times"
+    )
+    ranked = await rank(after, replace(tools, ranker=Alike()))
+    assert left(ranked) == [ONCE, REPEATED]
+
+
+async def test_what_shows_them_once_already_is_the_same(state: State, tools: Tools) -> None:
+    written = "SELECT DISTINCT singer.country FROM singer CROSS JOIN duet"
+    after = await merged(state, tools, written, REPEATED)
+    assert left(after) == [written, REPEATED]
+
+
+async def test_rows_that_are_cut_repeat_each_other_too(state: State, tools: Tools) -> None:
+    many = "SELECT 'x' AS letter FROM generate_series(1, 9)"
+    after = await merged(state, replace(tools, limits=Limits(run_rows=4)), many)
+    assert left(after) == [many, "SELECT DISTINCT 'x' AS letter FROM GENERATE_SERIES(1, 9)"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT singer.singer_id FROM singer JOIN song USING (singer_id)",
+        "SELECT s.country FROM singer AS s CROSS JOIN duet LIMIT 4",
+        "SELECT '{}'::json FROM singer",
+        "SELECT country FROM singer WHERE age > 99",
+    ],
+    ids=["two of three", "chosen", "not to be compared", "no rows"],
+)
+async def test_other_rows_are_left_as_they_are(state: State, tools: Tools, statement: str) -> None:
+    assert left(await merged(state, tools, statement)) == [statement]
+
+
+async def test_what_a_dialogue_has_left_stays_alone(state: State, tools: Tools) -> None:
+    meant = (Candidate("shop", REPEATED),)
+    after = await merged(replace(state, dialogue=replace(state.dialogue, survivors=meant)), tools, REPEATED)
+    assert left(after) == [REPEATED]
+
+
+async def test_an_operator_can_refuse_that(state: State, tools: Tools) -> None:
+    off = replace(tools, generation=GenerationSettings(rules_off=("rows_once",)))
+    after = await merged(state, off, REPEATED)
+    assert left(after) == [REPEATED]

@@ -17,6 +17,7 @@ from engine.rewrite.driver import (
     normalise,
     readings,
     repair,
+    shown_once,
 )
 from engine.rewrite.rule import Context, Rule, Statement
 from engine.rewrite.rules import RULES
@@ -99,6 +100,8 @@ def test_a_rule_that_fails_is_skipped_and_the_others_run(
         repaired = repair(Rewritten("SELECT title FROM concert ORDER BY capacity"), asked(""))
         others = made(sql, asked("entries"))
         correct(Rewritten(sql), asked(""))
+        once = shown_once(Rewritten("SELECT country FROM singer"), asked(""))
+    assert [change.rule for change in once.changes] == ["rows_once"]
     assert [change.rule for change in normal.changes] == ["drop_total_join"]
     assert [change.rule for change in repaired.changes] == ["requalify", "join_missing_tables"]
     assert any("drop_unasked_join" in rules for rules, _ in others)

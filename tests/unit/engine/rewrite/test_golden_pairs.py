@@ -48,5 +48,6 @@ def test_no_two_rules_have_one_name_and_kinds_come_in_their_order() -> None:
         RuleKind.REPAIR,
         RuleKind.READING,
         RuleKind.CORRECTION,
+        RuleKind.REPETITION,
     ]
     assert kinds == sorted(kinds, key=order.index)

@@ -10,6 +10,9 @@ from urllib.parse import urlsplit
 NO_KEY = "none"
 """The key of a server that asks for none."""
 
+OWNER = "pgparley"
+"""Who owns a model that our own server lists."""
+
 
 class GrammarSupport(StrEnum):
     """How the model server takes a grammar, which is Lark as llguidance reads it.

@@ -21,7 +21,7 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel, Prompt
 from engine.core.tools import Tools
-from engine.errors import ModelUnavailableError, NLError, for_log
+from engine.errors import ModelAwayError, ModelUnavailableError, NLError, for_log
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.understanding.language import foreign_language
@@ -83,7 +83,8 @@ async def _until_answering(model: LanguageModel) -> None:
             asked = Prompt("Say yes.", "Say yes.")
             await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))
         except NLError as problem:
-            log.warning("model not ready", problem=for_log(problem), hint=problem.hint)
+            if not isinstance(problem, ModelAwayError):
+                log.warning("model not ready", problem=for_log(problem), hint=problem.hint)
             await asyncio.sleep(pause)
             pause = min(pause * RETRY_GROWTH, RETRY_AT_MOST)
         else:

@@ -239,7 +239,7 @@ class ChatModel:
                 if self._profile is not None:
                     return
             listed = await self.models()
-            own = [each for each in listed if each.name == self._settings.model] or listed[:1]
+            own = [each for each in listed if len(listed) == 1 or each.name == self._settings.model]
             post = partial(self._post, deadline=deadline)
             discovery = Discovery(post, self._settings.grammar, next(iter(own), None))
             await self._learn(await discovery.find_out())

@@ -18,10 +18,10 @@ from openai.types.chat import ChatCompletion
 
 from engine.core.ports import Prompt
 from engine.llm.call import Call
-from engine.llm.profile import ModelProfile
+from engine.llm.profile import EMBEDDED, ModelProfile
 from engine.llm.reading import completion, is_cut_short, thinks
 from engine.llm.refusals import Refusal, says, without_refused
-from engine.llm.settings import GrammarSupport
+from engine.llm.settings import OWNER, GrammarSupport
 
 CALLS = 4
 """Calls at most. What they do not tell is found out when a question meets it."""
@@ -91,6 +91,8 @@ class Discovery:
 
     async def find_out(self) -> ModelProfile:
         """Raises the `openai.OpenAIError` of a server that answers nothing, however little it is asked for."""
+        if self._grammar is None and self._listed is not None and self._listed.owner == OWNER:
+            return EMBEDDED
         profile, reply = await self._asked(_ASKED, _HOPED)
         if reply is not None:
             profile = _kept(profile, reply)

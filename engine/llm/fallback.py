@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt, Weighed
@@ -42,31 +42,9 @@ class FallbackModel:
     def _first(self) -> ChatModel:
         return next((each for each in self._models if each.outage is None), self._models[0])
 
-    async def complete(
-        self,
-        prompt: Prompt,
-        *,
-        deadline: Deadline,
-        max_tokens: int,
-        grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
-        others: int = 0,
-        schema: Mapping[str, object] | None = None,
-    ) -> Completion:
+    async def complete(self, prompt: Prompt, **options: Any) -> Completion:
         """See `engine.core.ports.LanguageModel.complete`."""
-        return await self._one(
-            lambda model: model.complete(
-                prompt,
-                deadline=deadline,
-                max_tokens=max_tokens,
-                grammar=grammar,
-                temperature=temperature,
-                seed=seed,
-                others=others,
-                schema=schema,
-            )
-        )
+        return await self._one(lambda model: model.complete(prompt, **options))
 
     async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
         """See `engine.core.ports.LanguageModel.weigh`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionMessage, ChatCompletionTokenLogprob
 
 from engine.core.ports import Completion, Token, Weighed
@@ -18,8 +19,7 @@ def completion(reply: ChatCompletion, prefix: str = "", price: Price = FREE) -> 
     choice = reply.choices[0]
     usage = reply.usage
     prompt = usage.prompt_tokens if usage else 0
-    details = usage.prompt_tokens_details if usage else None
-    cached = (details.cached_tokens or 0) if details else 0
+    cached = _cached(usage) if usage else 0
     told = (choice.logprobs.content or ()) if choice.logprobs else ()
     # `llama-server` tells of the token that ends the answer too, which has no text.
     content = [token for token in told if token.bytes != []]
@@ -71,6 +71,12 @@ def is_cut_short(reply: ChatCompletion) -> bool:
 def is_filtered(reply: ChatCompletion) -> bool:
     """Whether the service has withheld the answer."""
     return reply.choices[0].finish_reason == "content_filter"
+
+
+def _cached(usage: CompletionUsage) -> int:
+    """Tokens of the prompt that the service had; DeepSeek tells of them under a name of its own."""
+    told = usage.prompt_tokens_details.cached_tokens if usage.prompt_tokens_details else None
+    return told or (usage.model_extra or {}).get("prompt_cache_hit_tokens") or 0
 
 
 def _text(message: ChatCompletionMessage) -> str:

@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 NO_KEY = "none"
 """The key of a server that asks for none."""
 
+OWNER = "pgparley"
+"""Who owns a model that our own server lists."""
+
 
 INSTRUCTED = 7.0
 """Thousand million parameters, of which on a model is taken to give all readings of a question when it is told to."""

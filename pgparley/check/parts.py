@@ -96,9 +96,12 @@ async def _server(url: str, key: str, name: str) -> Finding:
             status, text = reply.status, await reply.text()
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
         return problem("model", f"{address}: {said(error)}", "Start it, or correct base_url in [model].")
+    if status in (404, 405):
+        return warning("model", f"{address}: it lists no models", "Run: pgparley check model")
     if status != 200:  # noqa: PLR2004 - HTTP's word for yes
         return problem("model", f"{address} answers {status}", "Correct base_url and api_key in [model].")
-    if f'"{name}"' not in text:
+    # Gemini's begin with "models/".
+    if f'{name}"' not in text:
         return warning("model", f"{address} does not list {name}", "Correct model in [model].")
     return ok("model", f"{url} serves {name}")
 

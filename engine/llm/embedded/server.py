@@ -25,7 +25,7 @@ from aiohttp import web
 from engine.keyed import keyed
 from engine.llm.embedded.runtime import Runtime
 from engine.llm.embedded.scheduler import Generated, GrammarProblemError, Request, Scheduler
-from engine.llm.settings import NO_KEY, EmbeddedModelSettings
+from engine.llm.settings import NO_KEY, OWNER, EmbeddedModelSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,8 @@ class EmbeddedServer:
         return {"token": text, "logprob": logprob, "bytes": None}
 
     async def _models(self, _http: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": [{"id": self._name, "object": "model"}]})
+        told = {"id": self._name, "object": "model", "owned_by": OWNER}
+        return web.json_response({"object": "list", "data": [told]})
 
     async def _health(self, _http: web.Request) -> web.Response:
         return web.json_response({"status": "ok", "model": self._name})

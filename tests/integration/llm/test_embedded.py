@@ -21,6 +21,7 @@ from engine.llm.client import ChatModel
 from engine.llm.embedded.runtime import Runtime
 from engine.llm.embedded.scheduler import PROMPT_TOKENS_BESIDE_ANSWERS, Request, Scheduler
 from engine.llm.model_file import QWEN_CODER_1_5B
+from engine.llm.profile import EMBEDDED
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
 from engine.prompting.prompts import prompt
 from pgparley.config import cache_dir
@@ -52,6 +53,7 @@ async def ask(
 
 
 async def test_it_answers(model: ChatModel) -> None:
+    assert await model.find_out(deadline()) == EMBEDDED
     written = await ask(model, "How many singers are from France?")
     assert "FROM singer" in written.text
     assert "'France'" in written.text
@@ -172,7 +174,7 @@ async def test_a_cancelled_request_makes_room_at_once(model: ChatModel) -> None:
 
 
 async def test_a_wrong_grammar_is_refused(model: ChatModel) -> None:
-    with pytest.raises(ModelUnavailableError, match="not available") as raised:
+    with pytest.raises(ModelUnavailableError, match="refused the request") as raised:
         await ask(model, "How many singers?", "start: (")
     assert "grammar" in (raised.value.detail or "")
 

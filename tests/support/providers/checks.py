@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tests.support.providers.descriptions import Provider
+from tests.support.providers.descriptions import Provider, Quirk
 from tests.support.providers.shapes import Kind, Problem
 
 _WHOLE = ("max_tokens", "max_completion_tokens", "seed", "n", "top_logprobs")
-_TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
+_TYPES: dict[str, tuple[str, tuple[Any, ...]]] = {
     "messages": ("an array", (list,)),
     "model": ("a string", (str,)),
     "temperature": ("a number", (int, float)),
@@ -51,7 +51,7 @@ def _of_fields(provider: Provider, body: dict[str, Any]) -> Iterator[Problem]:
             yield Problem(Kind.MISSING, (name,))
     refused = provider.unsupported
     unknown = sorted(set(body) - provider.known - provider.own - provider.ignored - set(refused))
-    if unknown and provider.strict:
+    if unknown and Quirk.STRICT in provider.quirks:
         yield Problem(Kind.UNKNOWN, tuple(unknown))
     for name in sorted(set(body) & set(refused)):
         status, text = refused[name] or (None, None)
@@ -61,8 +61,8 @@ def _of_fields(provider: Provider, body: dict[str, Any]) -> Iterator[Problem]:
 def _of_values(provider: Provider, body: dict[str, Any]) -> Iterator[Problem]:
     for name, value in body.items():
         expected, types = _TYPES.get(name, ("", (object,)))
-        wrong = isinstance(value, bool) and bool not in types and object not in types
-        if wrong or not isinstance(value, types):
+        # Python's True is an integer too.
+        if not isinstance(value, types) or (isinstance(value, bool) and types[0] is int):
             yield Problem(Kind.TYPE, (name,), {"expected": expected, "got": type(value).__name__})
         elif (name in provider.ones and value != 1) or (
             name in provider.most and value > provider.most[name]
@@ -84,7 +84,11 @@ def _of_format(provider: Provider, body: dict[str, Any]) -> Iterator[Problem]:
     kind, field = asked.get("type"), ("response_format",)
     if kind not in provider.formats:
         yield Problem(Kind.VALUE, field, text=provider.format_text.replace("{type}", str(kind)))
-    elif kind == "json_object" and provider.json_word and "json" not in str(body["messages"]).lower():
+    elif (
+        kind == "json_object"
+        and Quirk.JSON_WORD in provider.quirks
+        and "json" not in str(body["messages"]).lower()
+    ):
         text = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
         yield Problem(Kind.VALUE, ("messages",), text=text)
     elif kind == "json_schema":
@@ -93,7 +97,7 @@ def _of_format(provider: Provider, body: dict[str, Any]) -> Iterator[Problem]:
             yield Problem(
                 Kind.MISSING, field, text="Missing required parameter: 'response_format.json_schema'."
             )
-        elif provider.schemas_strict and told.get("strict") and not _closed(told["schema"]):
+        elif Quirk.CLOSED_SCHEMAS in provider.quirks and told.get("strict") and not _closed(told["schema"]):
             text = "Invalid schema for response_format: objects need 'additionalProperties' false and all 'required'."
             yield Problem(Kind.VALUE, field, text=text)
 
@@ -120,7 +124,7 @@ def _of_messages(provider: Provider, messages: list[Any]) -> Iterator[Problem]:
         if not isinstance(message.get("content"), str | list) and role != "assistant":
             told = {"expected": "a string", "got": type(message.get("content")).__name__}
             yield Problem(Kind.TYPE, (f"{name}.content",), told)
-        if provider.strict and set(message) - _MESSAGE:
+        if Quirk.STRICT in provider.quirks and set(message) - _MESSAGE:
             yield Problem(Kind.UNKNOWN, tuple(f"{name}.{each}" for each in sorted(set(message) - _MESSAGE)))
-    if not provider.assistant_last and messages[-1].get("role") == "assistant":
+    if Quirk.USER_LAST in provider.quirks and messages[-1].get("role") == "assistant":
         yield Problem(Kind.ORDER, ("messages",))

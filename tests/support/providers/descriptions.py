@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from enum import Enum, Flag, auto
 from typing import Any
 
 from tests.support.providers import shapes
@@ -41,45 +41,54 @@ ROLES = frozenset({"system", "user", "assistant", "tool"})
 ACCOUNT = frozenset({"user", "metadata", "store", "service_tier"})
 
 
+class Quirk(Flag):
+    """What is so or not.
+
+    Unknown fields are refused, not ignored; JSON mode wants the word "json" in a message; a strict schema has to be
+    closed; the last message has to be the user's; JSON that was asked for in words alone comes in a code fence.
+    """
+
+    NONE = 0
+    STRICT = auto()
+    JSON_WORD = auto()
+    CLOSED_SCHEMAS = auto()
+    USER_LAST = auto()
+    FENCES = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A service: `known` fields have an effect, `ignored` ones none, `own` are its extensions of the protocol."""
+    """A service: `known` fields have an effect, `ignored` ones none, `own` are its extensions of the protocol.
+
+    `unsupported` fields are refused though OpenAI's protocol has them, with a status and a text, or None for the
+    style's; `ones` may be 1 alone, `most` are maxima. `thinks` are tokens of reasoning, counted with the answer's;
+    with a room below `least` a request is refused. `grammar` is the field that takes one; `listed` is what the list
+    of models calls `context`, in tokens.
+    """
 
     style: Style
     model: str
     known: frozenset[str]
     path: str = "/v1"
     auth: Auth = Auth.BEARER
+    quirks: Quirk = Quirk.NONE
     own: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
-    strict: bool = False
-    """Whether an unknown field is refused; otherwise it is ignored."""
     unsupported: Mapping[str, tuple[int, str] | None] = field(default_factory=dict)
-    """Refused though OpenAI's protocol has it: with a status and a text, or None for the style's."""
     ones: frozenset[str] = frozenset()
-    """May be 1 and nothing else."""
     most: Mapping[str, float] = field(default_factory=lambda: {"temperature": 2, "top_logprobs": 20})
     formats: frozenset[str] = FORMATS
     format_text: str = "This response_format type is unavailable now"
-    json_word: bool = False
-    """Whether JSON mode wants the word in a message."""
-    schemas_strict: bool = False
     roles: frozenset[str] = ROLES
-    assistant_last: bool = True
     thinking: Thinking = Thinking.NONE
     thinks: int = 0
-    """Tokens of reasoning, counted with the answer's."""
     least: int = 1
-    """Tokens of room below which a request is refused."""
-    fences: bool = False
-    """Whether JSON that was asked for in words alone comes in a code fence."""
     grammar: str | None = None
     context: int = 131_072
     listed: str | None = None
-    """What the list of models calls the context's length."""
     owner: str = "system"
-    extras: Mapping[str, Any] = field(default_factory=dict)
-    usage: Mapping[str, Any] = field(default_factory=dict)
+    extras: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
 
 
 _CACHED = {"prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0}}
@@ -88,9 +97,7 @@ _OPENAI = Provider(
     style=shapes.OPENAI,
     model="gpt-4o-mini",
     known=BASE | TOKENS | PENALTIES | LOGPROBS | ACCOUNT | {"seed", "n", "logit_bias", "response_format"},
-    strict=True,
-    json_word=True,
-    schemas_strict=True,
+    quirks=Quirk.STRICT | Quirk.JSON_WORD | Quirk.CLOSED_SCHEMAS,
     roles=ROLES | {"developer"},
     context=128_000,
     extras={"system_fingerprint": "fp_1", "service_tier": "default"},
@@ -98,19 +105,14 @@ _OPENAI = Provider(
 )
 
 _NO_LOGPROBS = (403, "You are not allowed to request logprobs from this model")
+_OTHER_LIMIT = (400, "Unsupported parameter: 'max_tokens' is none here. Use 'max_completion_tokens' instead.")
 
 _REASONING = replace(
     _OPENAI,
     model="o4-mini",
     known=(_OPENAI.known - LOGPROBS - PENALTIES - {"max_tokens", "logit_bias"}) | {"reasoning_effort"},
     unsupported=dict.fromkeys(PENALTIES | {"logit_bias", "top_logprobs"})
-    | {
-        "max_tokens": (
-            400,
-            "Unsupported parameter: 'max_tokens' is not supported here. Use 'max_completion_tokens' instead.",
-        ),
-        "logprobs": _NO_LOGPROBS,
-    },
+    | {"logprobs": _NO_LOGPROBS, "max_tokens": _OTHER_LIMIT},
     ones=frozenset({"temperature", "top_p", "n"}),
     thinking=Thinking.HIDDEN,
     thinks=256,
@@ -118,7 +120,10 @@ _REASONING = replace(
     context=200_000,
 )
 
-_AZURE = {"path": "/openai", "auth": Auth.API_KEY, "style": shapes.AZURE}
+
+def _on_azure(provider: Provider) -> Provider:
+    return replace(provider, path="/openai", auth=Auth.API_KEY, style=shapes.AZURE)
+
 
 _OLLAMA = Provider(
     style=shapes.OLLAMA,
@@ -127,7 +132,6 @@ _OLLAMA = Provider(
     auth=Auth.NONE,
     thinking=Thinking.REASONING,
     thinks=64,
-    owner="library",
     extras={"system_fingerprint": "fp_ollama"},
 )
 
@@ -136,8 +140,7 @@ _DEEPSEEK = Provider(
     model="deepseek-chat",
     known=BASE | PENALTIES | LOGPROBS | {"max_tokens", "response_format"},
     formats=frozenset({"text", "json_object"}),
-    json_word=True,
-    owner="deepseek",
+    quirks=Quirk.JSON_WORD,
     usage={"prompt_cache_hit_tokens": 0, "prompt_cache_miss_tokens": 0},
 )
 
@@ -157,19 +160,17 @@ _VLLM = Provider(
 PROVIDERS: Mapping[str, Provider] = {
     "openai": _OPENAI,
     "openai-reasoning": _REASONING,
-    "azure": replace(_OPENAI, **_AZURE),
-    "azure-reasoning": replace(_REASONING, **_AZURE),
+    "azure": _on_azure(_OPENAI),
+    "azure-reasoning": _on_azure(_REASONING),
     "gemini": Provider(
         style=shapes.GEMINI,
         model="gemini-2.5-flash",
         path="/v1beta/openai",
         known=BASE | TOKENS | {"n", "response_format", "reasoning_effort"},
-        strict=True,
+        quirks=Quirk.STRICT | Quirk.FENCES,
         thinking=Thinking.HIDDEN,
         thinks=128,
-        fences=True,
         context=1_048_576,
-        owner="google",
     ),
     "anthropic": Provider(
         style=shapes.ANTHROPIC,
@@ -182,24 +183,20 @@ PROVIDERS: Mapping[str, Provider] = {
         ones=frozenset({"n"}),
         most={},
         roles=ROLES | {"developer"},
-        assistant_last=False,
-        fences=True,
+        quirks=Quirk.USER_LAST | Quirk.FENCES,
         context=200_000,
-        owner="anthropic",
     ),
     "groq": Provider(
         style=shapes.GROQ,
         model="llama-3.3-70b-versatile",
         path="/openai/v1",
         known=BASE | TOKENS | PENALTIES | ACCOUNT | {"seed", "n", "response_format"},
-        strict=True,
+        quirks=Quirk.STRICT | Quirk.JSON_WORD,
         unsupported=dict.fromkeys(LOGPROBS | {"logit_bias"}),
         ones=frozenset({"n"}),
         formats=frozenset({"text", "json_object"}),
         format_text="This model does not support response format `{type}`.",
-        json_word=True,
         listed="context_window",
-        owner="Meta",
         extras={"x_groq": {"id": "req_1"}, "system_fingerprint": "fp_1"},
         usage={"queue_time": 0.1, "prompt_time": 0.1, "completion_time": 0.1, "total_time": 0.2},
     ),
@@ -208,12 +205,9 @@ PROVIDERS: Mapping[str, Provider] = {
         model="mistral-small-latest",
         known=BASE | PENALTIES | {"max_tokens", "n", "prediction", "parallel_tool_calls", "response_format"},
         own=frozenset({"random_seed", "safe_prompt", "prompt_mode"}),
-        strict=True,
+        quirks=Quirk.STRICT | Quirk.USER_LAST | Quirk.FENCES,
         most={"temperature": 1.5},
-        assistant_last=False,
-        fences=True,
         listed="max_context_length",
-        owner="mistralai",
     ),
     "deepseek": _DEEPSEEK,
     "deepseek-reasoner": replace(
@@ -238,7 +232,6 @@ PROVIDERS: Mapping[str, Provider] = {
         formats=FORMATS - {"json_object"},
         format_text="'response_format.type' must be 'json_schema' or 'text'",
         context=4_096,
-        owner="organization_owner",
         extras={"stats": {}},
     ),
     "openrouter": Provider(
@@ -251,7 +244,7 @@ PROVIDERS: Mapping[str, Provider] = {
         roles=ROLES | {"developer"},
         thinking=Thinking.REASONING,
         thinks=64,
-        fences=True,
+        quirks=Quirk.FENCES,
         listed="context_length",
         extras={"provider": "Chutes"},
         usage=_CACHED | {"cost": 0.0001},

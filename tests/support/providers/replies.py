@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.support.providers.descriptions import Provider, Thinking
+from tests.support.providers.descriptions import Provider, Quirk, Thinking
 from tests.support.providers.faults import Finish, Reply
 
 
@@ -37,7 +37,7 @@ def _dressed(provider: Provider, body: dict[str, Any], reply: Reply) -> str:
     """The text as this service's models write it."""
     text = reply.text
     asked = body.get("response_format", {}).get("type", "text")
-    if provider.fences and asked == "text" and text.lstrip().startswith(("{", "[")):
+    if Quirk.FENCES in provider.quirks and asked == "text" and text.lstrip().startswith(("{", "[")):
         text = f"```json\n{text}\n```"
     return f"<think>\n{reply.reasoning}\n</think>\n\n{text}" if provider.thinking is Thinking.TAGGED else text
 

@@ -78,18 +78,20 @@ class Service:
 
     async def _trouble(self, request: web.Request) -> web.StreamResponse | None:
         """What comes before the body is looked at."""
-        if self._faults and isinstance(self._faults[0], Slow):
-            slow = self._faults.popleft()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.Event().wait(), slow.seconds)
-        match self._faults and self._faults[0]:
+        match self._faults[0] if self._faults else None:
+            case Slow(seconds):
+                self._faults.popleft()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(asyncio.Event().wait(), seconds)
+                return await self._trouble(request)
             case RateLimited(after):
                 headers = {"Retry-After": f"{after:g}"} if after is not None else {}
                 answer = self._refuse(Problem(Kind.RATE), headers)
             case Failing(status):
                 answer = self._refuse(Problem(Kind.FAILED, status=status))
             case Trouble.RESET:
-                request.transport.abort()
+                if request.transport is not None:
+                    request.transport.abort()
                 answer = web.Response()
             case _:
                 return None

@@ -7,33 +7,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+Kind = Enum(
+    "Kind",
+    "UNKNOWN UNSUPPORTED VALUE TYPE MISSING ROLE ORDER KEY MODEL PATH CONTEXT ROOM FILTER RATE FAILED",
+)
+"""What is wrong with a request."""
 
-class Kind(Enum):
-    """What is wrong with a request."""
-
-    UNKNOWN = "unknown"
-    UNSUPPORTED = "unsupported"
-    VALUE = "value"
-    TYPE = "type"
-    MISSING = "missing"
-    ROLE = "role"
-    ORDER = "order"
-    KEY = "key"
-    MODEL = "model"
-    PATH = "path"
-    CONTEXT = "context"
-    ROOM = "room"
-    FILTER = "filter"
-    RATE = "rate"
-    FAILED = "failed"
-
-
-class Naming(Enum):
-    """How several refused fields are told."""
-
-    FIRST = "first"
-    COMMAS = "commas"
-    LINES = "lines"
+Naming = Enum("Naming", "FIRST COMMAS LINES")
+"""How several refused fields are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,23 +94,27 @@ def _param(problem: Problem) -> str | None:
     return problem.fields[0] if problem.fields and problem.kind is not Kind.UNKNOWN else None
 
 
+def _error(message: str, kind: str, param: str | None, code: Any) -> dict[str, Any]:
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
 def _openai(problem: Problem, status: int, text: str) -> Any:
     kind = "server_error" if status >= 500 else "requests" if status == 429 else "invalid_request_error"
-    # A text of the model's own, such as the one about log-probabilities, comes without a name and a code.
-    param, code = (None, None) if problem.text else (_param(problem), _CODES.get(problem.kind))
-    return {"error": {"message": text, "type": kind, "param": param, "code": code}}
+    if status == 403:
+        return _error(text, kind, None, None)
+    return _error(text, kind, _param(problem), _CODES.get(problem.kind))
 
 
 def _azure(problem: Problem, status: int, text: str) -> Any:
     codes = {Kind.KEY: "401", Kind.PATH: "404", Kind.RATE: "429", Kind.MODEL: "DeploymentNotFound"}
     if problem.kind in codes:
         return {"error": {"code": codes[problem.kind], "message": text}}
-    told = _openai(problem, status, text)
-    if problem.kind is Kind.FILTER:
-        found = {"hate": {"filtered": True, "severity": "high"}}
-        inner = {"code": "ResponsibleAIPolicyViolation", "content_filter_result": found}
-        told["error"] |= {"param": "prompt", "code": "content_filter", "status": status, "innererror": inner}
-    return told
+    if problem.kind is not Kind.FILTER:
+        return _openai(problem, status, text)
+    found = {"hate": {"filtered": True, "severity": "high"}}
+    inner = {"code": "ResponsibleAIPolicyViolation", "content_filter_result": found}
+    told = {"code": "content_filter", "message": text, "param": "prompt", "type": None, "status": status}
+    return {"error": told | {"innererror": inner}}
 
 
 def _gemini(problem: Problem, status: int, text: str) -> Any:
@@ -141,15 +126,15 @@ def _gemini(problem: Problem, status: int, text: str) -> Any:
     return [{"error": told}]
 
 
-def _anthropic(problem: Problem, status: int, text: str) -> Any:
+def _anthropic(_: Problem, status: int, text: str) -> Any:
     kinds = {
         401: "authentication_error",
         404: "not_found_error",
         429: "rate_limit_error",
-        400: "invalid_request_error",
+        529: "overloaded_error",
     }
-    kind = kinds.get(status, "overloaded_error")
-    return {"error": {"code": kind, "message": text, "type": kind, "param": None}}
+    kind = kinds.get(status, "api_error" if status >= 500 else "invalid_request_error")
+    return _error(text, kind, None, kind)
 
 
 def _groq(problem: Problem, status: int, text: str) -> Any:
@@ -165,36 +150,34 @@ def _mistral(problem: Problem, status: int, text: str) -> Any:
     kinds = {
         Kind.MODEL: ("invalid_model", "1500"),
         Kind.ORDER: ("invalid_request_message_order", "3230"),
-        Kind.CONTEXT: ("invalid_request_prompt", "3051"),
         Kind.RATE: ("service_tier_capacity_exceeded", "3505"),
     }
     kind, code = kinds.get(
         problem.kind, ("invalid_request_error" if status < 500 else "service_unavailable", None)
     )
-    names = {Kind.UNKNOWN: "extra_forbidden", Kind.MISSING: "missing"}
     told: Any = text
     if status == 422:
+        name = {Kind.UNKNOWN: "extra_forbidden", Kind.MISSING: "missing"}.get(problem.kind, "value_error")
         listed = zip(problem.fields, text.splitlines(), strict=True)
-        name = names.get(problem.kind, "value_error")
         told = {"detail": [{"type": name, "loc": ["body", each], "msg": line} for each, line in listed]}
     return {"object": "error", "message": told, "type": kind, "param": None, "code": code}
 
 
-def _deepseek(problem: Problem, status: int, text: str) -> Any:
+def _deepseek(problem: Problem, _: int, text: str) -> Any:
     kind = "authentication_error" if problem.kind is Kind.KEY else "invalid_request_error"
-    return {"error": {"message": text, "type": kind, "param": None, "code": "invalid_request_error"}}
+    return _error(text, kind, None, "invalid_request_error")
 
 
-def _ollama(problem: Problem, status: int, text: str) -> Any:
+def _ollama(_: Problem, status: int, text: str) -> Any:
     kind = "not_found_error" if status == 404 else "api_error" if status >= 500 else "invalid_request_error"
-    return {"error": {"message": text, "type": kind, "param": None, "code": None}}
+    return _error(text, kind, None, None)
 
 
 def _lm_studio(problem: Problem, status: int, text: str) -> Any:
     return _openai(problem, status, text) if problem.kind is Kind.MODEL else {"error": text}
 
 
-def _openrouter(problem: Problem, status: int, text: str) -> Any:
+def _openrouter(_: Problem, status: int, text: str) -> Any:
     return {
         "error": {"message": text, "code": status, "metadata": {"provider_name": None}},
         "user_id": "user_1",
@@ -202,11 +185,9 @@ def _openrouter(problem: Problem, status: int, text: str) -> Any:
 
 
 def _vllm(problem: Problem, status: int, text: str) -> Any:
-    if problem.kind is Kind.KEY:
-        return {"error": "Unauthorized"}
-    kinds = {404: "NotFoundError", 400: "BadRequestError", 429: "TooManyRequestsError"}
-    kind = kinds.get(status, "InternalServerError")
-    return {"error": {"message": text, "type": kind, "param": _param(problem), "code": status}}
+    kinds = {404: "NotFoundError", 400: "BadRequestError"}
+    told = _error(text, kinds.get(status, "InternalServerError"), _param(problem), status)
+    return {"error": "Unauthorized"} if problem.kind is Kind.KEY else told
 
 
 _UNSUPPORTED_IS_UNKNOWN = "property '{field}' is unsupported"
@@ -227,11 +208,9 @@ GEMINI = Style(
     _gemini,
     {
         Kind.UNKNOWN: 'Invalid JSON payload received. Unknown name "{field}": Cannot find field.',
-        Kind.TYPE: "Invalid value at '{field}': expected {expected}",
         Kind.KEY: "API key not valid. Please pass a valid API key.",
         Kind.MODEL: "models/{model} is not found for API version v1main",
         Kind.CONTEXT: "The input token count ({got}) exceeds the maximum number of tokens allowed ({most}).",
-        Kind.RATE: "You exceeded your current quota.",
     },
     {Kind.KEY: 400},
     Naming.LINES,
@@ -239,8 +218,6 @@ GEMINI = Style(
 ANTHROPIC = Style(
     _anthropic,
     {
-        Kind.VALUE: "{field}: {value} is not allowed",
-        Kind.TYPE: "{field}: Input should be {expected}",
         Kind.ORDER: "This model does not support assistant message prefill. The last message must be the user's.",
         Kind.KEY: "Invalid bearer token",
         Kind.MODEL: "model: {model}",
@@ -253,8 +230,6 @@ GROQ = Style(
     {
         Kind.UNKNOWN: _UNSUPPORTED_IS_UNKNOWN,
         Kind.UNSUPPORTED: _UNSUPPORTED_IS_UNKNOWN,
-        Kind.VALUE: "'{field}' : {value} is not allowed",
-        Kind.TYPE: "'{field}' : value must be {expected}",
         Kind.KEY: "Invalid API Key",
         Kind.CONTEXT: "Please reduce the length of the messages or completion.",
     },
@@ -303,7 +278,6 @@ OPENROUTER = Style(
         Kind.MODEL: "{model} is not a valid model ID",
         Kind.CONTEXT: "This endpoint's maximum context length is {most} tokens. However, you requested about"
         " {got} tokens.",
-        Kind.FAILED: "Provider returned error",
     },
     {Kind.MODEL: 400, Kind.FAILED: 502},
 )

@@ -8,6 +8,7 @@ import pytest
 
 from engine.llm.settings import Effort, GrammarSupport, Provider
 from pgparley.config import ConfigError, load
+from proxy.settings import described
 
 
 def write(folder: Path, text: str) -> Path:
@@ -162,6 +163,7 @@ def test_keys_come_from_files_and_variables_and_are_shown_nowhere(tmp_path: Path
     assert spare.provider is Provider.AZURE
     assert "first" not in repr(model)
     assert "second" not in repr(model)
+    assert "SPARE_KEY" not in str(described(config.gateway)), "SHOW CONFIG tells nothing of the model"
 
 
 @pytest.mark.parametrize(

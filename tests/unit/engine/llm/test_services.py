@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,7 +16,7 @@ from engine.errors import CancelledError, ContextLengthError, ModelAwayError, NL
 from engine.llm.client import ChatModel
 from engine.llm.fallback import FallbackModel
 from engine.llm.profile import ModelProfile, TokenField
-from engine.llm.settings import GrammarSupport, ModelSettings, Provider
+from engine.llm.settings import GrammarSupport, ModelSettings, Price, Provider
 from tests.support.profiles import KeptProfiles
 from tests.support.providers import (
     PROVIDERS,
@@ -277,13 +278,37 @@ async def test_a_slow_first_token_ends_with_the_deadline() -> None:
 
 
 async def test_the_next_service_is_asked_where_one_is_away() -> None:
-    async with asking("openai") as (first, model), asking("groq") as (second, other):
+    async with (
+        asking("openai", circuit_failures=2) as (first, model),
+        asking("groq", price=Price(prompt=1.0)) as (_, other),
+    ):
         both = FallbackModel((model, other))
         await both.read(PROMPT, deadline=soon())
         assert both.profile is model.profile
         first.next(Failing(500), Failing(500))
-        assert (await asked(both)).text == SQL  # type: ignore[arg-type]  # the same method
-        assert second.requests
+        written = await both.complete(PROMPT, deadline=soon(), max_tokens=9)
+        assert written.text == SQL
+        assert written.usage.money == pytest.approx(written.prefilled / 1e6)
         first.next(Trouble.CONTEXT_EXCEEDED)
         with pytest.raises(ContextLengthError):
             await both.complete(PROMPT, deadline=soon(), max_tokens=9)
+        first.next(*[Failing(500)] * 4)
+        for _ in range(2):
+            await both.complete(PROMPT, deadline=soon(), max_tokens=9)
+        assert model.outage is not None
+        assert both.profile is other.profile
+        asked_before = len(first.requests)
+        assert (await both.weigh(PROMPT, ("A",), deadline=soon())).logprobs == (None,)
+        assert len(first.requests) == asked_before, "a service whose circuit is open is not asked"
+
+
+async def test_no_key_stands_in_any_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    for name in ("openai", "azure", "gemini"):
+        async with asking(name) as (service, model):
+            await asked(model)
+            assert service.key not in caplog.text
+        async with asking(name, api_key="sk-wrong-and-secret-0123") as (_, model):
+            await failure(model)
+    assert caplog.text
+    assert "secret" not in caplog.text

@@ -24,7 +24,9 @@ from benchmarks.harness.report import Grid, Part, Run, printed, write_lines, wri
 from benchmarks.harness.scorer import JudgingError
 from benchmarks.harness.site import DATA, Site, load, named, prepared, serving
 from benchmarks.harness.systems import asked_now
-from benchmarks.quality.models.recorded import MODEL, recorded, reply, serving_recorded
+from benchmarks.quality.models.own_time import SIZES, made, own_milliseconds
+from benchmarks.quality.models.recorded import MODEL, asking_for_readings, recorded, reply, serving_recorded
+from benchmarks.quality.models.servers import answering
 from engine import pipeline
 from engine.core.state import State
 from engine.errors import NLError
@@ -103,16 +105,18 @@ async def _run(options: Options, console: Console) -> None:
     async def fill(running: Cluster) -> tuple[Database, ...]:
         await prepared(running, DATA)
         await asyncio.to_thread(load, running, options.bench, ("spider", "defog", "ambrosia"))
-        return tuple(named(running, name) for name in databases)
+        return tuple(named(running, name) for name in (*databases, *await made(running, DATA)))
 
     said = {item["question"]: reply(item) for item in items}
     async with serving(options.work, fill) as site, serving_recorded(said) as url:
         model = ChatModel(ModelSettings(base_url=url, model=MODEL, grammar=GrammarSupport.NONE), url)
-        place = replace(site, tools=replace(site.tools, model=model))
+        place = replace(site, tools=asking_for_readings(site.tools, model))
         outcomes = [await _asked(place, item, options.k) for item in _warmed(items, sets, options.n)][1:]
         await model.aclose()
+        services = await answering(place, [each for each in items if each["set"] == "spider"], said)
+        own = {f"own_ms_{size}_tables": await own_milliseconds(place, size) for size in SIZES}
         found = {each.name: _figures(each, outcomes, place, options) for each in sets}
-    told(found, outcomes, options, console)
+    told(found, outcomes, (services, own), options, console)
 
 
 def _warmed(items: Sequence[Item], sets: Sequence[RecordedSet], n: int | None) -> list[Item]:
@@ -166,25 +170,29 @@ _FILES = {"--predictions": ".jsonl", "--only": ".ids", "--json": ".report.json"}
 
 
 def told(
-    found: Mapping[str, dict[str, Any]], outcomes: Sequence[Outcome], options: Options, console: Console
+    found: Mapping[str, dict[str, Any]],
+    outcomes: Sequence[Outcome],
+    beside: tuple[Mapping[str, bool], Mapping[str, float]],
+    options: Options,
+    console: Console,
 ) -> None:
-    """Prints the figures and writes them where the options say so."""
-    parts = {
-        each.name: Part(found[each.name]["n"], found[each.name], _summary(each, found))
-        for each in SETS
-        if each.name in found
-    }
-    seconds = [each.seconds for each in outcomes]
-    own = {
-        "own_ms_median": 1000 * median(seconds),
-        "calls": sum(each.calls for each in outcomes) / len(outcomes),
-        "errors": sum(each.error is not None for each in outcomes),
-    }
+    """Prints the figures and writes them where the options say so. `beside`: which services answer; our own time."""
+    services, own = beside
+    sets = [each for each in SETS if each.name in found]
+    parts = {each.name: Part(found[each.name]["n"], found[each.name], _summary(each, found)) for each in sets}
     answerable = [each for each in outcomes if each.set != "idk"]
-    own["answerable_refused"] = sum(each.refusal is not None for each in answerable)
-    parts["own"] = Part(len(outcomes), own, own)
+    summary = {
+        "calls": sum(each.calls for each in outcomes) / len(outcomes),
+        "errors": float(sum(each.error is not None for each in outcomes)),
+        "answerable_refused": float(sum(each.refusal is not None for each in answerable)),
+        "own_ms_recorded": 1000 * median(each.seconds for each in outcomes),
+        **own,
+    }
+    parts["own"] = Part(len(outcomes), summary, summary)
+    served = {"servers_tried": float(len(services)), "servers_answering": float(sum(services.values()))}
+    parts["servers"] = Part(len(services), services, served)
     rows = [
-        (name, str(part.n), key, f"{value:.3f}")
+        (name, str(part.n), key, f"{value or 0:.3f}")
         for name, part in parts.items()
         for key, value in part.summary.items()
     ]
@@ -192,9 +200,8 @@ def told(
     if options.outcomes is not None:
         write_lines(options.outcomes, outcomes)
     if options.json is not None:
-        run = Run(
-            "models", told_command(MODULE, sys.argv[1:]), options.seed, {"k": options.k, "calls": CALLS}
-        )
+        config = {"k": options.k, "calls": CALLS}
+        run = Run("models", told_command(MODULE, sys.argv[1:]), options.seed, config)
         write_result(options.json, run, parts)
 
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from aiohttp import web
 
 from benchmarks.harness.drawing import Item, read_items
 from benchmarks.harness.processes import HOST
+from engine.core.tools import Tools
+from engine.llm.client import ChatModel
+from engine.settings import Strategy
 
 FILE = "strong/answers.jsonl"
 MODEL = "recorded"
@@ -34,6 +38,11 @@ def reply(item: Item) -> str:
 def asked(user: str) -> str:
     """The question that a prompt ends with."""
     return user.rpartition(_QUESTION)[2].partition("\n\n")[0].strip()
+
+
+def asking_for_readings(tools: Tools, model: ChatModel) -> Tools:
+    """The tools of a site, which are the embedded model's, with another model that follows instructions."""
+    return replace(tools, model=model, generation=replace(tools.generation, strategy=Strategy.READINGS))
 
 
 @asynccontextmanager

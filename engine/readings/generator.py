@@ -126,12 +126,14 @@ class _Asking:
 
     async def answer(self) -> None:
         """Asks once, and again as far as the effort allows: for what is refused, and for what is not shown yet."""
+        shown = self._state.ask.exclude
+        more = prompt("readings_more", shown="\n".join(shown)) if shown else ""
         await self._show()
-        found = await self._ask()
+        found = await self._ask(more)
         if not found.readings and any(each.left for each in self._shown) and self._may_ask:
             self._seen = frozenset(table.key for each in self._shown for table in each.shown.tables)
             await self._show()
-            found = await self._ask()
+            found = await self._ask(more)
         self.cannot = found.cannot
         rejected = await self._take(found.readings)
         if rejected and self._may_ask:

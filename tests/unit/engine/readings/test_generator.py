@@ -175,3 +175,14 @@ def test_a_thorough_answer_asks_about_what_the_linker_doubts() -> None:
     assert [each.meaning for each in state.candidates] == ["the titles", "the years"]
     assert "concert.year instead of concert.title" in model.prompts[1].user
     assert len(answered(Instructed([only]), to=doubting).candidates) == 1
+
+
+def test_who_wants_more_is_not_told_the_same() -> None:
+    shown = "SELECT title FROM concert"
+    model = Instructed([reply(("the years", "SELECT year FROM concert"))])
+    state = asked(QUESTION, route(QUESTION))
+    state = replace(state, ask=replace(state.ask, exclude=(shown,)))
+    generation = GenerationSettings(strategy=Strategy.READINGS)
+    built = replace(tools(""), model=cast("Any", model), generation=generation)
+    assert [each.meaning for each in asyncio.run(_run(state, built)).candidates] == ["the years"]
+    assert shown in model.prompts[0].user

@@ -33,7 +33,8 @@ READER = "bench_reader"
 TIMEOUT = 240.0
 """Seconds a question: twice the product's own, so that a busy machine costs time and no answers."""
 
-WHOLE, ALONE = "pgparley", "model_alone"
+WHOLE, ALONE, PLAIN = "pgparley", "model_alone", "plain"
+"""`PLAIN`: over the same model without grammars and likelihoods, as any service has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import asyncio
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import asyncpg
@@ -29,7 +30,7 @@ from benchmarks.harness.report import Run, Summary, note
 from benchmarks.harness.running import Pass, answered, replaying, told_plan
 from benchmarks.harness.scorer import Verdicts
 from benchmarks.harness.site import STORE, Site, readable, serving
-from benchmarks.harness.systems import ALONE, WHOLE, Alone, Gateway, System
+from benchmarks.harness.systems import ALONE, PLAIN, WHOLE, Alone, Gateway, System
 from benchmarks.real.databases import SCHEMAS, load
 from benchmarks.real.gold import PerDatabase, found_by, question_set, refused
 from benchmarks.real.packages import PackageError
@@ -123,8 +124,11 @@ async def _measured(place: Site, options: RealOptions, console: Console) -> None
         Asked(Question(each.id, each.text, each.database), owner=each.database) for each in questions
     )
     with replaying(place, every.work) as replay:
-        known: tuple[System, ...] = (Gateway(WHOLE, every.k), Alone())
-        systems = by_name(every.systems, known, "system")
+        plain = Gateway(
+            PLAIN, every.k, adapt=partial(replace, model=place.plain), lacks="grammars, likelihoods"
+        )
+        known: tuple[System, ...] = (Gateway(WHOLE, every.k), Alone(), plain)
+        systems = by_name(every.systems or f"{WHOLE},{ALONE}", known, "system")
         passes = [Pass.of_system(of, system, asked, every.work) for system in systems]
         told_plan(passes, console)
         if every.plan:
@@ -165,6 +169,8 @@ def summary(found: Judged, name: str, before: str) -> Summary:
         flat |= {"acc1": whole.acc1.value, "set_acc": whole.set_acc.value, "set_size": whole.set_size.value}
     if alone is not None:
         flat["alone_acc1"] = alone.acc1.value
+    if (plain := found.find(name, PLAIN)) is not None:
+        flat |= {"plain_acc1": plain.acc1.value, "plain_set_acc": plain.set_acc.value}
     if whole is not None and alone is not None:
         flat["times"] = getattr(_times(found, name), "value", None)
     return {f"{before}{key}": value for key, value in flat.items()}

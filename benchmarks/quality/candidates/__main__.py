@@ -20,12 +20,12 @@ from benchmarks.harness.questions import AMBIQT, SETS, SPIDER, UNROUTED, Selecti
 from benchmarks.harness.report import Grid, Part, Run, Summary, printed, write_result
 from benchmarks.harness.running import Pass
 from benchmarks.harness.site import Site, site
-from benchmarks.harness.systems import ALONE, WHOLE, Alone, Gateway, System
+from benchmarks.harness.systems import ALONE, PLAIN, WHOLE, Alone, Gateway, System
 from benchmarks.quality.candidates.coverage import SELECTED_AT, Covered, by_base, covered, selected
 from engine.llm.settings import ModelSettings
 
 MODULE = "benchmarks.quality.candidates"
-ONE, PLAIN = "one_candidate", "plain"
+ONE = "one_candidate"
 
 
 def main() -> int:

@@ -66,8 +66,12 @@ def statements(text: str) -> tuple[str, ...]:
 
 
 def statement(text: str) -> str:
-    """The first of a reply's statements, empty where there is none."""
-    return next(iter(statements(text)), "")
+    """The first of a reply's statements, empty where there is none; all of them where one is no query.
+
+    These are the guard's to refuse: a query in front makes a change no better.
+    """
+    found = statements(text)
+    return found[0] if found and all(map(_STATEMENT.match, found)) else "; ".join(found)
 
 
 def _unfenced(said: str) -> Iterator[str]:

@@ -46,6 +46,11 @@ def test_statements_are_found_however_they_are_wrapped(reply: str, expected: tup
     assert statement(reply) == (expected[0] if expected else "")
 
 
+def test_a_change_behind_a_query_is_left_to_the_guard() -> None:
+    assert statement("SELECT 1; DROP TABLE t") == "SELECT 1; DROP TABLE t"
+    assert statement("SELECT 1; SELECT 2") == "SELECT 1"
+
+
 ONE = Readings((Reading("SELECT a FROM t", "all a", "t is meant"),))
 JSON = (
     '{"readings": [{"meaning": "all a", "sql": "SELECT a FROM t;", "assumes": "t is meant"}], "cannot": null}'

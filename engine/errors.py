@@ -116,7 +116,7 @@ class NeedsAnswerError(NLError):
 
 
 class AbstainedError(NLError):
-    """There is no answer, and the asker wants an error then."""
+    """There is no answer: one of its rows was chosen, or the asker wants an error then."""
 
     sqlstate = "NL002"
 

@@ -116,7 +116,16 @@ RunJob = Generator[EngineRequest, EngineReply, JSONRows | ChosenStatement]
 class Conversation:
     """One session's. `statement_kinds` collects the kinds of statements for the metrics."""
 
-    __slots__ = ("_asker", "_initial", "_local", "_max_chars", "_session", "last_qid", "statement_kinds")
+    __slots__ = (
+        "_asker",
+        "_initial",
+        "_local",
+        "_max_chars",
+        "_session",
+        "_unanswered",
+        "last_qid",
+        "statement_kinds",
+    )
 
     def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
         self._asker = asker
@@ -125,6 +134,7 @@ class Conversation:
         self._session = dict(values)
         self._local: dict[str, str] = {}
         self.last_qid: str | None = None
+        self._unanswered = False
         self.statement_kinds: list[str] = []
 
     # -- settings
@@ -205,6 +215,7 @@ class Conversation:
     def _question_reply(
         self, question: NLQuestion, context: TranslationContext, *, run: bool = False
     ) -> Generator[EngineRequest, EngineReply, AskReply]:
+        self.unanswered()
         text = questions.checked_question(question.text, self._max_chars)
         strict = settings.raises_on_abstain(self._effective, question.options)
         settings.output(self._effective, question.options)
@@ -224,9 +235,13 @@ class Conversation:
         reply = yield from _consult(request)
         table = _as(RowSet, reply)
         if statement.topic is Topic.FORGET and request.qid in (None, self.last_qid):
-            self.last_qid = None
+            self.last_qid, self._unanswered = None, False
         columns = TOPIC_COLUMNS[statement.topic]
         return JSONRows(replacement_sql.cells_json(columns, table.rows, ascii_only=context.ascii_only))
+
+    def unanswered(self) -> None:
+        """A question has no answer, or none yet: what names no answer must not mean that of an earlier one."""
+        self.last_qid, self._unanswered = None, True
 
     def _answer(self, reply: EngineReply) -> AskReply:
         answer = _as(AskReply, reply)
@@ -284,12 +299,14 @@ class Conversation:
 
     def _qid(self, given: str | None) -> str:
         qid = given or self.last_qid
-        if qid is None:
+        if qid is not None:
+            return qid
+        hint = "Ask one first, or name an answer: NL CHOOSE 1 OF 'qid'."
+        if self._unanswered:
             raise UnknownQuestionError(
-                "no question has been asked on this connection",
-                hint="Ask one first, or name an answer: NL CHOOSE 1 OF 'qid'.",
+                "the last question has no answer", hint=hint.replace("Ask one first", "Ask it again")
             )
-        return qid
+        raise UnknownQuestionError("no question has been asked on this connection", hint=hint)
 
 
 def _consult(request: EngineRequest) -> Generator[EngineRequest, EngineReply, EngineReply]:

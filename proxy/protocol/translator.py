@@ -37,6 +37,7 @@ from proxy.protocol.nl.statements import (
     NLCall,
     NLQuestion,
     Parameter,
+    Question,
     RunCall,
     RunQuestion,
     ShowPlan,
@@ -150,6 +151,7 @@ class Translator:
         for finding in examination.findings:
             try:
                 if context.failed and finding.first:
+                    self._unanswered(finding.content)
                     replacement = _Replacement(_NO_ROWS)
                 else:
                     replacement = yield from self._in_text(finding.content, context)
@@ -184,6 +186,7 @@ class Translator:
         """The SQL in place of a finding that is answered when it is prepared, in either protocol."""
         match content:
             case ErrorReply():
+                self._unanswered(content)
                 self.conversation.statement_kinds.append("refused")
                 raise ReportedError(content)
             case Help():
@@ -207,6 +210,8 @@ class Translator:
         treatment: PreparedTreatment | None = None
         if examination.statements > 1 or context.failed:
             # The server refuses the message before it reads its parameters.
+            for finding in examination.findings:
+                self._unanswered(finding.content)
             sql = _replaced(text, examination.findings, [_Replacement(_NO_ROWS)] * len(examination.findings))
         else:
             try:
@@ -250,7 +255,11 @@ class Translator:
             if isinstance(treatment, PinnedStatement):
                 self._refuse_stale(treatment, context)
                 return Rewritten(codec.encode_bind(bind), _mark(treatment.notice))
-            rows = JSONRows("[]") if context.failed else (yield from self._rows(bind, treatment, context))
+            if context.failed:
+                self._unanswered(treatment.statement or NLQuestion(""))
+                rows = JSONRows("[]")
+            else:
+                rows = yield from self._rows(bind, treatment, context)
         except NLError as error:
             # There is no such statement: the server fails where the client expects it, naming the token.
             token = self._expect(error).encode()
@@ -278,6 +287,11 @@ class Translator:
         value = bind.parameters[prepared.index]
         question = NLQuestion(decode(value or b"", context.encoding))
         return (yield from self.conversation.ask(question, context, "ask_call"))
+
+    def _unanswered(self, content: object) -> None:
+        """Notes that the server fails in the place of `content`, where that is a question."""
+        if isinstance(content, Question):
+            self.conversation.unanswered()
 
     def _expect(self, error: NLError) -> str:
         """A token under which the server will fail in our place."""

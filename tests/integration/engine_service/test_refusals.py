@@ -15,8 +15,17 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.errors import AbstainedError
 from engine.settings import DialogueSettings, Limits
-from engine.types import Asker, AskReply, AskRequest, RowKind, ShowRequest
+from engine.types import (
+    Asker,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    PlanRequest,
+    RowKind,
+    ShowRequest,
+)
 from engine.understanding.missing_values import check_literals
 from engine.understanding.types import Literal
 from pgparley.cluster import Cluster
@@ -45,6 +54,15 @@ async def test_an_order_is_refused_and_nothing_is_written(service: Service, mode
     assert reply.members == reply.usage.calls == 0
     assert [timing.stage for timing in reply.timings] == ["understand"]
     assert await service.show(ShowRequest(ANA, reply.qid)) == reply
+
+
+@pytest.mark.parametrize("n", [1, 2])
+async def test_an_abstention_has_nothing_to_choose(service: Service, n: int) -> None:
+    reply = await service.ask(AskRequest(ANA, "hello"))
+    with pytest.raises(AbstainedError, match="has no answer"):
+        await service.choose(ChooseRequest(ANA, reply.qid, n))
+    with pytest.raises(AbstainedError):
+        await service.plan(PlanRequest(ANA, reply.qid, n))
 
 
 async def test_what_is_no_question_is_told_what_a_question_is(service: Service, model: ScriptedLLM) -> None:

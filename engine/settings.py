@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.errors import InvalidSettingError
 from engine.llm.settings import ModelSettings
+from engine.types import OnDoubt
 
 EVERY = "*"
 """Any database, or any role."""
@@ -215,7 +216,8 @@ class DialogueSettings:
 
     The costs compare with one another. `wrong`: of a wrong answer that is taken for a right one. `question`: of a
     question back. `row`: of one more statement to read and understand. `abstention`: of no answer. `questions`: back
-    at most for one question; 0 never asks.
+    at most for one question; 0 never asks. `on_doubt`: what becomes of statements that cost more than no answer, where
+    the asker does not say.
     """
 
     wrong: float = 1.0
@@ -223,6 +225,7 @@ class DialogueSettings:
     row: float = 0.4
     abstention: float = 0.85
     questions: int = 4
+    on_doubt: OnDoubt = OnDoubt.SHOW
 
     def __post_init__(self) -> None:
         for name in ("wrong", "question", "row", "abstention"):

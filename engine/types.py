@@ -15,6 +15,17 @@ class RowKind(StrEnum):
     ABSTAIN = "abstain"
 
 
+class OnDoubt(StrEnum):
+    """What becomes of statements that stood every check and are hardly what was asked.
+
+    They are shown with the doubt in their explanations, a question is asked back first, or there is no answer.
+    """
+
+    SHOW = "show"
+    ASK = "ask"
+    ABSTAIN = "abstain"
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
     """One row of an answer: the fixed shape that every client sees, in the column order of the fields."""
@@ -84,6 +95,8 @@ class AskRequest:
     """Statements that are not to be shown again (`NL MORE`)."""
     ask: bool = True
     """Whether a question back may be the answer (`nl.ask`)."""
+    on_doubt: OnDoubt | None = None
+    """None: as `[dialogue]` has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ class Service:
             timings=state.timings,
             usage=state.usage,
             seconds=time.monotonic() - started,
-            members=len(members) if state.dialogue.pending is None else 0,
+            members=0 if state.doubtful or state.dialogue.pending is not None else len(members),
         )
         await self._questions.save(request, reply, model.sent, state.dialogue)
         if self._points is not None and state.selection is not None and _calibrates(state):

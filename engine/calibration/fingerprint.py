@@ -20,6 +20,7 @@ from engine.models.encoder import packaged_model
 from engine.models.shipped import ENGINE, root
 from engine.settings import (
     CatalogSettings,
+    DialogueSettings,
     EncoderSettings,
     EngineSettings,
     Limits,
@@ -104,6 +105,7 @@ def counting(settings: EngineSettings) -> EngineSettings:
             waiting=limits.waiting,
             warm_databases=limits.warm_databases,
         ),
+        dialogue=replace(settings.dialogue, on_doubt=DialogueSettings().on_doubt),
         # By which function stands with each score, and the promise is no part of them.
         selection=selection,
         upstream=replace(

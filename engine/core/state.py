@@ -51,6 +51,7 @@ class State:
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     `considered`: the ranked candidates, those that selection left out among them (select).
     `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
+    `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
     `refusal`: why there will be no statement; the stages after the one that sets it are skipped.
     """
 
@@ -69,6 +70,7 @@ class State:
     dialogue: Dialogue = field(default_factory=Dialogue)
     considered: tuple[Candidate, ...] = ()
     translation: str | None = None
+    doubtful: bool = False
     refusal: Refusal | None = None
 
     @property

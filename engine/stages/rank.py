@@ -116,20 +116,34 @@ def likeliest_first(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(candidates) if ordered == [*candidates] else explained(ordered)
 
 
-def explained(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates, best first, each with its explanation. Parses each: not for the event loop."""
-    return tuple(replace(each, explanation=explain(each, candidates[0])) for each in candidates)
+def explained(
+    candidates: Sequence[Candidate], doubts: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Candidate, ...]:
+    """The candidates, best first, each with its explanation. Parses each: not for the event loop.
+
+    `doubts`: where none is likely, what is against all statements on a database, by its name.
+    """
+    return tuple(
+        replace(each, explanation=explain(each, candidates[0], (doubts or {}).get(each.database)))
+        for each in candidates
+    )
 
 
-def explain(candidate: Candidate, best: Candidate) -> str:
-    """What the statement does in words, its terms and units, what rules changed, and what it alone reads."""
+def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None = None) -> str:
+    """What the statement does in words, its terms and units, what rules changed, and what it alone reads.
+
+    `doubts`: what else is against it where it is hardly what was asked; None where it is not doubted.
+    """
     said = [candidate.meaning.rstrip(".") or describe(candidate.sql)]
     said += [f"assuming {candidate.assumes.rstrip('.')}"] if candidate.assumes else []
     said += [*(f"{each.name}: {defined(each)}" for each in candidate.terms)]
     said += [*candidate.notes, *(change.how for change in candidate.changes)]
-    said += [absent(candidate.missing)] if candidate.missing else []
-    said += [f"says nothing of {', '.join(candidate.unsaid)}"] if candidate.unsaid else []
-    words = "; ".join(said)
+    against = [absent(candidate.missing)] if candidate.missing else []
+    named = ", ".join(f"'{each}'" for each in candidate.unsaid)
+    against += [f"says nothing of {named}"] if named else []
+    if doubts is not None:
+        against = [f"not sure: {', '.join([*against, *doubts]) or 'hardly what you ask'}"]
+    words = "; ".join([*said, *against])
     if candidate.database != best.database:
         return words
     gained = sorted(".".join(key[1:]) for key in candidate.columns - best.columns)

@@ -22,6 +22,7 @@ from engine.types import (
     AskReply,
     AskRequest,
     ChooseRequest,
+    OnDoubt,
     PlanRequest,
     RowKind,
     ShowRequest,
@@ -122,7 +123,9 @@ async def abstaining(tools: Tools, pool: Any, server: Cluster) -> Service:
         await store.save_snapshot(await introspect(connection, (await store.get("music")).database))
     finally:
         await connection.close()
-    doubting = replace(tools, dialogue=DialogueSettings(questions=0, abstention=0.0))
+    doubting = replace(
+        tools, dialogue=DialogueSettings(questions=0, abstention=0.0, on_doubt=OnDoubt.ABSTAIN)
+    )
     return Service(doubting, Questions(pool, 600.0), Limits(k=2, calls=2))
 
 
@@ -146,6 +149,20 @@ async def test_no_name_that_the_asker_may_not_read_shows(
     assert of_ana.rows[0].explanation.startswith(said)
     assert "singer" in of_ana.rows[0].explanation
     assert not _named(of_ana, "salary_book", "paid_gross", "entry_id", "copy", "pets")
+
+
+async def test_what_is_doubtful_is_shown_and_never_run(
+    abstaining: Service, model: ScriptedLLM, tools: Tools, pool: Any
+) -> None:
+    settings = DialogueSettings(questions=0, abstention=0.0)
+    showing = Service(replace(tools, dialogue=settings), Questions(pool, 600.0), Limits(k=2, calls=2))
+    model.lines[:] = ["SELECT name FROM singer"]
+    for run in (False, True):
+        reply = await showing.ask(AskRequest(ANA, "salary of each singer", run=run))
+        assert [row.sql for row in reply.rows] == ["SELECT name FROM singer"]
+        assert "not sure: nothing stands for 'salary'" in reply.rows[0].explanation
+        assert reply.members == 0
+    assert (await abstaining.ask(AskRequest(ANA, "salary of each singer"))).rows[0].kind is RowKind.ABSTAIN
 
 
 async def test_a_database_that_the_asker_may_not_read_does_not_come_near(service: Service) -> None:

@@ -152,7 +152,8 @@ class TraceLine:
 class AskReply:
     """The outcome of a question.
 
-    `members`: statements of the set, of which `rows` shows the first k. `NL RUN` runs a set of one.
+    `members`: statements of the set, of which `rows` shows the first k. `NL RUN` runs a set of one. `notices`: what the
+    asker is told beside the rows.
     """
 
     qid: str
@@ -162,6 +163,7 @@ class AskReply:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     members: int = 0
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +347,9 @@ class ErrorReply:
     detail: str | None = None
     hint: str | None = None
 
+
+QuestionRequest = AskRequest | AnswerRequest | NoneRequest | MoreRequest
+"""A request that asks the model, or may."""
 
 EngineRequest = (
     AskRequest

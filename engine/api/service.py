@@ -17,7 +17,7 @@ import asyncpg
 from engine import pipeline
 from engine.api import introspection
 from engine.api.admission import Admission, Allowance
-from engine.api.answer_rows import answer_rows
+from engine.api.answer_rows import answer_rows, out_of_time
 from engine.api.corrections import corrected
 from engine.api.dialogues import after_answer, after_more, after_rejection, check_has_statements
 from engine.api.prompt_log import RecordingModel
@@ -126,6 +126,7 @@ class Service:
     async def _asked(self, request: AskRequest, dialogue: Dialogue) -> AskReply:
         model = RecordingModel(self._tools.model)
         started = time.monotonic()
+        request = await self._within_session(request)
         place = self.admission.place(request.asker.user, self._seconds(request))
         async with place, self._allowed(request.asker, model):
             begun = replace(self._state(request, started), dialogue=dialogue)
@@ -133,20 +134,28 @@ class Service:
         qid = self._questions.new_qid()
         verified = [] if state.verified is None else [state.verified]
         members = (*verified, *await asyncio.to_thread(_wanted, state))
+        unread = state.doubtful or state.late or state.dialogue.pending is not None
+        rows = answer_rows(state, members[: self._limits.width(request.k)], qid)
         reply = AskReply(
             qid=qid,
-            rows=answer_rows(state, members[: self._limits.width(request.k)], qid),
+            rows=rows,
             trace=state.trace,
             timings=state.timings,
             usage=state.usage,
             seconds=time.monotonic() - started,
-            members=0 if state.doubtful or state.dialogue.pending is not None else len(members),
+            members=0 if unread else len(members),
+            notices=(out_of_time(rows),) if state.late else (),
         )
         await self._questions.save(request, reply, model.sent, state.dialogue)
         if self._points is not None and state.selection is not None and _calibrates(state):
             with _stored():
                 await self._points.answered(qid, state.selection)
         return reply
+
+    async def _within_session(self, request: AskRequest) -> AskRequest:
+        """The request, which may take no longer than the `statement_timeout` of the session that asks."""
+        own = await self._tools.upstream.session_timeout(request.asker)
+        return request if own is None else replace(request, timeout=min(own, self._seconds(request)))
 
     @asynccontextmanager
     async def _allowed(self, asker: Asker, model: RecordingModel | None = None) -> AsyncIterator[None]:
@@ -323,7 +332,7 @@ def _calibrates(state: State) -> bool:
     Personal feedback is part of no recipe: such questions are not exchangeable with those that calibrate.
     """
     personal = any(route.learned.personal for route in state.routes)
-    return state.verified is None and state.dialogue.pending is None and not personal
+    return not (state.late or personal) and state.verified is None and state.dialogue.pending is None
 
 
 def _wanted(state: State) -> tuple[Candidate, ...]:

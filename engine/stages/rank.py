@@ -171,7 +171,7 @@ TIME = 0.5
 async def retell(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` anew, their confidences shared out otherwise; as they were where the model fails."""
     asked = _asked(state.candidates)
-    if len(asked) < 2 or not (tools.model.goes_on and tools.generation.retell):  # noqa: PLR2004 - nothing to order
+    if len(asked) < 2 or state.late or not (tools.model.goes_on and tools.generation.retell):  # noqa: PLR2004 - nothing to order
         return state
     clock = state.deadline.clock
     until = Deadline(clock() + state.deadline.remaining() * TIME, clock)

@@ -252,6 +252,7 @@ class Conversation:
     def _rows(reply: AskReply, output: OutputMode, context: TranslationContext) -> JSONRows:
         rows = () if output is OutputMode.NOTICES else reply.rows
         notice = b"" if output is OutputMode.ROWS else notices.answer(reply, context.encoding)
+        notice = notices.beside(reply, context.encoding) + notice
         return JSONRows(replacement_sql.rows_json(rows, ascii_only=context.ascii_only), notice)
 
     # -- statements that are SQL of the engine's

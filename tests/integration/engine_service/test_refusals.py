@@ -159,8 +159,8 @@ async def test_what_is_doubtful_is_shown_and_never_run(
     model.lines[:] = ["SELECT name FROM singer"]
     for run in (False, True):
         reply = await showing.ask(AskRequest(ANA, "salary of each singer", run=run))
-        assert [row.sql for row in reply.rows] == ["SELECT name FROM singer"]
-        assert "not sure: nothing stands for 'salary'" in reply.rows[0].explanation
+        assert "SELECT name FROM singer" in [row.sql for row in reply.rows]
+        assert all("not sure: nothing stands for 'salary'" in row.explanation for row in reply.rows)
         assert reply.members == 0
     assert (await abstaining.ask(AskRequest(ANA, "salary of each singer"))).rows[0].kind is RowKind.ABSTAIN
 

@@ -114,3 +114,11 @@ def test_what_becomes_of_doubtful_statements_is_a_setting(session: Any, say: Any
     session.client(say.query("NL (on_doubt maybe): x"))
     failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
     assert failed == ["22023"]
+
+
+@pytest.mark.parametrize("output", ["rows", "'both'"])
+def test_what_is_told_beside_an_answer_comes_as_a_notice(session: Any, say: Any, output: str) -> None:
+    session.client(say.query(f"SET nl.output = {output}")).server(say.done("SET"), say.ready()).forget()
+    late = replace(say.answer(), notices=("out of time: 1 candidate so far",))
+    session.client(say.query("NL: x")).engine(late).server(say.done(), say.ready())
+    assert session.to_client.count(b"Mout of time: 1 candidate so far\0") == 1

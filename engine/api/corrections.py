@@ -15,9 +15,9 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.dialogue.description import describe
 from engine.errors import CancelledError, NLError, NoRouteError, SyntaxProblemError, UnsafeSQLError
 from engine.sql.check import Cause, Rejection, check_candidate
-from engine.sql.tree import describe
 from engine.types import AskReply, CorrectRequest
 from schema_catalog.types import Database
 

@@ -30,6 +30,7 @@ from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt, Ranker, Ranking
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.dialogue.description import describe
 from engine.dialogue.refusal import absent
 from engine.errors import NLError
 from engine.prompting.known_text import defined
@@ -37,7 +38,7 @@ from engine.prompting.prompts import prompt
 from engine.ranking.evidence import Evidence, beside_readings, evidence
 from engine.readings.order import ByPlace, are_readings
 from engine.sql.canonical import canonical
-from engine.sql.tree import describe
+from engine.sql.tree import parsed
 from engine.stages.retrieve_feedback import agreement
 from engine.types import TraceLine
 
@@ -134,7 +135,9 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
 
     `doubts`: what else is against it where it is hardly what was asked; None where it is not doubted.
     """
-    said = [candidate.meaning.rstrip(".") or describe(candidate.sql)]
+    meaning = candidate.meaning.rstrip(".")
+    # Some models give the statement once more as its meaning.
+    said = [describe(candidate.sql) if parsed(meaning) is not None else meaning or describe(candidate.sql)]
     said += [f"assuming {candidate.assumes.rstrip('.')}"] if candidate.assumes else []
     said += [*(f"{each.name}: {defined(each)}" for each in candidate.terms)]
     said += [*candidate.notes, *(change.how for change in candidate.changes)]

@@ -18,6 +18,7 @@ from engine.core.elements import Entity, elements_read
 from engine.core.ports import Encoder
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.dialogue.description import describe
 from engine.learning.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.learning.preferences import preferences
 from engine.learning.store import normal_form
@@ -27,7 +28,6 @@ from engine.linking.standing import sensitive_columns
 from engine.prompting.known_text import preference_line
 from engine.sql.check import check_candidate
 from engine.sql.resolution import Resolution, resolve
-from engine.sql.tree import describe
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey

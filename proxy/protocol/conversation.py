@@ -184,7 +184,7 @@ class Conversation:
         # What is stored is shown as it is: the way to see again what an error has told of.
         if strict and not isinstance(statement, ShowAnswer):
             _refuse_unanswered(reply, context)
-        return self._rows(reply, output, context)
+        return self._rows(self._shortened(reply), output, context)
 
     def _follow_up(self, statement: FollowUp) -> EngineRequest:
         asker, qid = self._asker, self._qid(statement.qid)
@@ -210,7 +210,8 @@ class Conversation:
         self.statement_kinds.append(kind)
         reply = yield from self._question_reply(question, context)
         output = settings.output(self._effective, question.options) if settings_apply else OutputMode.ROWS
-        return self._rows(reply, output, context)
+        # Rows inside of SQL may be kept, and pasted when another question is the last one.
+        return self._rows(self._shortened(reply) if settings_apply else reply, output, context)
 
     def _question_reply(
         self, question: NLQuestion, context: TranslationContext, *, run: bool = False
@@ -248,6 +249,12 @@ class Conversation:
         self.last_qid = answer.qid
         return answer
 
+    def _shortened(self, reply: AskReply) -> AskReply:
+        """The reply, whose steps need not name the connection's last answer."""
+        named = f" OF '{self.last_qid}'"
+        rows = (replace(row, next=row.next and row.next.removesuffix(named)) for row in reply.rows)
+        return replace(reply, rows=tuple(rows))
+
     @staticmethod
     def _rows(reply: AskReply, output: OutputMode, context: TranslationContext) -> JSONRows:
         rows = () if output is OutputMode.NOTICES else reply.rows
@@ -264,7 +271,7 @@ class Conversation:
         reply = yield from self._question_reply(run.question, context, run=True)
         first = reply.rows[0] if reply.rows else None
         if reply.members != 1 or first is None or first.kind not in _RUNNABLE:
-            return self._rows(reply, output, context)
+            return self._rows(self._shortened(reply), output, context)
         allowed = settings.timeout(self._effective, run.question.options)
         request = ChooseRequest(self._asker, reply.qid, first.n, learn=False, timeout=allowed)
         return (yield from self._chosen(request, context))

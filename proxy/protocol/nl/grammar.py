@@ -37,8 +37,8 @@ from proxy.protocol.nl.statements import (
 )
 
 COMMANDS: tuple[tuple[str, str], ...] = (
-    ("NL: question", "ask in plain words; the text ends at the first semicolon outside of quotes"),
-    ("NL: $$question$$", "the same for any text, with apostrophes and semicolons"),
+    ("NL: $$question$$", "ask in plain words; the text may hold apostrophes and semicolons"),
+    ("NL: question", "the same, for a text that ends at its first semicolon outside of quotes"),
     ("NL (db sales, k 5): $$question$$", "ask with options: " + ", ".join(OPTION_NAMES)),
     ("SELECT * FROM nl.ask('question')", "ask inside of any SELECT; the argument may be a parameter"),
     ("NL CHOOSE n [OF 'qid']", "run candidate n of the last answer, or of the answer qid, and learn from it"),
@@ -64,9 +64,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 )
 """(statement, what it does) as `NL HELP` shows them."""
 
-_FORMS = (
-    "NL: question · NL CHOOSE n [OF 'qid'] · NL RUN $$question$$ · NL ANSWER n · NL MORE · NL HELP lists all"
-)
+_FORMS = "NL: $$question$$ · NL CHOOSE n [OF 'qid'] · NL RUN $$question$$ · NL ANSWER n · NL MORE · NL HELP lists all"
 
 
 _OPENINGS = (":", "(")

@@ -194,3 +194,23 @@ def test_a_wrong_statement_that_asks_nothing_leaves_the_last_answer(
     session.client(say.query(text)).server(say.error("22P02", "x"), say.ready())
     session.client(say.query("NL CHOOSE 1"))
     assert session.consulted[-1] == ChooseRequest(ANN, "q5", 1)
+
+
+# -- the next step
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("NL: x", "NL CHOOSE 1"),
+        ("NL SHOW OF 'q5'", "NL CHOOSE 1"),
+        ("NL RUN $$x$$", "NL CHOOSE 1"),
+        ("SELECT * FROM nl.ask('x')", "NL CHOOSE 1 OF 'q5'"),
+    ],
+)
+def test_the_next_step_names_its_answer_where_it_may_be_kept(
+    session: Any, say: Any, text: str, step: str
+) -> None:
+    row = replace(single().rows[0], next="NL CHOOSE 1 OF 'q5'")
+    session.client(say.query(text)).engine(AskReply("q5", (row,), members=2))
+    assert f'"next":"{step}","qid":"q5"' in text_of(session.to_server)

@@ -75,12 +75,6 @@ class BusyError(QuotaError):
     """As many questions as the engine answers, and lets wait, are under way: another engine may have a place."""
 
 
-class DatabaseDiffersError(NLError):
-    """The chosen statement belongs to another database and a transaction is open."""
-
-    sqlstate = "25001"
-
-
 class ModelUnavailableError(NLError):
     """The engine or its language model does not answer."""
 

@@ -153,7 +153,7 @@ class AskReply:
     """The outcome of a question.
 
     `members`: statements of the set, of which `rows` shows the first k. `NL RUN` runs a set of one. `notices`: what the
-    asker is told beside the rows.
+    asker is told beside the rows. `databases`: by which it was answered, or which came nearest, likeliest first.
     """
 
     qid: str
@@ -164,20 +164,20 @@ class AskReply:
     seconds: float = 0.0
     members: int = 0
     notices: tuple[str, ...] = ()
+    databases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ChooseRequest:
     """`NL CHOOSE n OF qid`. `learn`: a person chose, so that it is stored as feedback.
 
-    `in_transaction`: a statement of another database is refused with 25001 before it runs. `timeout`: seconds.
+    `timeout`: seconds.
     """
 
     asker: Asker
     qid: str
     n: int
     learn: bool = True
-    in_transaction: bool = False
     timeout: float | None = None
 
 

@@ -72,7 +72,8 @@ def _meant(request: CorrectRequest, stored: Stored, databases: list[Database]) -
     if named is not None:
         return [named]
     answered = dict.fromkeys(row.database for row in stored.reply.rows if row.database is not None)
-    return list(answered) or [each.name for each in databases if each.dbname == request.asker.dbname]
+    own = [each.name for each in databases if each.dbname == request.asker.dbname]
+    return list(answered or stored.reply.databases) or own or [each.name for each in databases]
 
 
 def _refused(rejection: Rejection) -> NLError:

@@ -30,7 +30,6 @@ from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.types import Dialogue
 from engine.errors import (
-    DatabaseDiffersError,
     InternalError,
     ModelUnavailableError,
     NLError,
@@ -144,6 +143,7 @@ class Service:
             usage=state.usage,
             seconds=time.monotonic() - started,
             members=0 if unread else len(members),
+            databases=tuple(route.database.name for route in state.routes),
             notices=(out_of_time(rows),) if state.late else (),
         )
         await self._questions.save(request, reply, model.sent, state.dialogue)
@@ -174,7 +174,7 @@ class Service:
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement, run as the asker where it cannot run in their session.
 
-        Raises `DatabaseDiffersError` in a transaction on another database, `ReportedError` with the server's error.
+        Raises `ReportedError` with the server's error.
         """
         async with self._turn(request) as deadline:
             row, database, sql = await self._statement(request)
@@ -286,11 +286,6 @@ class Service:
     async def _ran(self, database: Database, request: ChooseRequest, sql: str, deadline: Deadline) -> Chosen:
         upstream, asker = self._tools.upstream, request.asker
         own = await upstream.is_own(database, asker)
-        if request.in_transaction and not own:
-            raise DatabaseDiffersError(
-                f'the chosen statement belongs to database "{database.name}" and a transaction is open',
-                hint="Choose it outside of a transaction block.",
-            )
         with _reported():
             result = await upstream.run(database, asker, sql, self._limits.row_cap, deadline)
         return Chosen(

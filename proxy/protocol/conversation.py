@@ -12,9 +12,7 @@ from typing import TypeVar
 
 from engine.errors import (
     AbstainedError,
-    DatabaseDiffersError,
     NeedsAnswerError,
-    NLError,
     ReportedError,
     UnknownQuestionError,
 )
@@ -296,10 +294,7 @@ class Conversation:
         return (yield from self._chosen(request, context))
 
     def _chosen(self, request: ChooseRequest, context: TranslationContext) -> ChoiceJob:
-        within = context.in_transaction
-        chosen = _as(Chosen, (yield from _consult(replace(request, in_transaction=within))))
-        if chosen.elsewhere and within:
-            raise differs(chosen.database)
+        chosen = _as(Chosen, (yield from _consult(request)))
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         return ChosenStatement(
             sql, request.qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, context)
@@ -324,14 +319,6 @@ def _consult(request: EngineRequest) -> Generator[EngineRequest, EngineReply, En
             if isinstance(value := getattr(part, each.name), str):
                 require_valid(value)
     return (yield request)
-
-
-def differs(database: str) -> NLError:
-    """25001: rows of another database cannot be part of a transaction here."""
-    return DatabaseDiffersError(
-        f'the chosen statement belongs to database "{database}" and a transaction is open',
-        hint="Choose it outside of a transaction block.",
-    )
 
 
 def _as(kind: type[_Reply], reply: EngineReply) -> _Reply:

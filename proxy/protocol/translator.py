@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import NLError, ReportedError, StalePlanError, SyntaxProblemError, UnsupportedError
 from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, EngineRequest, ErrorReply
-from proxy.protocol import codec, replacement_sql
+from proxy.protocol import codec, notices, replacement_sql
 from proxy.protocol.backend import ExpectedError
 from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import EngineReply
@@ -22,7 +22,6 @@ from proxy.protocol.conversation import (
     JSONRows,
     RowsJob,
     TranslationContext,
-    differs,
 )
 from proxy.protocol.encoding import decode, encode
 from proxy.protocol.nl import questions
@@ -193,14 +192,16 @@ class Translator:
                 self.conversation.statement_kinds.append("help")
                 return _Replacement(replacement_sql.help_query())
             case NLQuestion():
-                return _run_replacement((yield from self.conversation.run(RunQuestion(content), context)))
+                outcome = yield from self.conversation.run(RunQuestion(content), context)
+                return _run_replacement(outcome, context)
             case RunQuestion():
-                return _run_replacement((yield from self.conversation.run(content, context)))
+                return _run_replacement((yield from self.conversation.run(content, context)), context)
             case Choose() | ShowPlan():
                 choice = yield from self.conversation.statement(content, context)
-                return _pinned(choice, last=content.qid is None)
+                return _pinned(choice, context, last=content.qid is None)
             case RunCall():
-                return _pinned((yield from self.conversation.statement(content, context)), last=False)
+                choice = yield from self.conversation.statement(content, context)
+                return _pinned(choice, context, last=False)
         raise TypeError(content)
 
     # -- Parse
@@ -254,7 +255,8 @@ class Translator:
         try:
             if isinstance(treatment, PinnedStatement):
                 self._refuse_stale(treatment, context)
-                return Rewritten(codec.encode_bind(bind), _mark(treatment.notice))
+                notice = treatment.notice + _outside(treatment.elsewhere, context)
+                return Rewritten(codec.encode_bind(bind), _mark(notice))
             if context.failed:
                 self._unanswered(treatment.statement or NLQuestion(""))
                 rows = JSONRows("[]")
@@ -274,8 +276,6 @@ class Translator:
                 "the prepared NL statement belongs to an earlier answer",
                 hint="Name the answer: NL CHOOSE n OF 'qid'.",
             )
-        if pinned.elsewhere is not None and context.in_transaction:
-            raise differs(pinned.elsewhere)
 
     def _rows(self, bind: Bind, prepared: ParameterStatement, context: TranslationContext) -> RowsJob:
         if isinstance(prepared.statement, NLQuestion) and prepared.call:
@@ -320,14 +320,21 @@ def _prepared(content: _RowStatement) -> _Replacement:
     return _Replacement(sql, treatment=ParameterStatement(0, content))
 
 
-def _pinned(choice: ChosenStatement, *, last: bool) -> _Replacement:
+def _pinned(choice: ChosenStatement, context: TranslationContext, *, last: bool) -> _Replacement:
     treatment = PinnedStatement(choice.qid, last, choice.elsewhere, choice.notice)
-    return _Replacement(choice.sql, choice.notice, treatment)
+    return _Replacement(choice.sql, choice.notice + _outside(choice.elsewhere, context), treatment)
 
 
-def _run_replacement(outcome: JSONRows | ChosenStatement) -> _Replacement:
+def _outside(elsewhere: str | None, context: TranslationContext) -> bytes:
+    """What is told inside of a transaction about rows of another database."""
+    if elsewhere is None or not context.in_transaction:
+        return b""
+    return notices.outside(elsewhere, context.encoding)
+
+
+def _run_replacement(outcome: JSONRows | ChosenStatement, context: TranslationContext) -> _Replacement:
     if isinstance(outcome, ChosenStatement):
-        return _pinned(outcome, last=False)
+        return _pinned(outcome, context, last=False)
     treatment = PinnedStatement("", last=False, elsewhere=None, notice=outcome.notice)
     return replace(_constant(ANSWER_COLUMNS, outcome), treatment=treatment)
 

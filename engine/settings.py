@@ -103,7 +103,8 @@ class Limits:
 
     `k`: candidates shown where the asker sets none; `k_max`: where they do. `calls`: model calls for one
     question, repairs apart. `row_cap`: rows of a chosen statement that runs on another database than the
-    asker's. `ttl`: how long a question can be chosen from. `warm_databases`: schemas that the model reads when
+    asker's. `ttl`: how long a question can be chosen from. `reuse`: how long the same question of the same asker gets
+    the answer that it had, 0 for never. `warm_databases`: schemas that the model reads when
     the engine starts, so that the first question on them need not wait for that. `concurrent`: questions that are
     answered at once; `waiting`: how many more may wait for their turn, the roles in turn.
 
@@ -118,6 +119,7 @@ class Limits:
     timeout: float = 120.0
     row_cap: int = 10_000
     ttl: float = 86_400.0
+    reuse: float = 3_600.0
     question_characters: int = 4_000
     concurrent: int = 4
     waiting: int = 200

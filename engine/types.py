@@ -154,6 +154,7 @@ class AskReply:
 
     `members`: statements of the set, of which `rows` shows the first k. `NL RUN` runs a set of one. `notices`: what the
     asker is told beside the rows. `databases`: by which it was answered, or which came nearest, likeliest first.
+    `key`: of all that shaped it, for the same question once more; empty where it is not to be given again.
     """
 
     qid: str
@@ -165,6 +166,7 @@ class AskReply:
     members: int = 0
     notices: tuple[str, ...] = ()
     databases: tuple[str, ...] = ()
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

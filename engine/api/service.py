@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 
 import asyncpg
@@ -22,6 +22,7 @@ from engine.api.corrections import corrected
 from engine.api.dialogues import after_answer, after_more, after_rejection, check_has_statements
 from engine.api.prompt_log import RecordingModel
 from engine.api.question_store import Questions, find_row
+from engine.api.repeats import Repeats, is_repeatable
 from engine.calibration.store import CalibrationStore
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
@@ -78,11 +79,14 @@ class Service:
         learner: Learner | None = None,
         *,
         quotas: QuotaStore | None = None,
+        repeats: Repeats | None = None,
     ) -> None:
         """`points`, `learner`: where choices become calibration points and feedback; None switches that off.
 
+        `repeats`: by which an answer is given again; None: every question is answered anew.
         `quotas`: how many questions an hour and tokens a day each asker has; None: as many as they like.
         """
+        self._repeats = repeats
         self._allowance = None if quotas is None else Allowance(quotas)
         self._tools = tools
         self._points = points
@@ -94,14 +98,25 @@ class Service:
         self.statements = Admission(limits.concurrent, limits.waiting)
 
     async def ask(self, request: AskRequest) -> AskReply:
-        """Answers a question and stores the answer.
+        """Answers a question and stores the answer; the same one again gets the answer that it had.
 
         Raises `BusyError` where too many are under way, `QuotaError` where the asker had as many as they may in an
         hour, or tokens as they may in a day, and `NotPermittedError` where they may not ask at all. So does every
         method that answers anew.
         """
         self._check(request)
-        return await self._asked(request, Dialogue())
+        if self._repeats is None:
+            return await self._asked(request, Dialogue())
+        started = time.monotonic()
+        key, known = "", None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds(request)):
+                key = await self._repeats.key(request, self._tools, self._questions)
+                known = await self._repeats.known(request, key, self._questions)
+        if known is None:
+            return await self._asked(request, Dialogue(), started, key)
+        async with self._allowed(request.asker):
+            return replace(known, seconds=time.monotonic() - started)
 
     async def answer(self, request: AnswerRequest) -> AskReply:
         """Answers a question whose asker was asked back, and has answered. Raises as `after_answer`."""
@@ -122,9 +137,11 @@ class Service:
         stored = await self._questions.stored(request.qid, request.asker.user)
         return await self._asked(*after_more(stored, request))
 
-    async def _asked(self, request: AskRequest, dialogue: Dialogue) -> AskReply:
+    async def _asked(
+        self, request: AskRequest, dialogue: Dialogue, started: float | None = None, key: str = ""
+    ) -> AskReply:
         model = RecordingModel(self._tools.model)
-        started = time.monotonic()
+        started = started or time.monotonic()
         request = await self._within_session(request)
         place = self.admission.place(request.asker.user, self._seconds(request))
         async with place, self._allowed(request.asker, model):
@@ -143,6 +160,7 @@ class Service:
             usage=state.usage,
             seconds=time.monotonic() - started,
             members=0 if unread else len(members),
+            key=key if is_repeatable(state) else "",
             databases=tuple(route.database.name for route in state.routes),
             notices=(out_of_time(rows),) if state.late else (),
         )

@@ -100,6 +100,7 @@ def counting(settings: EngineSettings) -> EngineSettings:
             k_max=limits.k_max,
             row_cap=limits.row_cap,
             ttl=limits.ttl,
+            reuse=limits.reuse,
             question_characters=limits.question_characters,
             concurrent=limits.concurrent,
             waiting=limits.waiting,

@@ -26,7 +26,6 @@ from proxy.protocol.conversation import (
 from proxy.protocol.encoding import decode, encode
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
-    AnswerStatement,
     AskCall,
     Choose,
     Examination,
@@ -43,43 +42,12 @@ from proxy.protocol.nl.statements import (
     TableStatement,
 )
 from proxy.protocol.replies import Mark, StatementChange
-
-_RowStatement = AnswerStatement | TableStatement
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterStatement:
-    """A prepared statement whose parameter at `index` (from 0) is the JSON of its rows.
-
-    `statement` None: the client's own parameter is the question. Otherwise the parameter is hidden from the
-    client, behind its own ones. `call`: it is a call of `nl.ask` inside of SQL.
-    """
-
-    index: int
-    statement: _RowStatement | None
-    call: bool = False
-
-    @property
-    def hidden(self) -> bool:
-        """Whether the client does not know of the parameter."""
-        return self.statement is not None
-
-
-@dataclass(frozen=True, slots=True)
-class PinnedStatement:
-    """A prepared statement whose SQL came from the engine, and belongs to one answer.
-
-    `last`: it named no answer, so that it goes stale with the next question. `elsewhere`: it holds rows of
-    that database. `notice` goes with every execution.
-    """
-
-    qid: str
-    last: bool
-    elsewhere: str | None
-    notice: bytes
-
-
-PreparedTreatment = ParameterStatement | PinnedStatement
+from proxy.protocol.treatments import (
+    ParameterStatement,
+    PinnedStatement,
+    PreparedTreatment,
+    RowStatement,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +272,7 @@ class Translator:
 _NO_ROWS = replacement_sql.answer_query(replacement_sql.constant("[]"))
 
 
-def _columns(content: _RowStatement) -> replacement_sql.Columns:
+def _columns(content: RowStatement) -> replacement_sql.Columns:
     return TOPIC_COLUMNS[content.topic] if isinstance(content, TableStatement) else ANSWER_COLUMNS
 
 
@@ -314,7 +282,7 @@ def _constant(columns: replacement_sql.Columns, rows: JSONRows) -> _Replacement:
     )
 
 
-def _prepared(content: _RowStatement) -> _Replacement:
+def _prepared(content: RowStatement) -> _Replacement:
     """A statement of which only the rows are not known yet."""
     sql = replacement_sql.table_query(_columns(content), replacement_sql.parameter(1))
     return _Replacement(sql, treatment=ParameterStatement(0, content))

@@ -75,12 +75,6 @@ class BusyError(QuotaError):
     """As many questions as the engine answers, and lets wait, are under way: another engine may have a place."""
 
 
-class DatabaseDiffersError(NLError):
-    """The chosen statement belongs to another database and a transaction is open."""
-
-    sqlstate = "25001"
-
-
 class ModelUnavailableError(NLError):
     """The engine or its language model does not answer."""
 
@@ -116,7 +110,7 @@ class NeedsAnswerError(NLError):
 
 
 class AbstainedError(NLError):
-    """There is no answer, and the asker wants an error then."""
+    """There is no answer: one of its rows was chosen, or the asker wants an error then."""
 
     sqlstate = "NL002"
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.core.deadline import within
 from engine.core.state import State
 from engine.core.tools import Tools
+from engine.errors import CancelledError
 from engine.stages.check_values import check_values, validate
 from engine.stages.clarify import clarify
 from engine.stages.deduplicate import deduplicate
@@ -45,15 +46,27 @@ STAGES = (*CANDIDATE_STAGES, clarify)
 async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) -> State:
     """Runs every stage, each timed, until one settles it; raises what a stage raises, and `CancelledError` out of time.
 
+    Once there are candidates the question goes on to its end: a stage for which the time is over is left out.
+
     `stages`: others than the product's, for a benchmark that measures what a stage is worth.
     """
     for stage in stages:
         if state.settled:
             break
-        state.deadline.remaining()
+        if not state.candidates:
+            state.deadline.remaining()
         began = state.deadline.clock()
-        with within(state.deadline):
-            state = await stage(state, tools)
+        try:
+            with within(state.deadline):
+                state = await stage(state, tools)
+        except CancelledError:
+            # What a rule made of a statement, and no server has planned, did not stand every check.
+            state = replace(
+                state, candidates=tuple(each for each in state.candidates if each.cost is not None)
+            )
+            if not state.candidates:
+                raise
+            state = state.out_of_time(stage.__name__)
         timing = StageTiming(stage.__name__, round(state.deadline.clock() - began, 4))
         state = replace(state, timings=(*state.timings, timing))
     return state

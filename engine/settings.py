@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.errors import InvalidSettingError
 from engine.llm.settings import ModelSettings
+from engine.types import OnDoubt
 
 EVERY = "*"
 """Any database, or any role."""
@@ -102,7 +103,8 @@ class Limits:
 
     `k`: candidates shown where the asker sets none; `k_max`: where they do. `calls`: model calls for one
     question, repairs apart. `row_cap`: rows of a chosen statement that runs on another database than the
-    asker's. `ttl`: how long a question can be chosen from. `warm_databases`: schemas that the model reads when
+    asker's. `ttl`: how long a question can be chosen from. `reuse`: how long the same question of the same asker gets
+    the answer that it had, 0 for never. `warm_databases`: schemas that the model reads when
     the engine starts, so that the first question on them need not wait for that. `concurrent`: questions that are
     answered at once; `waiting`: how many more may wait for their turn, the roles in turn.
 
@@ -117,6 +119,7 @@ class Limits:
     timeout: float = 120.0
     row_cap: int = 10_000
     ttl: float = 86_400.0
+    reuse: float = 3_600.0
     question_characters: int = 4_000
     concurrent: int = 4
     waiting: int = 200
@@ -215,7 +218,8 @@ class DialogueSettings:
 
     The costs compare with one another. `wrong`: of a wrong answer that is taken for a right one. `question`: of a
     question back. `row`: of one more statement to read and understand. `abstention`: of no answer. `questions`: back
-    at most for one question; 0 never asks.
+    at most for one question; 0 never asks. `on_doubt`: what becomes of statements that cost more than no answer, where
+    the asker does not say.
     """
 
     wrong: float = 1.0
@@ -223,6 +227,7 @@ class DialogueSettings:
     row: float = 0.4
     abstention: float = 0.85
     questions: int = 4
+    on_doubt: OnDoubt = OnDoubt.SHOW
 
     def __post_init__(self) -> None:
         for name in ("wrong", "question", "row", "abstention"):

@@ -15,6 +15,17 @@ class RowKind(StrEnum):
     ABSTAIN = "abstain"
 
 
+class OnDoubt(StrEnum):
+    """What becomes of statements that stood every check and are hardly what was asked.
+
+    They are shown with the doubt in their explanations, a question is asked back first, or there is no answer.
+    """
+
+    SHOW = "show"
+    ASK = "ask"
+    ABSTAIN = "abstain"
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
     """One row of an answer: the fixed shape that every client sees, in the column order of the fields."""
@@ -84,6 +95,8 @@ class AskRequest:
     """Statements that are not to be shown again (`NL MORE`)."""
     ask: bool = True
     """Whether a question back may be the answer (`nl.ask`)."""
+    on_doubt: OnDoubt | None = None
+    """None: as `[dialogue]` has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +152,9 @@ class TraceLine:
 class AskReply:
     """The outcome of a question.
 
-    `members`: statements of the set, of which `rows` shows the first k. `NL RUN` runs a set of one.
+    `members`: statements of the set, of which `rows` shows the first k. `NL RUN` runs a set of one. `notices`: what the
+    asker is told beside the rows. `databases`: by which it was answered, or which came nearest, likeliest first.
+    `key`: of all that shaped it, for the same question once more; empty where it is not to be given again.
     """
 
     qid: str
@@ -149,20 +164,22 @@ class AskReply:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     members: int = 0
+    notices: tuple[str, ...] = ()
+    databases: tuple[str, ...] = ()
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ChooseRequest:
     """`NL CHOOSE n OF qid`. `learn`: a person chose, so that it is stored as feedback.
 
-    `in_transaction`: a statement of another database is refused with 25001 before it runs. `timeout`: seconds.
+    `timeout`: seconds.
     """
 
     asker: Asker
     qid: str
     n: int
     learn: bool = True
-    in_transaction: bool = False
     timeout: float | None = None
 
 
@@ -332,6 +349,9 @@ class ErrorReply:
     detail: str | None = None
     hint: str | None = None
 
+
+QuestionRequest = AskRequest | AnswerRequest | NoneRequest | MoreRequest
+"""A request that asks the model, or may."""
 
 EngineRequest = (
     AskRequest

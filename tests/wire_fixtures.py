@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,7 +110,7 @@ class FakeEngine:
         return web.Response(text="ok")
 
     async def _ask(self, request: web.Request) -> web.Response:
-        asked = msgspec.json.decode(await request.read(), type=AskRequest)
+        asked = _given(msgspec.json.decode(await request.read(), type=AskRequest))
         self.asked.append(asked)
         if asked.question == WAIT:
             await self._wait()
@@ -186,11 +186,11 @@ class FakeEngine:
         return _reply(self.answer("shown"))
 
     async def _more(self, request: web.Request) -> web.Response:
-        self.others.append(msgspec.json.decode(await request.read(), type=MoreRequest))
+        self.others.append(_given(msgspec.json.decode(await request.read(), type=MoreRequest)))
         return _reply(self.answer("second more"))
 
     async def _answer(self, request: web.Request) -> web.Response:
-        asked = msgspec.json.decode(await request.read(), type=AnswerRequest)
+        asked = _given(msgspec.json.decode(await request.read(), type=AnswerRequest))
         self.others.append(asked)
         if asked.qid != _OPEN_QID:
             return _failure(400, ErrorReply("NL004", "unknown or expired question", None, "Ask again."))
@@ -201,7 +201,7 @@ class FakeEngine:
         return _reply(self.answer("second " + (asked.text or f"option {asked.n}")))
 
     async def _none(self, request: web.Request) -> web.Response:
-        asked = msgspec.json.decode(await request.read(), type=NoneRequest)
+        asked = _given(msgspec.json.decode(await request.read(), type=NoneRequest))
         self.others.append(asked)
         return _reply(self.answer("which" if asked.why else "second after none"))
 
@@ -239,6 +239,15 @@ TOLD: dict[Topic, tuple[tuple[Any, ...], ...]] = {
 """What the engine tells about each topic."""
 
 
+_Question = TypeVar("_Question", AskRequest, AnswerRequest, NoneRequest, MoreRequest)
+
+
+def _given(asked: _Question) -> _Question:
+    """The request without a timeout that is the gateway's own."""
+    own = GatewaySettings("").nl_timeout
+    return replace(asked, timeout=None) if asked.timeout == own else asked
+
+
 def asked_back(qid: str) -> AskReply:
     """An answer that asks back: two options and the asker's own words."""
     options = ("the artist's own name: Zoë", "the stage name: Zed")
@@ -258,6 +267,11 @@ def asked_back(qid: str) -> AskReply:
     own = f"NL ANSWER $$in your own words$$ OF '{qid}'"
     last = AnswerRow(3, RowKind.OPTION, None, None, None, f"{BACK}\nsomething else", own, qid)
     return AskReply(qid, (*rows, last))
+
+
+def shortened(rows: tuple[AnswerRow, ...]) -> tuple[AnswerRow, ...]:
+    """The rows as a client sees them whose last answer they are."""
+    return tuple(replace(row, next=row.next and row.next.removesuffix(f" OF '{row.qid}'")) for row in rows)
 
 
 def waits_for_answer(qid: str) -> ErrorReply:

@@ -71,6 +71,12 @@ def _options(state: State, question: ClarifyingQuestion, qid: str) -> tuple[Answ
     return (*rows, AnswerRow(len(rows) + 1, RowKind.OPTION, None, None, None, words, own, qid))
 
 
+def out_of_time(rows: Sequence[AnswerRow]) -> str:
+    """What is told of an answer whose question ended before all was looked for."""
+    found = sum(row.sql is not None for row in rows)
+    return f"out of time: {found} candidate{'' if found == 1 else 's'} so far"
+
+
 def refusal_row(refusal: Refusal, qid: str) -> AnswerRow:
     """The row of an answer without a statement: why, and what would help."""
     return AnswerRow(1, RowKind.ABSTAIN, None, None, None, refusal.explanation, refusal.next, qid)

@@ -15,9 +15,9 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.dialogue.description import describe
 from engine.errors import CancelledError, NLError, NoRouteError, SyntaxProblemError, UnsafeSQLError
 from engine.sql.check import Cause, Rejection, check_candidate
-from engine.sql.tree import describe
 from engine.types import AskReply, CorrectRequest
 from schema_catalog.types import Database
 
@@ -72,7 +72,8 @@ def _meant(request: CorrectRequest, stored: Stored, databases: list[Database]) -
     if named is not None:
         return [named]
     answered = dict.fromkeys(row.database for row in stored.reply.rows if row.database is not None)
-    return list(answered) or [each.name for each in databases if each.dbname == request.asker.dbname]
+    own = [each.name for each in databases if each.dbname == request.asker.dbname]
+    return list(answered or stored.reply.databases) or own or [each.name for each in databases]
 
 
 def _refused(rejection: Rejection) -> NLError:

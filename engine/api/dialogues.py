@@ -12,7 +12,7 @@ from engine.api.question_store import Stored
 from engine.core.candidate import Candidate
 from engine.dialogue.question import agreeing, resolve
 from engine.dialogue.types import Dialogue, Turn
-from engine.errors import NeedsAnswerError
+from engine.errors import AbstainedError, NeedsAnswerError
 from engine.types import AnswerRequest, AskReply, AskRequest, MoreRequest, NoneRequest, RowKind
 
 Continued = tuple[AskRequest, Dialogue]
@@ -61,12 +61,18 @@ def after_more(stored: Stored, request: MoreRequest) -> Continued:
 
 
 def check_has_statements(reply: AskReply) -> None:
-    """Raises `NeedsAnswerError` where the answer is a question back."""
+    """Raises `NeedsAnswerError` where the answer is a question back, `AbstainedError` where there is none."""
     if reply.rows and reply.rows[0].kind is RowKind.OPTION:
         raise NeedsAnswerError(
             f"question {reply.qid} waits for an answer",
             detail="Its rows are choices of a question back, not statements.",
             hint=f"NL ANSWER n OF '{reply.qid}'",
+        )
+    if all(row.kind is RowKind.ABSTAIN for row in reply.rows):
+        raise AbstainedError(
+            f"question {reply.qid} has no answer",
+            detail=" ".join(row.explanation for row in reply.rows) or None,
+            hint=f"Ask in other words, or say what is right: NL CORRECT $$sql$$ OF '{reply.qid}'.",
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 import msgspec
 
@@ -23,6 +24,18 @@ _HINT = "The qid stands in every row of an answer; NL HISTORY lists yours. Ask a
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 _OWN = "SELECT {} FROM pgparley.question WHERE qid = $1 AND asker = $2 AND expires_at > now()"
+
+_VERSIONS = """
+    SELECT (SELECT version FROM pgparley.catalog_version WHERE only_row) AS catalog,
+           (SELECT version FROM pgparley.learning_version WHERE only_row) AS learning
+"""
+
+_REPEATED = """
+    SELECT q.reply, q.asked_at FROM pgparley.question q
+    WHERE q.asker = $1 AND q.asked_at > now() - make_interval(secs => $3) AND q.reply ->> 'key' = $2
+      AND NOT EXISTS (SELECT FROM pgparley.verdict v WHERE v.qid = q.qid) AND q.expires_at > now()
+    ORDER BY q.asked_at DESC LIMIT 1
+"""
 
 _HISTORY = """
     SELECT q.asked_at, q.qid, q.question, jsonb_array_length(q.reply -> 'rows') AS rows,
@@ -119,6 +132,16 @@ class Questions:
             msgspec.json.decode(row["reply"], type=AskReply),
             msgspec.json.decode(row["dialogue"], type=Dialogue),
         )
+
+    async def versions(self) -> tuple[int, int]:
+        """Of the catalog and of what was learned: each changes with all that an answer may come of."""
+        (row,) = await self._pool.fetch(_VERSIONS)
+        return row["catalog"], row["learning"]
+
+    async def repeated(self, user: str, key: str, seconds: float) -> tuple[AskReply, datetime] | None:
+        """The newest answer with this `key` that `user` has got since, and has said nothing about; and when."""
+        row = await self._pool.fetchrow(_REPEATED, user, key, seconds)
+        return None if row is None else (msgspec.json.decode(row["reply"], type=AskReply), row["asked_at"])
 
     async def prompts(self, qid: str, user: str) -> tuple[Prompt, ...]:
         """The prompts sent for it, in the order of the calls."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 
 import asyncpg
@@ -17,11 +17,12 @@ import asyncpg
 from engine import pipeline
 from engine.api import introspection
 from engine.api.admission import Admission, Allowance
-from engine.api.answer_rows import answer_rows
+from engine.api.answer_rows import answer_rows, out_of_time
 from engine.api.corrections import corrected
 from engine.api.dialogues import after_answer, after_more, after_rejection, check_has_statements
 from engine.api.prompt_log import RecordingModel
 from engine.api.question_store import Questions, find_row
+from engine.api.repeats import Repeats, is_repeatable
 from engine.calibration.store import CalibrationStore
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
@@ -30,7 +31,6 @@ from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.types import Dialogue
 from engine.errors import (
-    DatabaseDiffersError,
     InternalError,
     ModelUnavailableError,
     NLError,
@@ -79,11 +79,14 @@ class Service:
         learner: Learner | None = None,
         *,
         quotas: QuotaStore | None = None,
+        repeats: Repeats | None = None,
     ) -> None:
         """`points`, `learner`: where choices become calibration points and feedback; None switches that off.
 
+        `repeats`: by which an answer is given again; None: every question is answered anew.
         `quotas`: how many questions an hour and tokens a day each asker has; None: as many as they like.
         """
+        self._repeats = repeats
         self._allowance = None if quotas is None else Allowance(quotas)
         self._tools = tools
         self._points = points
@@ -95,14 +98,25 @@ class Service:
         self.statements = Admission(limits.concurrent, limits.waiting)
 
     async def ask(self, request: AskRequest) -> AskReply:
-        """Answers a question and stores the answer.
+        """Answers a question and stores the answer; the same one again gets the answer that it had.
 
         Raises `BusyError` where too many are under way, `QuotaError` where the asker had as many as they may in an
         hour, or tokens as they may in a day, and `NotPermittedError` where they may not ask at all. So does every
         method that answers anew.
         """
         self._check(request)
-        return await self._asked(request, Dialogue())
+        if self._repeats is None:
+            return await self._asked(request, Dialogue())
+        started = time.monotonic()
+        key, known = "", None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds(request)):
+                key = await self._repeats.key(request, self._tools, self._questions)
+                known = await self._repeats.known(request, key, self._questions)
+        if known is None:
+            return await self._asked(request, Dialogue(), started, key)
+        async with self._allowed(request.asker):
+            return replace(known, seconds=time.monotonic() - started)
 
     async def answer(self, request: AnswerRequest) -> AskReply:
         """Answers a question whose asker was asked back, and has answered. Raises as `after_answer`."""
@@ -123,9 +137,12 @@ class Service:
         stored = await self._questions.stored(request.qid, request.asker.user)
         return await self._asked(*after_more(stored, request))
 
-    async def _asked(self, request: AskRequest, dialogue: Dialogue) -> AskReply:
+    async def _asked(
+        self, request: AskRequest, dialogue: Dialogue, started: float | None = None, key: str = ""
+    ) -> AskReply:
         model = RecordingModel(self._tools.model)
-        started = time.monotonic()
+        started = started or time.monotonic()
+        request = await self._within_session(request)
         place = self.admission.place(request.asker.user, self._seconds(request))
         async with place, self._allowed(request.asker, model):
             begun = replace(self._state(request, started), dialogue=dialogue)
@@ -133,20 +150,30 @@ class Service:
         qid = self._questions.new_qid()
         verified = [] if state.verified is None else [state.verified]
         members = (*verified, *await asyncio.to_thread(_wanted, state))
+        unread = state.doubtful or state.late or state.dialogue.pending is not None
+        rows = answer_rows(state, members[: self._limits.width(request.k)], qid)
         reply = AskReply(
             qid=qid,
-            rows=answer_rows(state, members[: self._limits.width(request.k)], qid),
+            rows=rows,
             trace=state.trace,
             timings=state.timings,
             usage=state.usage,
             seconds=time.monotonic() - started,
-            members=len(members) if state.dialogue.pending is None else 0,
+            members=0 if unread else len(members),
+            key=key if is_repeatable(state) else "",
+            databases=tuple(route.database.name for route in state.routes),
+            notices=(out_of_time(rows),) if state.late else (),
         )
         await self._questions.save(request, reply, model.sent, state.dialogue)
         if self._points is not None and state.selection is not None and _calibrates(state):
             with _stored():
                 await self._points.answered(qid, state.selection)
         return reply
+
+    async def _within_session(self, request: AskRequest) -> AskRequest:
+        """The request, which may take no longer than the `statement_timeout` of the session that asks."""
+        own = await self._tools.upstream.session_timeout(request.asker)
+        return request if own is None else replace(request, timeout=min(own, self._seconds(request)))
 
     @asynccontextmanager
     async def _allowed(self, asker: Asker, model: RecordingModel | None = None) -> AsyncIterator[None]:
@@ -165,7 +192,7 @@ class Service:
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement, run as the asker where it cannot run in their session.
 
-        Raises `DatabaseDiffersError` in a transaction on another database, `ReportedError` with the server's error.
+        Raises `ReportedError` with the server's error.
         """
         async with self._turn(request) as deadline:
             row, database, sql = await self._statement(request)
@@ -277,11 +304,6 @@ class Service:
     async def _ran(self, database: Database, request: ChooseRequest, sql: str, deadline: Deadline) -> Chosen:
         upstream, asker = self._tools.upstream, request.asker
         own = await upstream.is_own(database, asker)
-        if request.in_transaction and not own:
-            raise DatabaseDiffersError(
-                f'the chosen statement belongs to database "{database.name}" and a transaction is open',
-                hint="Choose it outside of a transaction block.",
-            )
         with _reported():
             result = await upstream.run(database, asker, sql, self._limits.row_cap, deadline)
         return Chosen(
@@ -323,7 +345,7 @@ def _calibrates(state: State) -> bool:
     Personal feedback is part of no recipe: such questions are not exchangeable with those that calibrate.
     """
     personal = any(route.learned.personal for route in state.routes)
-    return state.verified is None and state.dialogue.pending is None and not personal
+    return not (state.late or personal) and state.verified is None and state.dialogue.pending is None
 
 
 def _wanted(state: State) -> tuple[Candidate, ...]:

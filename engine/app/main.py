@@ -17,6 +17,7 @@ from aiohttp import web
 from engine.api.console_views import ConsoleViews
 from engine.api.endpoints import EngineAPI
 from engine.api.question_store import Questions
+from engine.api.repeats import Repeats
 from engine.api.service import Service
 from engine.app.listening import AddressSite
 from engine.app.networks import Networks, networks_of
@@ -239,7 +240,9 @@ async def serve(settings: EngineSettings) -> None:
         metrics.overdue.set_function(lambda: upstream.overdue)
         metrics.ready.set_function(ready.is_set)
         suggesting = Suggesting(built.catalog, built.model, pool)
-        service = Service(built, questions, settings.limits, points, learner, quotas=QuotaStore(pool))
+        repeats = Repeats(pipeline_fingerprint(settings), settings.limits.reuse)
+        quotas = QuotaStore(pool)
+        service = Service(built, questions, settings.limits, points, learner, quotas=quotas, repeats=repeats)
         metrics.running.set_function(lambda: service.admission.running)
         metrics.waiting.set_function(lambda: service.admission.waiting)
         app = EngineAPI(service, metrics, ready, views, calibrating, evaluating, suggesting).application()

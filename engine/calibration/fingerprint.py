@@ -20,6 +20,7 @@ from engine.models.encoder import packaged_model
 from engine.models.shipped import ENGINE, root
 from engine.settings import (
     CatalogSettings,
+    DialogueSettings,
     EncoderSettings,
     EngineSettings,
     Limits,
@@ -107,11 +108,13 @@ def counting(settings: EngineSettings) -> EngineSettings:
             k_max=limits.k_max,
             row_cap=limits.row_cap,
             ttl=limits.ttl,
+            reuse=limits.reuse,
             question_characters=limits.question_characters,
             concurrent=limits.concurrent,
             waiting=limits.waiting,
             warm_databases=limits.warm_databases,
         ),
+        dialogue=replace(settings.dialogue, on_doubt=DialogueSettings().on_doubt),
         # By which function stands with each score, and the promise is no part of them.
         selection=selection,
         upstream=replace(

@@ -18,6 +18,10 @@ class Deadline:
     at: float
     clock: Callable[[], float] = time.monotonic
 
+    def sooner(self, share: float, most: float) -> Deadline:
+        """This one, less a `share` of what is left and `most` seconds at most; raises as `remaining`."""
+        return Deadline(self.at - min(most, share * self.remaining()), self.clock)
+
     def remaining(self) -> float:
         """Seconds left; raises `CancelledError` (57014) where none are."""
         left = self.at - self.clock()

@@ -204,6 +204,9 @@ class Upstream(Protocol):
     async def row_secured(self, database: Database) -> frozenset[TableKey]:
         """The tables of which roles see different rows (row-level security)."""
 
+    async def session_timeout(self, asker: Asker) -> float | None:
+        """Seconds that the `statement_timeout` of the asker's session allows; None where there is none."""
+
     async def is_own(self, database: Database, asker: Asker) -> bool:
         """Whether the asker's session is connected to this very database."""
 

@@ -51,6 +51,8 @@ class State:
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     `considered`: the ranked candidates, those that selection left out among them (select).
     `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
+    `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
+    `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
     `refusal`: why there will be no statement; the stages after the one that sets it are skipped.
     """
 
@@ -69,12 +71,19 @@ class State:
     dialogue: Dialogue = field(default_factory=Dialogue)
     considered: tuple[Candidate, ...] = ()
     translation: str | None = None
+    doubtful: bool = False
+    late: bool = False
     refusal: Refusal | None = None
 
     @property
     def settled(self) -> bool:
         """Whether the answer is known: none, or a question back."""
         return self.refusal is not None or self.dialogue.pending is not None
+
+    def out_of_time(self, stage: str) -> State:
+        """A copy in which `stage` did not come to its end."""
+        found = f"{len(self.candidates)} found so far"
+        return replace(self, late=True).noted(TraceLine(stage, "out of time", found))
 
     def noted(self, *lines: TraceLine) -> State:
         """A copy with `lines` added to the trace."""

@@ -253,9 +253,13 @@ TABLES = 2
 
 def refused(state: State, refusal: Refusal, stage: str) -> State:
     """`state` with the refusal; `NL WHY` shows it with all that would help, of which the answer's row has the best."""
-    line = TraceLine(stage, f"refused: {refusal.reason}", refusal.words)
+    return told(replace(state, refusal=refusal), refusal, stage, f"refused: {refusal.reason}")
+
+
+def told(state: State, refusal: Refusal, stage: str, event: str) -> State:
+    """`state` with why, and what would help, in its trace."""
     helps = (TraceLine(stage, "would help", each) for each in refusal.helps)
-    return replace(state, refusal=refusal).noted(line, *helps, *_failed(refusal, stage))
+    return state.noted(TraceLine(stage, event, refusal.words), *helps, *_failed(refusal, stage))
 
 
 def _failed(refusal: Refusal, stage: str) -> tuple[TraceLine, ...]:
@@ -280,11 +284,15 @@ def doubt(state: State) -> Refusal:
     first = state.candidates[0]
     route = next(each for each in state.routes if each.database.name == first.database)
     if route.unknown:
-        partly = len(route.entities) > len(route.unknown)
-        return lacking(route.unknown, [route.database.name], partly=partly)
+        return lacking(route.unknown, [route.database.name], partly=not unanswerable(route))
     if first.missing:
         return undefined(first.missing, first.database)
     return unlikely(_near(state), first.unsaid)
+
+
+def unanswerable(route: Route) -> bool:
+    """Whether nothing in the schema stands for anything that is asked."""
+    return 0 < len(route.entities) <= len(route.unknown)
 
 
 def _near(state: State) -> list[str]:

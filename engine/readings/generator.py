@@ -20,7 +20,7 @@ from engine.core.tools import Tools
 from engine.dialogue.certainty import refused
 from engine.dialogue.refusal import Refusal, RefusalReason
 from engine.dialogue.types import Dialogue
-from engine.errors import ContextLengthError
+from engine.errors import CancelledError, ContextLengthError
 from engine.linking.mentions import mentioned_tables
 from engine.llm.replies import Reading, Readings, readings
 from engine.prompting.known_text import known_text
@@ -79,11 +79,20 @@ def answer_schema(*, several: bool) -> dict[str, object]:
 async def readings_of(state: State, tools: Tools) -> State:
     """`state` with the readings of its routes as candidates, or with the refusal that the model gives a reason for.
 
-    Raises as `engine.core.ports.LanguageModel.complete` and `engine.sql.check.check_candidate`.
+    What was found when the time is over is kept. Raises as `engine.core.ports.LanguageModel.complete` and
+    `engine.sql.check.check_candidate`.
     """
     asking = await _Asking.of(state, tools)
-    await asking.answer()
+    late = False
+    try:
+        await asking.answer()
+    except CancelledError:
+        late = True
+        if not asking.found and state.verified is None:
+            raise
     state = asking.noted(state)
+    if late:
+        return state.out_of_time(STAGE)
     if asking.cannot and not state.candidates and state.verified is None:
         return refused(state, _refusal(asking.cannot), STAGE)
     return state
@@ -141,6 +150,11 @@ class _Asking:
             await self._take(again.readings)
         if len(self._candidates) == 1:
             await self._without()
+
+    @property
+    def found(self) -> bool:
+        """Whether a reading's statement stood."""
+        return bool(self._candidates)
 
     @property
     def _may_ask(self) -> bool:

@@ -11,12 +11,21 @@ from dataclasses import replace
 from engine.core.ports import Certainty
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.certainty import Action, Decision, Worth, decide, doubt, refused
+from engine.dialogue.certainty import (
+    Action,
+    Decision,
+    Worth,
+    decide,
+    doubt,
+    refused,
+    told,
+    unanswerable,
+)
 from engine.dialogue.question import Proposal, best_proposal, by_meanings, fingerprints
 from engine.dialogue.types import Chances
 from engine.readings.order import PlacesChances, are_readings
-from engine.stages.rank import likeliest_first
-from engine.types import TraceLine
+from engine.stages.rank import explained, likeliest_first
+from engine.types import OnDoubt, TraceLine
 
 
 async def clarify(state: State, tools: Tools) -> State:
@@ -36,20 +45,41 @@ async def clarify(state: State, tools: Tools) -> State:
         state = replace(state, candidates=ordered)
     chances = Chances(tuple(candidate.confidence for candidate in state.candidates))
     # The rows of readings are the question: each says what it means. None of them may run unread.
-    asking = may_ask(state, tools) and (state.ask.run or not are_readings(state.candidates))
+    on_doubt = state.ask.on_doubt or tools.dialogue.on_doubt
+    unprompted = state.ask.run or not are_readings(state.candidates)
+    asking = may_ask(state, tools) and (unprompted or on_doubt is OnDoubt.ASK)
     proposal = await asyncio.to_thread(proposed, state) if asking else None
-    worth = None if proposal is None else _worth(chances, proposal, certainty)
+    worth = _worth(chances, proposal, certainty) if proposal is not None and unprompted else None
     decision = decide(chances, worth, tools.dialogue, run=state.ask.run)
     state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances.first))
-    if decision.action is Action.ASK and proposal is not None:
-        question = proposal.question
-        state = state.noted(
-            TraceLine("clarify", f"asked: {question.ambiguity}", question.words, proposal.errors.gain)
-        )
-        return replace(state, dialogue=replace(state.dialogue, pending=question))
     if decision.action is Action.ABSTAIN:
-        return replace(refused(state, doubt(state), "clarify"), candidates=())
-    return state
+        return await _in_doubt(state, on_doubt, proposal)
+    return _asked(state, proposal) if decision.action is Action.ASK and proposal is not None else state
+
+
+async def _in_doubt(state: State, on_doubt: OnDoubt, proposal: Proposal | None) -> State:
+    """What stood every check and is hardly what was asked: shown and doubted, asked about, or kept back.
+
+    It is kept back as well where nothing in the data stands for anything that is asked.
+    """
+    routes = {route.database.name: route for route in state.routes}
+    refusal = doubt(state)
+    if on_doubt is OnDoubt.ABSTAIN or unanswerable(routes[state.candidates[0].database]):
+        return replace(refused(state, refusal, "clarify"), candidates=())
+    if on_doubt is OnDoubt.ASK and proposal is not None:
+        return _asked(state, proposal)
+    doubts = {
+        name: [f"nothing stands for '{each.text}'" for each in route.unknown]
+        for name, route in routes.items()
+    }
+    shown = await asyncio.to_thread(explained, state.candidates, doubts)
+    return told(replace(state, candidates=shown, doubtful=True), refusal, "clarify", "shown in doubt")
+
+
+def _asked(state: State, proposal: Proposal) -> State:
+    question = proposal.question
+    line = TraceLine("clarify", f"asked: {question.ambiguity}", question.words, proposal.errors.gain)
+    return replace(state, dialogue=replace(state.dialogue, pending=question)).noted(line)
 
 
 def may_ask(state: State, tools: Tools) -> bool:

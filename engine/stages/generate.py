@@ -24,6 +24,7 @@ from engine.decoding.forks import Fork, forks
 from engine.decoding.mask_search import MaskSearch, Node
 from engine.decoding.writer import Attempt, Attempts, Writer
 from engine.dialogue.question import check_unchanged
+from engine.errors import CancelledError
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.mentions import mentioned_tables
 from engine.readings.generator import readings_of
@@ -50,6 +51,10 @@ EXCHANGED = 2
 """Of the other places, one in so many is taken by statements made of the first one by exchanging a name, one at least:
 where they fill the set, no condition and no mask is tried, and a statement of another structure is never written. Of
 each further statement one at most is made. What the search leaves empty, they fill."""
+
+RESERVED, RESERVED_SECONDS = 0.15, 5.0
+"""Share of what is left of the question's time, and seconds at most, in which nothing more is written: what was found
+by then is checked, ordered and shown."""
 
 BEGINNING = 40
 """Tokens of an answer without an end in which forks are looked for: it goes astray early, listing column after column,
@@ -97,12 +102,19 @@ async def generate(state: State, tools: Tools) -> State:
     """Sets `state.candidates`: valid statements, distinct as text, in the order found; readings behind the others.
 
     There may be more than `state.k`: which ones are kept is the rank stage's. Where a dialogue has left some, these are
-    the candidates, and the model is not asked. Raises `StaleDialogueError` (NL004).
+    the candidates, and the model is not asked. Raises `StaleDialogueError` (NL004), and `CancelledError` where the time
+    is over before there is one.
     """
     await asyncio.to_thread(check_unchanged, state)
     if state.dialogue.survivors:
         # Without a cost: they are checked anew, since rights may have gone meanwhile.
         return replace(state, candidates=tuple(replace(c, cost=None) for c in state.dialogue.survivors))
+    deadline = state.deadline
+    early = replace(state, deadline=deadline.sooner(RESERVED, RESERVED_SECONDS))
+    return replace(await _written(early, tools), deadline=deadline)
+
+
+async def _written(state: State, tools: Tools) -> State:
     if tools.asks_for_readings:
         return await readings_of(state, tools) if state.routes and state.calls else state
     for route, calls in _budgets(state):
@@ -125,7 +137,7 @@ class Explorer:
 
     def __init__(self, route: Route, state: State, tools: Tools, secured: frozenset[TableKey]) -> None:
         self.route = route
-        self._state = state
+        self._state = self._told = state
         self._tools = tools
         self._writer = Writer(route, state, tools)
         self._shown = self._writer.shown
@@ -144,26 +156,41 @@ class Explorer:
         self._attempts = Attempts(self._writer, self.checker)
 
     async def explore(self, calls: int, state: State) -> State:
-        """`state` with what the search found, until there are `k` statements beside readings or no calls are left."""
-        conditions = await self._writer.conditions() if state.k > 1 else ()
+        """`state` with what the search found, until there are `k` statements beside readings or no calls are left.
+
+        What was found when the time is over is kept; without anything it raises `CancelledError`.
+        """
+        self._told, found = state, _Found()
+        try:
+            await self._search(calls, found)
+        except CancelledError:
+            if not (found.statements or state.candidates or state.verified):
+                raise
+            self._told = replace(self._told, late=True)
+        kept = found.kept()
+        told = replace(self._told, candidates=(*state.candidates, *kept)).noted(*_changes(kept))
+        return told.out_of_time("generate") if told.late else told
+
+    async def _search(self, calls: int, found: _Found) -> None:
+        conditions = await self._writer.conditions() if self._state.k > 1 else ()
         search = MaskSearch(self.route.entities, self._elements(), calls, conditions, root=self._writer.root)
         references = self._references()
-        found = _Found()
         beside = _Beside()
         nodes = whole = search.take(1)
         while nodes:
-            attempts = await asyncio.gather(*map(self._attempts.at, nodes))
+            attempts = await self._attempted(nodes, found)
             for attempt in attempts:
-                state = _noted(state, attempt)
+                self._told = _noted(self._told, attempt)
                 if not found.take(attempt):
                     continue
                 statements = await self._exchanged(attempt, search)
                 if attempt.node.fork is not None:
                     beside.forks.append(statements)
                     continue
-                most = 1 if beside.first else max(1, (state.k - 1) // EXCHANGED)
-                made = await statements.take(min(state.k - 1, most))
-                state = state.noted(*map(_exchange_line, found.add(each for each, _ in made)))
+                k = self._state.k
+                most = 1 if beside.first else max(1, (k - 1) // EXCHANGED)
+                made = await statements.take(min(k - 1, most))
+                self._told = self._told.noted(*map(_exchange_line, found.add(each for each, _ in made)))
                 if beside.first is None:
                     beside.first = statements
                     beside.doubly = [statements.beside(*each) for each in made]
@@ -176,21 +203,37 @@ class Explorer:
             if first and not doubtful and self._is_sure(attempts[0], others):
                 break
             branches = search.branch(nodes[0], others)
-            most = min(CONCURRENT - len(branches), state.k - len(found.statements))
+            most = min(CONCURRENT - len(branches), self._state.k - len(found.statements))
             nodes = [*branches, *search.take(most), *search.without(doubtful)]
-        state = await self._filled(found, beside, state)
-        kept = found.kept()
-        return replace(state, candidates=(*state.candidates, *kept)).noted(*_changes(kept))
+        await self._filled(found, beside)
 
-    async def _filled(self, found: _Found, beside: _Beside, state: State) -> State:
+    async def _attempted(self, nodes: Sequence[Node], found: _Found) -> list[Attempt]:
+        """An attempt at each node. Where the time is over before all have ended, keeps what the others found."""
+        outcomes = await asyncio.gather(*map(self._attempts.at, nodes), return_exceptions=True)
+        attempts = [each for each in outcomes if not isinstance(each, BaseException)]
+        problems = [each for each in outcomes if isinstance(each, BaseException)]
+        if problems and all(isinstance(each, CancelledError) for each in problems):
+            for attempt in attempts:
+                self._told = _noted(self._told, attempt)
+                found.take(attempt)
+        for problem in sorted(problems, key=lambda each: isinstance(each, CancelledError)):
+            raise problem
+        return attempts
+
+    async def _filled(self, found: _Found, beside: _Beside) -> None:
         """Adds one statement made of each fork, and what the first one gives as long as there are fewer than `k`."""
+        k = self._state.k
         if beside.first is not None:
-            state = await _made(beside.first, state.k - len(found.statements), found, state)
+            await self._made(beside.first, k - len(found.statements), found)
         for statements in beside.forks:
-            state = await _made(statements, 1, found, state)
+            await self._made(statements, 1, found)
         for statements in beside.doubly:
-            state = await _made(statements, min(1, state.k - len(found.statements)), found, state)
-        return state
+            await self._made(statements, min(1, k - len(found.statements)), found)
+
+    async def _made(self, statements: ExchangedStatements, most: int, found: _Found) -> None:
+        """Adds at most so many of `statements` to what is found."""
+        new = found.add([each for each, _ in await statements.take(most)])
+        self._told = self._told.noted(*map(_exchange_line, new))
 
     def _astray(self, attempt: Attempt) -> frozenset[ColumnKey]:
         """What another is to be written without, where the first attempt went astray with it."""
@@ -231,12 +274,6 @@ class Explorer:
             for key in table.foreign_keys
             for column in key.columns
         )
-
-
-async def _made(statements: ExchangedStatements, most: int, found: _Found, state: State) -> State:
-    """Adds at most so many of `statements` to what is found."""
-    new = found.add([each for each, _ in await statements.take(most)])
-    return state.noted(*map(_exchange_line, new))
 
 
 def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:

@@ -30,6 +30,7 @@ from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt, Ranker, Ranking
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.dialogue.description import describe
 from engine.dialogue.refusal import absent
 from engine.errors import NLError
 from engine.prompting.known_text import defined
@@ -37,7 +38,7 @@ from engine.prompting.prompts import prompt
 from engine.ranking.evidence import Evidence, beside_readings, evidence
 from engine.readings.order import ByPlace, are_readings
 from engine.sql.canonical import canonical
-from engine.sql.tree import describe
+from engine.sql.tree import parsed
 from engine.stages.retrieve_feedback import agreement
 from engine.types import TraceLine
 
@@ -116,20 +117,36 @@ def likeliest_first(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(candidates) if ordered == [*candidates] else explained(ordered)
 
 
-def explained(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates, best first, each with its explanation. Parses each: not for the event loop."""
-    return tuple(replace(each, explanation=explain(each, candidates[0])) for each in candidates)
+def explained(
+    candidates: Sequence[Candidate], doubts: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Candidate, ...]:
+    """The candidates, best first, each with its explanation. Parses each: not for the event loop.
+
+    `doubts`: where none is likely, what is against all statements on a database, by its name.
+    """
+    return tuple(
+        replace(each, explanation=explain(each, candidates[0], (doubts or {}).get(each.database)))
+        for each in candidates
+    )
 
 
-def explain(candidate: Candidate, best: Candidate) -> str:
-    """What the statement does in words, its terms and units, what rules changed, and what it alone reads."""
-    said = [candidate.meaning.rstrip(".") or describe(candidate.sql)]
+def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None = None) -> str:
+    """What the statement does in words, its terms and units, what rules changed, and what it alone reads.
+
+    `doubts`: what else is against it where it is hardly what was asked; None where it is not doubted.
+    """
+    meaning = candidate.meaning.rstrip(".")
+    # Some models give the statement once more as its meaning.
+    said = [describe(candidate.sql) if parsed(meaning) is not None else meaning or describe(candidate.sql)]
     said += [f"assuming {candidate.assumes.rstrip('.')}"] if candidate.assumes else []
     said += [*(f"{each.name}: {defined(each)}" for each in candidate.terms)]
     said += [*candidate.notes, *(change.how for change in candidate.changes)]
-    said += [absent(candidate.missing)] if candidate.missing else []
-    said += [f"says nothing of {', '.join(candidate.unsaid)}"] if candidate.unsaid else []
-    words = "; ".join(said)
+    against = [absent(candidate.missing)] if candidate.missing else []
+    named = ", ".join(f"'{each}'" for each in candidate.unsaid)
+    against += [f"says nothing of {named}"] if named else []
+    if doubts is not None:
+        against = [f"not sure: {', '.join([*against, *doubts]) or 'hardly what you ask'}"]
+    words = "; ".join([*said, *against])
     if candidate.database != best.database:
         return words
     gained = sorted(".".join(key[1:]) for key in candidate.columns - best.columns)
@@ -157,7 +174,7 @@ TIME = 0.5
 async def retell(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` anew, their confidences shared out otherwise; as they were where the model fails."""
     asked = _asked(state.candidates)
-    if len(asked) < 2 or not (tools.model.goes_on and tools.generation.retell):  # noqa: PLR2004 - nothing to order
+    if len(asked) < 2 or state.late or not (tools.model.goes_on and tools.generation.retell):  # noqa: PLR2004 - nothing to order
         return state
     clock = state.deadline.clock
     until = Deadline(clock() + state.deadline.remaining() * TIME, clock)

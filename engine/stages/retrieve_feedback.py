@@ -18,6 +18,7 @@ from engine.core.elements import Entity, elements_read
 from engine.core.ports import Encoder
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.dialogue.description import describe
 from engine.learning.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.learning.preferences import preferences
 from engine.learning.store import normal_form
@@ -27,7 +28,6 @@ from engine.linking.standing import sensitive_columns
 from engine.prompting.known_text import preference_line
 from engine.sql.check import check_candidate
 from engine.sql.resolution import Resolution, resolve
-from engine.sql.tree import describe
 from engine.types import TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey
@@ -156,7 +156,7 @@ def _repeats(question: str, lesson: Lesson) -> bool:
 
 
 async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], tools: Tools) -> State:
-    """Sets `state.verified`, and no model calls where it suffices."""
+    """Sets `state.verified`, for which no model is waited: it writes others where it is asked for more."""
     if state.ask.exclude:
         return state
     for route, feedback in zip(state.routes, feedback_by_route, strict=True):
@@ -170,11 +170,9 @@ async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], to
                 continue
             words = f"{describe(outcome.sql)}; {_whose(lesson)}"
             verified = replace(outcome, explanation=words)
-            state = replace(state, verified=verified).noted(
+            return replace(state, verified=verified, calls=0).noted(
                 TraceLine("retrieve_feedback", "answered before", outcome.sql)
             )
-            alone = state.ask.run or state.k <= 1
-            return replace(state, calls=0) if alone else state
     return state
 
 

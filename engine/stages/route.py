@@ -22,7 +22,7 @@ from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRout
 from engine.routing.scoring import probabilities
 from engine.routing.second_look import LOOKED_AT, features, reweighed
 from engine.text.tokens import question_words
-from engine.types import TraceLine
+from engine.types import Asker, TraceLine
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
@@ -58,7 +58,7 @@ async def route(state: State, tools: Tools) -> State:
     try:
         async with asyncio.timeout(state.deadline.remaining()):
             entries = await _entries(tools)
-            views, unreachable = await _views(state, tools, entries)
+            views, unreachable = await readable_views(state.ask.asker, tools, entries)
             wanted = _wanted(state, views)
             matches = await asyncio.to_thread(
                 tools.router.rank,
@@ -91,7 +91,7 @@ async def _entries(tools: Tools) -> Sequence[Entry]:
     return entries
 
 
-async def _views(state: State, tools: Tools, entries: Sequence[Entry]) -> tuple[list[View], int]:
+async def readable_views(asker: Asker, tools: Tools, entries: Sequence[Entry]) -> tuple[list[View], int]:
     """What the asker may read of each database, and how many databases could not say.
 
     Those are counted, not named: the asker may have no right to know them. Raises `UnsupportedError` where the asker's
@@ -104,7 +104,7 @@ async def _views(state: State, tools: Tools, entries: Sequence[Entry]) -> tuple[
         database, snapshot = entry
         async with semaphore:
             try:
-                readable = await tools.upstream.readable(database, state.ask.asker, snapshot)
+                readable = await tools.upstream.readable(database, asker, snapshot)
             except UnsupportedError as refusal:
                 refusals.append(refusal)
                 return None

@@ -25,7 +25,13 @@ from schema_catalog.naming import quote_ident
 from schema_catalog.types import Database, Login
 
 _REMEMBERED = 1000
-"""Sessions whose identity is cached."""
+"""Sessions that are known."""
+
+# pg_settings has it in milliseconds, whatever its unit was when it was set.
+_TIMEOUT_QUERY = """
+    SELECT s.setting::pg_catalog.float8 OPERATOR(pg_catalog./) 1000::pg_catalog.float8
+    FROM pg_catalog.pg_settings AS s WHERE s.name OPERATOR(pg_catalog.=) 'statement_timeout'
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +49,16 @@ class Access:
         return isinstance(self.through, SessionLoan)
 
 
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """A lent session: its database's identity, and its `statement_timeout` in seconds, None without one."""
+
+    identity: str
+    timeout: float | None
+
+
 class Accesses:
-    """Resolves how askers reach databases. A session's identity is asked for once, by its token."""
+    """Resolves how askers reach databases. A session is asked once for what it is, by its token."""
 
     def __init__(
         self, connections: Connections, settings: UpstreamSettings, clock: Callable[[], float]
@@ -52,7 +66,7 @@ class Accesses:
         self._connections = connections
         self._settings = settings
         self._clock = clock
-        self._identities: dict[str, str | UnsupportedError] = {}
+        self._sessions: dict[str, _Session | UnsupportedError] = {}
 
     async def lent(self, database: Database, asker: Asker) -> Access | None:
         """Through the asker's session where it is connected to `database`, by identity and not by name; else None.
@@ -62,7 +76,9 @@ class Accesses:
         loan = asker.session
         if loan is None or database.identity is None or database.dbname != asker.dbname:
             return None
-        if await self._identity(database, loan) != database.identity:
+        with translated(database, self._soon()):
+            session = await self._session(loan)
+        if isinstance(session, UnsupportedError) or session.identity != database.identity:
             return None
         return Access(database, asker.user, asker.user, loan)
 
@@ -78,10 +94,20 @@ class Accesses:
         dsn = login_for(database, asker.user)
         if dsn is not None:
             return Access(database, asker.user, user_of(dsn) or asker.user, Login(asker.user, dsn))
-        identity = None if asker.session is None else self._identities.get(asker.session.token)
-        if isinstance(identity, UnsupportedError) and database.dbname == asker.dbname:
-            raise identity
+        session = None if asker.session is None else self._sessions.get(asker.session.token)
+        if isinstance(session, UnsupportedError) and database.dbname == asker.dbname:
+            raise session
         return None
+
+    async def timeout(self, asker: Asker) -> float | None:
+        """Seconds of the session's `statement_timeout`; None where it has none, or the session cannot be lent."""
+        if asker.session is None:
+            return None
+        try:
+            session = await self._session(asker.session)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError):
+            return None
+        return None if isinstance(session, UnsupportedError) else session.timeout
 
     async def get(self, database: Database, asker: Asker) -> Access:
         """As `find`; raises `NotPermittedError` where that gives None."""
@@ -95,21 +121,23 @@ class Accesses:
             )
         return access
 
-    async def _identity(self, database: Database, loan: SessionLoan) -> str | UnsupportedError:
-        """The identity of the session's database, or the reason why the session cannot be lent now."""
-        if loan.token not in self._identities:
-            deadline = Deadline(self._clock() + self._settings.connect_timeout, self._clock)
-            with translated(database, deadline):
-                identity = await asyncio.wait_for(self._ask_identity(loan, deadline), deadline.remaining())
-            while len(self._identities) >= _REMEMBERED:
-                del self._identities[next(iter(self._identities))]
-            self._identities[loan.token] = identity
-        return self._identities[loan.token]
+    def _soon(self) -> Deadline:
+        return Deadline(self._clock() + self._settings.connect_timeout, self._clock)
 
-    async def _ask_identity(self, loan: SessionLoan, deadline: Deadline) -> str | UnsupportedError:
+    async def _session(self, loan: SessionLoan) -> _Session | UnsupportedError:
+        """What is known of the session, or the reason why it cannot be lent now; raises the driver's exceptions."""
+        if loan.token not in self._sessions:
+            deadline = self._soon()
+            session = await asyncio.wait_for(self._look(loan, deadline), deadline.remaining())
+            while len(self._sessions) >= _REMEMBERED:
+                del self._sessions[next(iter(self._sessions))]
+            self._sessions[loan.token] = session
+        return self._sessions[loan.token]
+
+    async def _look(self, loan: SessionLoan, deadline: Deadline) -> _Session | UnsupportedError:
         try:
             async with self._connections.of_asker(loan, deadline) as connection:
-                identity: str = await connection.fetchval(IDENTITY_QUERY)
+                seconds: float = await connection.fetchval(_TIMEOUT_QUERY)
+                return _Session(await connection.fetchval(IDENTITY_QUERY), seconds or None)
         except (asyncpg.FeatureNotSupportedError, asyncpg.InsufficientPrivilegeError) as error:
             return UnsupportedError(error.message or str(error), detail=error.detail, hint=error.hint)
-        return identity

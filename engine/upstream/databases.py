@@ -236,6 +236,10 @@ class Databases:
             statement = await self._frame.printed(connection, analysis, access, rules)
         return statement.text if statement.sealed else None
 
+    async def session_timeout(self, asker: Asker) -> float | None:
+        """Seconds of the session's `statement_timeout`; None where it has none, or cannot be lent."""
+        return await self._accesses.timeout(asker)
+
     async def is_own(self, database: Database, asker: Asker) -> bool:
         """Whether `database` is the one that the asker's session is connected to, by its identity and not its name.
 

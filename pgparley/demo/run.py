@@ -129,7 +129,7 @@ def _say_how_to_connect(site: Site, console: Console, *, keep: bool) -> None:
         return
     console.print("Everything is still running. Connect with any PostgreSQL client, for example:")
     console.print(f"  {site.psql} {site.uri}")
-    console.print("  NL: how many airports are there in Iceland?")
+    console.print("  NL: $$how many airports are there in Iceland?$$;")
     console.print("Stop it:")
     console.print(
         f"  kill $(cat {site.pid_file}); kill -INT $(head -1 {site.cluster.data_dir / 'postmaster.pid'})"

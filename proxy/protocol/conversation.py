@@ -12,9 +12,7 @@ from typing import TypeVar
 
 from engine.errors import (
     AbstainedError,
-    DatabaseDiffersError,
     NeedsAnswerError,
-    NLError,
     ReportedError,
     UnknownQuestionError,
 )
@@ -116,7 +114,16 @@ RunJob = Generator[EngineRequest, EngineReply, JSONRows | ChosenStatement]
 class Conversation:
     """One session's. `statement_kinds` collects the kinds of statements for the metrics."""
 
-    __slots__ = ("_asker", "_initial", "_local", "_max_chars", "_session", "last_qid", "statement_kinds")
+    __slots__ = (
+        "_asker",
+        "_initial",
+        "_local",
+        "_max_chars",
+        "_session",
+        "_unanswered",
+        "last_qid",
+        "statement_kinds",
+    )
 
     def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
         self._asker = asker
@@ -125,6 +132,7 @@ class Conversation:
         self._session = dict(values)
         self._local: dict[str, str] = {}
         self.last_qid: str | None = None
+        self._unanswered = False
         self.statement_kinds: list[str] = []
 
     # -- settings
@@ -174,7 +182,7 @@ class Conversation:
         # What is stored is shown as it is: the way to see again what an error has told of.
         if strict and not isinstance(statement, ShowAnswer):
             _refuse_unanswered(reply, context)
-        return self._rows(reply, output, context)
+        return self._rows(self._shortened(reply), output, context)
 
     def _follow_up(self, statement: FollowUp) -> EngineRequest:
         asker, qid = self._asker, self._qid(statement.qid)
@@ -200,11 +208,13 @@ class Conversation:
         self.statement_kinds.append(kind)
         reply = yield from self._question_reply(question, context)
         output = settings.output(self._effective, question.options) if settings_apply else OutputMode.ROWS
-        return self._rows(reply, output, context)
+        # Rows inside of SQL may be kept, and pasted when another question is the last one.
+        return self._rows(self._shortened(reply) if settings_apply else reply, output, context)
 
     def _question_reply(
         self, question: NLQuestion, context: TranslationContext, *, run: bool = False
     ) -> Generator[EngineRequest, EngineReply, AskReply]:
+        self.unanswered()
         text = questions.checked_question(question.text, self._max_chars)
         strict = settings.raises_on_abstain(self._effective, question.options)
         settings.output(self._effective, question.options)
@@ -224,19 +234,30 @@ class Conversation:
         reply = yield from _consult(request)
         table = _as(RowSet, reply)
         if statement.topic is Topic.FORGET and request.qid in (None, self.last_qid):
-            self.last_qid = None
+            self.last_qid, self._unanswered = None, False
         columns = TOPIC_COLUMNS[statement.topic]
         return JSONRows(replacement_sql.cells_json(columns, table.rows, ascii_only=context.ascii_only))
+
+    def unanswered(self) -> None:
+        """A question has no answer, or none yet: what names no answer must not mean that of an earlier one."""
+        self.last_qid, self._unanswered = None, True
 
     def _answer(self, reply: EngineReply) -> AskReply:
         answer = _as(AskReply, reply)
         self.last_qid = answer.qid
         return answer
 
+    def _shortened(self, reply: AskReply) -> AskReply:
+        """The reply, whose steps need not name the connection's last answer."""
+        named = f" OF '{self.last_qid}'"
+        rows = (replace(row, next=row.next and row.next.removesuffix(named)) for row in reply.rows)
+        return replace(reply, rows=tuple(rows))
+
     @staticmethod
     def _rows(reply: AskReply, output: OutputMode, context: TranslationContext) -> JSONRows:
         rows = () if output is OutputMode.NOTICES else reply.rows
         notice = b"" if output is OutputMode.ROWS else notices.answer(reply, context.encoding)
+        notice = notices.beside(reply, context.encoding) + notice
         return JSONRows(replacement_sql.rows_json(rows, ascii_only=context.ascii_only), notice)
 
     # -- statements that are SQL of the engine's
@@ -248,7 +269,7 @@ class Conversation:
         reply = yield from self._question_reply(run.question, context, run=True)
         first = reply.rows[0] if reply.rows else None
         if reply.members != 1 or first is None or first.kind not in _RUNNABLE:
-            return self._rows(reply, output, context)
+            return self._rows(self._shortened(reply), output, context)
         allowed = settings.timeout(self._effective, run.question.options)
         request = ChooseRequest(self._asker, reply.qid, first.n, learn=False, timeout=allowed)
         return (yield from self._chosen(request, context))
@@ -273,10 +294,7 @@ class Conversation:
         return (yield from self._chosen(request, context))
 
     def _chosen(self, request: ChooseRequest, context: TranslationContext) -> ChoiceJob:
-        within = context.in_transaction
-        chosen = _as(Chosen, (yield from _consult(replace(request, in_transaction=within))))
-        if chosen.elsewhere and within:
-            raise differs(chosen.database)
+        chosen = _as(Chosen, (yield from _consult(request)))
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         return ChosenStatement(
             sql, request.qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, context)
@@ -284,12 +302,14 @@ class Conversation:
 
     def _qid(self, given: str | None) -> str:
         qid = given or self.last_qid
-        if qid is None:
+        if qid is not None:
+            return qid
+        hint = "Ask one first, or name an answer: NL CHOOSE 1 OF 'qid'."
+        if self._unanswered:
             raise UnknownQuestionError(
-                "no question has been asked on this connection",
-                hint="Ask one first, or name an answer: NL CHOOSE 1 OF 'qid'.",
+                "the last question has no answer", hint=hint.replace("Ask one first", "Ask it again")
             )
-        return qid
+        raise UnknownQuestionError("no question has been asked on this connection", hint=hint)
 
 
 def _consult(request: EngineRequest) -> Generator[EngineRequest, EngineReply, EngineReply]:
@@ -299,14 +319,6 @@ def _consult(request: EngineRequest) -> Generator[EngineRequest, EngineReply, En
             if isinstance(value := getattr(part, each.name), str):
                 require_valid(value)
     return (yield request)
-
-
-def differs(database: str) -> NLError:
-    """25001: rows of another database cannot be part of a transaction here."""
-    return DatabaseDiffersError(
-        f'the chosen statement belongs to database "{database}" and a transaction is open',
-        hint="Choose it outside of a transaction block.",
-    )
 
 
 def _as(kind: type[_Reply], reply: EngineReply) -> _Reply:

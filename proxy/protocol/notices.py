@@ -64,6 +64,17 @@ def answer(reply: AskReply, encoding: str) -> bytes:
     return b"".join(_notice(each, encoding) for each in told)
 
 
+def beside(reply: AskReply, encoding: str) -> bytes:
+    """What is told beside an answer, however the answer itself comes."""
+    return b"".join(_notice(ErrorReply(_SQLSTATE, text), encoding) for text in reply.notices)
+
+
+def outside(database: str, encoding: str) -> bytes:
+    """Tells inside of a transaction that rows are not read in it."""
+    text = f'these rows of database "{database}" were read there, outside of this transaction'
+    return _notice(ErrorReply(_SQLSTATE, text), encoding)
+
+
 def progress(seconds: float, encoding: str) -> bytes:
     """A NoticeResponse with the `seconds` since the question was sent to the engine."""
     text = f"the question is being answered: {seconds:.0f} seconds so far"

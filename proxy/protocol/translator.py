@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import NLError, ReportedError, StalePlanError, SyntaxProblemError, UnsupportedError
 from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, EngineRequest, ErrorReply
-from proxy.protocol import codec, replacement_sql
+from proxy.protocol import codec, notices, replacement_sql
 from proxy.protocol.backend import ExpectedError
 from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import EngineReply
@@ -22,12 +22,10 @@ from proxy.protocol.conversation import (
     JSONRows,
     RowsJob,
     TranslationContext,
-    differs,
 )
 from proxy.protocol.encoding import decode, encode
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
-    AnswerStatement,
     AskCall,
     Choose,
     Examination,
@@ -37,49 +35,19 @@ from proxy.protocol.nl.statements import (
     NLCall,
     NLQuestion,
     Parameter,
+    Question,
     RunCall,
     RunQuestion,
     ShowPlan,
     TableStatement,
 )
 from proxy.protocol.replies import Mark, StatementChange
-
-_RowStatement = AnswerStatement | TableStatement
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterStatement:
-    """A prepared statement whose parameter at `index` (from 0) is the JSON of its rows.
-
-    `statement` None: the client's own parameter is the question. Otherwise the parameter is hidden from the
-    client, behind its own ones. `call`: it is a call of `nl.ask` inside of SQL.
-    """
-
-    index: int
-    statement: _RowStatement | None
-    call: bool = False
-
-    @property
-    def hidden(self) -> bool:
-        """Whether the client does not know of the parameter."""
-        return self.statement is not None
-
-
-@dataclass(frozen=True, slots=True)
-class PinnedStatement:
-    """A prepared statement whose SQL came from the engine, and belongs to one answer.
-
-    `last`: it named no answer, so that it goes stale with the next question. `elsewhere`: it holds rows of
-    that database. `notice` goes with every execution.
-    """
-
-    qid: str
-    last: bool
-    elsewhere: str | None
-    notice: bytes
-
-
-PreparedTreatment = ParameterStatement | PinnedStatement
+from proxy.protocol.treatments import (
+    ParameterStatement,
+    PinnedStatement,
+    PreparedTreatment,
+    RowStatement,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +118,7 @@ class Translator:
         for finding in examination.findings:
             try:
                 if context.failed and finding.first:
+                    self._unanswered(finding.content)
                     replacement = _Replacement(_NO_ROWS)
                 else:
                     replacement = yield from self._in_text(finding.content, context)
@@ -184,20 +153,23 @@ class Translator:
         """The SQL in place of a finding that is answered when it is prepared, in either protocol."""
         match content:
             case ErrorReply():
+                self._unanswered(content)
                 self.conversation.statement_kinds.append("refused")
                 raise ReportedError(content)
             case Help():
                 self.conversation.statement_kinds.append("help")
                 return _Replacement(replacement_sql.help_query())
             case NLQuestion():
-                return _run_replacement((yield from self.conversation.run(RunQuestion(content), context)))
+                outcome = yield from self.conversation.run(RunQuestion(content), context)
+                return _run_replacement(outcome, context)
             case RunQuestion():
-                return _run_replacement((yield from self.conversation.run(content, context)))
+                return _run_replacement((yield from self.conversation.run(content, context)), context)
             case Choose() | ShowPlan():
                 choice = yield from self.conversation.statement(content, context)
-                return _pinned(choice, last=content.qid is None)
+                return _pinned(choice, context, last=content.qid is None)
             case RunCall():
-                return _pinned((yield from self.conversation.statement(content, context)), last=False)
+                choice = yield from self.conversation.statement(content, context)
+                return _pinned(choice, context, last=False)
         raise TypeError(content)
 
     # -- Parse
@@ -207,6 +179,8 @@ class Translator:
         treatment: PreparedTreatment | None = None
         if examination.statements > 1 or context.failed:
             # The server refuses the message before it reads its parameters.
+            for finding in examination.findings:
+                self._unanswered(finding.content)
             sql = _replaced(text, examination.findings, [_Replacement(_NO_ROWS)] * len(examination.findings))
         else:
             try:
@@ -249,8 +223,13 @@ class Translator:
         try:
             if isinstance(treatment, PinnedStatement):
                 self._refuse_stale(treatment, context)
-                return Rewritten(codec.encode_bind(bind), _mark(treatment.notice))
-            rows = JSONRows("[]") if context.failed else (yield from self._rows(bind, treatment, context))
+                notice = treatment.notice + _outside(treatment.elsewhere, context)
+                return Rewritten(codec.encode_bind(bind), _mark(notice))
+            if context.failed:
+                self._unanswered(treatment.statement or NLQuestion(""))
+                rows = JSONRows("[]")
+            else:
+                rows = yield from self._rows(bind, treatment, context)
         except NLError as error:
             # There is no such statement: the server fails where the client expects it, naming the token.
             token = self._expect(error).encode()
@@ -265,8 +244,6 @@ class Translator:
                 "the prepared NL statement belongs to an earlier answer",
                 hint="Name the answer: NL CHOOSE n OF 'qid'.",
             )
-        if pinned.elsewhere is not None and context.in_transaction:
-            raise differs(pinned.elsewhere)
 
     def _rows(self, bind: Bind, prepared: ParameterStatement, context: TranslationContext) -> RowsJob:
         if isinstance(prepared.statement, NLQuestion) and prepared.call:
@@ -279,6 +256,11 @@ class Translator:
         question = NLQuestion(decode(value or b"", context.encoding))
         return (yield from self.conversation.ask(question, context, "ask_call"))
 
+    def _unanswered(self, content: object) -> None:
+        """Notes that the server fails in the place of `content`, where that is a question."""
+        if isinstance(content, Question):
+            self.conversation.unanswered()
+
     def _expect(self, error: NLError) -> str:
         """A token under which the server will fail in our place."""
         self._token += 1
@@ -290,7 +272,7 @@ class Translator:
 _NO_ROWS = replacement_sql.answer_query(replacement_sql.constant("[]"))
 
 
-def _columns(content: _RowStatement) -> replacement_sql.Columns:
+def _columns(content: RowStatement) -> replacement_sql.Columns:
     return TOPIC_COLUMNS[content.topic] if isinstance(content, TableStatement) else ANSWER_COLUMNS
 
 
@@ -300,20 +282,27 @@ def _constant(columns: replacement_sql.Columns, rows: JSONRows) -> _Replacement:
     )
 
 
-def _prepared(content: _RowStatement) -> _Replacement:
+def _prepared(content: RowStatement) -> _Replacement:
     """A statement of which only the rows are not known yet."""
     sql = replacement_sql.table_query(_columns(content), replacement_sql.parameter(1))
     return _Replacement(sql, treatment=ParameterStatement(0, content))
 
 
-def _pinned(choice: ChosenStatement, *, last: bool) -> _Replacement:
+def _pinned(choice: ChosenStatement, context: TranslationContext, *, last: bool) -> _Replacement:
     treatment = PinnedStatement(choice.qid, last, choice.elsewhere, choice.notice)
-    return _Replacement(choice.sql, choice.notice, treatment)
+    return _Replacement(choice.sql, choice.notice + _outside(choice.elsewhere, context), treatment)
 
 
-def _run_replacement(outcome: JSONRows | ChosenStatement) -> _Replacement:
+def _outside(elsewhere: str | None, context: TranslationContext) -> bytes:
+    """What is told inside of a transaction about rows of another database."""
+    if elsewhere is None or not context.in_transaction:
+        return b""
+    return notices.outside(elsewhere, context.encoding)
+
+
+def _run_replacement(outcome: JSONRows | ChosenStatement, context: TranslationContext) -> _Replacement:
     if isinstance(outcome, ChosenStatement):
-        return _pinned(outcome, last=False)
+        return _pinned(outcome, context, last=False)
     treatment = PinnedStatement("", last=False, elsewhere=None, notice=outcome.notice)
     return replace(_constant(ANSWER_COLUMNS, outcome), treatment=treatment)
 

@@ -15,6 +15,7 @@ from engine.core.elements import SchemaLinks, ValueLink
 from engine.core.ports import Completion, Plan, Prompt, Token
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.errors import CancelledError
 from engine.guard.rules import BUILT_IN, Rules
 from engine.linking.element_text import linked
 from engine.settings import GenerationSettings, Strategy
@@ -47,9 +48,13 @@ class Model:
     stuck: bool = False
     nearly: tuple[str, float] | None = None
     """In place of each word, which itself has a probability of .8."""
+    in_time: int | None = None
+    """Calls after which the time is over."""
 
     async def complete(self, prompt: Prompt, grammar: str | None = None, **_: object) -> Completion:
         self.prompts.append(f"{prompt.user}\n{prompt.prefix}{prompt.begun}")
+        if self.in_time is not None and len(self.prompts) > self.in_time:
+            raise CancelledError("the language model did not answer in time")
         if self.stuck and grammar is not None:
             return Completion("SELECT DATE", 1, 0, 200, -0.1, finished=False)
         line = next((line for words, line in self.lines if words in self.prompts[-1]), self.lines[-1][1])

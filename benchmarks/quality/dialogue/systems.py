@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from benchmarks.harness.questions import AMBIQT as AMBIQT_SETS
 from benchmarks.harness.questions import DEFOG, SPIDER, QuestionSet
 from engine.settings import DialogueSettings
+from engine.types import OnDoubt
+
+_COSTS = DialogueSettings(on_doubt=OnDoubt.ABSTAIN)
 
 MOST_ANSWERS = 4
 """Answers that a user gives at most, as in Sphinteract §7.2.2."""
@@ -26,7 +29,7 @@ class System:
     rejects: bool = False
     errs: float = 0.0
     answers: int = MOST_ANSWERS
-    settings: DialogueSettings = field(default_factory=DialogueSettings)
+    settings: DialogueSettings = _COSTS
 
 
 _NEVER_ABSTAINS = DialogueSettings(abstention=DialogueSettings().wrong)
@@ -43,7 +46,7 @@ SYSTEMS = (
     LIST,
     DIALOGUE,
     FEEDBACK,
-    System("dialogue_no_early_stop", settings=replace(DialogueSettings(), question=0.0)),
+    System("dialogue_no_early_stop", settings=replace(_COSTS, question=0.0)),
     System("dialogue_errs", errs=0.1),
 )
 

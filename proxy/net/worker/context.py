@@ -10,6 +10,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,7 +18,7 @@ import structlog
 
 from engine.engines import Engines
 from engine.errors import InternalError, NLError
-from engine.types import EngineRequest, ErrorReply, SessionLoan
+from engine.types import EngineRequest, ErrorReply, QuestionRequest, SessionLoan
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
 from proxy.net.access import engine_addresses
@@ -36,6 +37,10 @@ from proxy.settings import GatewaySettings, assigned, changes
 
 if TYPE_CHECKING:
     from proxy.net._pump import Pump
+
+
+_TO_ANSWER = 2.0
+"""Seconds beyond a statement's time in which the engine's answer comes: what was found when the time was over."""
 
 
 class Tasks:
@@ -304,9 +309,15 @@ class GatewayContext:
         self.loans.withdraw(loan)
 
     async def consult(self, request: EngineRequest) -> EngineReply:
-        """The engine's reply; every failure comes as an ErrorReply."""
+        """The engine's reply; every failure comes as an ErrorReply.
+
+        The engine ends a question itself, with what it has found by then.
+        """
+        allowed = getattr(request, "timeout", None) or self.settings.nl_timeout
+        if isinstance(request, QuestionRequest):
+            request = replace(request, timeout=allowed)
         try:
-            return await self.engine.consult(request, timeout=self.settings.nl_timeout)
+            return await self.engine.consult(request, timeout=allowed + _TO_ANSWER)
         except NLError as error:
             return error.reply()
         except Exception:

@@ -103,25 +103,43 @@ def _closing(source: SqlText, words: Sequence[LexedToken], opening: int) -> int:
 
 
 def _argument(source: SqlText, words: Sequence[LexedToken]) -> str | Parameter:
-    if words and _is_text_cast(source, words[1:]):
-        number = source.parameter(words[0])
-        if number is not None:
-            return Parameter(number)
-        if words[0].kind is not TokenKind.QUOTED_NAME:
-            value = source.constant(words[0])
+    match _bare(source, _unnamed(source, words)):
+        case [word]:
+            number = source.parameter(word)
+            if number is not None:
+                return Parameter(number)
+            value = None if word.kind is TokenKind.QUOTED_NAME else source.constant(word)
             if value is not None:
                 return value
     raise UnsupportedError("the argument of nl.ask must be one string constant or parameter", hint=_HINT)
 
 
-def _is_text_cast(source: SqlText, words: Sequence[LexedToken]) -> bool:
-    """Nothing, or `::` and the name of a text type, which drivers put behind a parameter."""
-    if not words:
-        return True
-    cast, name = words[:2], words[2:]
-    if not name or any(source.raw(word) != ":" for word in cast):
-        return False
-    return all(source.name(word) in _TEXT_TYPES or source.raw(word) == "." for word in name)
+def _unnamed(source: SqlText, words: Sequence[LexedToken]) -> Sequence[LexedToken]:
+    """An argument without `question =>` or `question :=` before it (docs, 4.3.2)."""
+    match words:
+        case [name, first, second, *rest] if source.name(name) == "question":
+            return rest if source.raw(first) + source.raw(second) in ("=>", ":=") else words
+    return words
+
+
+def _bare(source: SqlText, words: Sequence[LexedToken]) -> Sequence[LexedToken]:
+    """What stands inside of parentheses and of casts to text types, which drivers put around a value."""
+    match [source.raw(word).lower() for word in words]:
+        case ["(", *_, ")"] if _closing(source, words, 0) == len(words) - 1:
+            return _bare(source, words[1:-1])
+        case ["cast", "(", *_, ")"]:
+            value = _before_type(source, words[2:-1])
+            return _bare(source, value[:-1]) if value and source.is_word(value[-1], "as") else words
+    value = _before_type(source, words)
+    return _bare(source, value[:-2]) if [source.raw(word) for word in value[-2:]] == [":", ":"] else words
+
+
+def _before_type(source: SqlText, words: Sequence[LexedToken]) -> Sequence[LexedToken]:
+    """`words` less the name of a text type at their end; none where there is no such name."""
+    end = len(words)
+    while end and (source.name(words[end - 1]) in _TEXT_TYPES or source.raw(words[end - 1]) == "."):
+        end -= 1
+    return words[:end] if end < len(words) else ()
 
 
 def _refuse_second_use(source: SqlText, words: Sequence[LexedToken], parameter: Parameter) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from engine.errors import NLError, UnsupportedError
+from engine.types import ErrorReply
 from proxy.protocol.lexer import LexedStatement, SqlText, split
 from proxy.protocol.nl import calls, grammar, settings
-from proxy.protocol.nl.statements import Examination, Finding, NLCall, SettingChange
+from proxy.protocol.nl.statements import Examination, Finding, NLCall, RefusedQuestion, SettingChange
 from proxy.protocol.scan import NL_WORD
 
 _RESETS = re.compile(rb"(?i)\b(?:reset|discard)\s+all\b")
@@ -50,7 +51,9 @@ def _findings(source: SqlText, statement: LexedStatement, *, first: bool, max_ch
             )
         return [Finding(*call, first) for call in calls.find(source, statement)]
     except NLError as error:
-        return [Finding(start, end, error.reply(), first)]
+        asked = grammar.asks(source, statement)
+        refusal = RefusedQuestion if asked else ErrorReply
+        return [Finding(start, end, refusal(error.sqlstate, error.message, error.detail, error.hint), first)]
 
 
 def _parameters(source: SqlText, statement: LexedStatement) -> list[int]:

@@ -37,8 +37,8 @@ from proxy.protocol.nl.statements import (
 )
 
 COMMANDS: tuple[tuple[str, str], ...] = (
-    ("NL: question", "ask in plain words; the text ends at the first semicolon outside of quotes"),
-    ("NL: $$question$$", "the same for any text, with apostrophes and semicolons"),
+    ("NL: $$question$$", "ask in plain words; the text may hold apostrophes and semicolons"),
+    ("NL: question", "the same, for a text that ends at its first semicolon outside of quotes"),
     ("NL (db sales, k 5): $$question$$", "ask with options: " + ", ".join(OPTION_NAMES)),
     ("SELECT * FROM nl.ask('question')", "ask inside of any SELECT; the argument may be a parameter"),
     ("NL CHOOSE n [OF 'qid']", "run candidate n of the last answer, or of the answer qid, and learn from it"),
@@ -64,15 +64,23 @@ COMMANDS: tuple[tuple[str, str], ...] = (
 )
 """(statement, what it does) as `NL HELP` shows them."""
 
-_FORMS = (
-    "NL: question · NL CHOOSE n [OF 'qid'] · NL RUN $$question$$ · NL ANSWER n · NL MORE · NL HELP lists all"
-)
+_FORMS = "NL: $$question$$ · NL CHOOSE n [OF 'qid'] · NL RUN $$question$$ · NL ANSWER n · NL MORE · NL HELP lists all"
+
+
+_OPENINGS = (":", "(")
 
 
 def is_nl(source: SqlText, statement: LexedStatement) -> bool:
     """Whether the statement starts with the word NL; no statement of PostgreSQL's does."""
     first = next((token for token in statement.tokens if token.kind not in INSIGNIFICANT), None)
     return first is not None and source.is_word(first, "nl")
+
+
+def asks(source: SqlText, statement: LexedStatement) -> bool:
+    """Whether the statement begins as a question does, be it understood or not."""
+    words = statement.significant[1:2]
+    opens = any(source.raw(word) in _OPENINGS or source.is_word(word, "run") for word in words)
+    return opens and is_nl(source, statement)
 
 
 def parse(source: SqlText, statement: LexedStatement, *, max_chars: int) -> NLStatement:
@@ -84,8 +92,7 @@ def parse(source: SqlText, statement: LexedStatement, *, max_chars: int) -> NLSt
     words = statement.significant
     if len(words) == 1:
         raise SyntaxProblemError("NL needs a question or a command", hint=f"Possible are: {_FORMS}.")
-    opening = source.raw(words[1])
-    if opening in (":", "("):
+    if source.raw(words[1]) in _OPENINGS:
         return opened_question(source, statement, words[1:], max_chars)
     if source.is_word(words[1], "run"):
         return RunQuestion(run_question(source, statement, words[2:], max_chars))

@@ -21,7 +21,7 @@ from proxy.protocol.lexer import (
 )
 from proxy.protocol.nl.statements import NLQuestion, Option
 
-OPTION_NAMES = ("db", "k", "coverage", "timeout", "ask", "on_abstain", "output", "mode")
+OPTION_NAMES = ("db", "k", "coverage", "timeout", "ask", "on_doubt", "on_abstain", "output", "mode")
 """Options of one question; each has a session setting of the same name."""
 
 _DOLLAR_HINT = "Write the question between double dollar signs: NL: $$question$$;"

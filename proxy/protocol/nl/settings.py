@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from engine.errors import InvalidSettingError
-from engine.types import Asker, AskRequest
+from engine.types import Asker, AskRequest, OnDoubt
 from proxy.protocol.codec import Startup
 from proxy.protocol.lexer import LexedStatement, LexedToken, SqlText
 from proxy.protocol.nl.statements import NLQuestion, Option, SettingChange
@@ -95,7 +95,12 @@ def request(asker: Asker, question: NLQuestion, session: Mapping[str, str]) -> A
         coverage=_coverage(values.get("coverage")),
         timeout=_timeout(values.get("timeout")),
         ask=_word("ask", ("on", "off"), session, question.options) == "on",
+        on_doubt=_on_doubt(session, question.options) if values.get("on_doubt") else None,
     )
+
+
+def _on_doubt(session: Mapping[str, str], options: Sequence[Option]) -> OnDoubt:
+    return OnDoubt(_word("on_doubt", tuple(each.value for each in OnDoubt), session, options))
 
 
 def timeout(session: Mapping[str, str], options: Sequence[Option] = ()) -> float | None:

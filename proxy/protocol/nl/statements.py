@@ -153,6 +153,15 @@ NLCall = AskCall | RunCall
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedQuestion(ErrorReply):
+    """The error for a question that cannot be understood: the connection's last question has no answer then."""
+
+
+Question = NLQuestion | RunQuestion | AskCall | RefusedQuestion
+"""Whatever asks anew."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """`text[start:end]` is an NL statement, a call of ours, or refused with an error."""
 

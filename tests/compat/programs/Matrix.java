@@ -54,6 +54,7 @@ public final class Matrix {
             if (name.equals("simple protocol")) {
                 try (Connection c = connect("preferQueryMode", "simple")) {
                     question(c);
+                    bound(c);
                     followUp(c);
                 }
             } else {
@@ -133,7 +134,7 @@ public final class Matrix {
         try (Statement s = c.createStatement()) {
             try (ResultSet r = s.executeQuery("NL: which name")) {
                 check(r.next() && r.getString("kind").equals("option") && r.getString("sql") == null, "option");
-                check(r.getString("next").equals("NL ANSWER 1 OF 'q7'"), "next");
+                check(r.getString("next").equals("NL ANSWER 1"), "next");
             }
             try (ResultSet r = s.executeQuery("NL ANSWER $$which; it's the 2nd?$$")) {
                 check(r.next() && r.getString("explanation").equals("second which; it's the 2nd?"), "own words");

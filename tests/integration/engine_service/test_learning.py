@@ -195,21 +195,20 @@ async def test_an_own_choice_goes_before_what_is_shared(learning: Service, pool:
     assert (await ask(learning, asker=ANA)).rows[0].sql == STAGE
 
 
-async def test_an_unchanged_repeat_is_verified_first(learning: Service, model: Any) -> None:
+async def test_an_unchanged_repeat_is_verified_and_waits_for_no_model(learning: Service, model: Any) -> None:
     await choose(learning, STAGE)
+    model.prompts.clear()
     again = await ask(learning, f"  {QUESTION.upper()}? ")
-    assert [(row.kind, row.sql) for row in again.rows] == [
-        (RowKind.VERIFIED, STAGE),
-        (RowKind.CANDIDATE, NAME),
-    ]
+    assert [(row.kind, row.sql) for row in again.rows] == [(RowKind.VERIFIED, STAGE)]
     assert again.rows[0].confidence is None
     assert "your answer to this question before" in again.rows[0].explanation
-    model.prompts.clear()
     for alone in (await ask(learning, QUESTION, k=1), await ask(learning, QUESTION, run=True)):
         assert [row.kind for row in alone.rows] == [RowKind.VERIFIED]
         assert alone.members == 1
     assert model.prompts == []
     more = await learning.more(MoreRequest(ANA, again.qid))
+    assert model.prompts
+    assert NAME in [row.sql for row in more.rows]
     assert STAGE not in [row.sql for row in more.rows]
     assert all(row.kind is not RowKind.VERIFIED for row in more.rows)
 
@@ -247,8 +246,8 @@ async def test_a_rejection_puts_the_statements_last_and_ends_the_verified_one(
     await learning.none(NoneRequest(ANA, again.qid))
     after = await ask(learning, QUESTION, k=3)
     assert all(row.kind is RowKind.CANDIDATE for row in after.rows)
-    assert [row.sql in refused for row in after.rows] == [False, True, True]
-    assert await pool.fetchval("SELECT count(*) FROM pgparley.learned_example WHERE kind = 'rejected'") == 2
+    assert [row.sql in refused for row in after.rows] == [False, False, True]
+    assert await pool.fetchval("SELECT count(*) FROM pgparley.learned_example WHERE kind = 'rejected'") == 1
 
 
 async def test_another_mind_replaces_what_the_answer_taught(learning: Service, pool: Any) -> None:

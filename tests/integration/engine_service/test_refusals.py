@@ -15,8 +15,18 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.errors import AbstainedError
 from engine.settings import DialogueSettings, Limits
-from engine.types import Asker, AskReply, AskRequest, RowKind, ShowRequest
+from engine.types import (
+    Asker,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    OnDoubt,
+    PlanRequest,
+    RowKind,
+    ShowRequest,
+)
 from engine.understanding.missing_values import check_literals
 from engine.understanding.types import Literal
 from pgparley.cluster import Cluster
@@ -45,6 +55,15 @@ async def test_an_order_is_refused_and_nothing_is_written(service: Service, mode
     assert reply.members == reply.usage.calls == 0
     assert [timing.stage for timing in reply.timings] == ["understand"]
     assert await service.show(ShowRequest(ANA, reply.qid)) == reply
+
+
+@pytest.mark.parametrize("n", [1, 2])
+async def test_an_abstention_has_nothing_to_choose(service: Service, n: int) -> None:
+    reply = await service.ask(AskRequest(ANA, "hello"))
+    with pytest.raises(AbstainedError, match="has no answer"):
+        await service.choose(ChooseRequest(ANA, reply.qid, n))
+    with pytest.raises(AbstainedError):
+        await service.plan(PlanRequest(ANA, reply.qid, n))
 
 
 async def test_what_is_no_question_is_told_what_a_question_is(service: Service, model: ScriptedLLM) -> None:
@@ -104,7 +123,9 @@ async def abstaining(tools: Tools, pool: Any, server: Cluster) -> Service:
         await store.save_snapshot(await introspect(connection, (await store.get("music")).database))
     finally:
         await connection.close()
-    doubting = replace(tools, dialogue=DialogueSettings(questions=0, abstention=0.0))
+    doubting = replace(
+        tools, dialogue=DialogueSettings(questions=0, abstention=0.0, on_doubt=OnDoubt.ABSTAIN)
+    )
     return Service(doubting, Questions(pool, 600.0), Limits(k=2, calls=2))
 
 
@@ -128,6 +149,20 @@ async def test_no_name_that_the_asker_may_not_read_shows(
     assert of_ana.rows[0].explanation.startswith(said)
     assert "singer" in of_ana.rows[0].explanation
     assert not _named(of_ana, "salary_book", "paid_gross", "entry_id", "copy", "pets")
+
+
+async def test_what_is_doubtful_is_shown_and_never_run(
+    abstaining: Service, model: ScriptedLLM, tools: Tools, pool: Any
+) -> None:
+    settings = DialogueSettings(questions=0, abstention=0.0)
+    showing = Service(replace(tools, dialogue=settings), Questions(pool, 600.0), Limits(k=2, calls=2))
+    model.lines[:] = ["SELECT name FROM singer"]
+    for run in (False, True):
+        reply = await showing.ask(AskRequest(ANA, "salary of each singer", run=run))
+        assert "SELECT name FROM singer" in [row.sql for row in reply.rows]
+        assert all("not sure: nothing stands for 'salary'" in row.explanation for row in reply.rows)
+        assert reply.members == 0
+    assert (await abstaining.ask(AskRequest(ANA, "salary of each singer"))).rows[0].kind is RowKind.ABSTAIN
 
 
 async def test_a_database_that_the_asker_may_not_read_does_not_come_near(service: Service) -> None:

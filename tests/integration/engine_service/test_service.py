@@ -9,7 +9,6 @@ import pytest
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.errors import (
-    DatabaseDiffersError,
     InvalidSettingError,
     NLError,
     SyntaxProblemError,
@@ -75,10 +74,8 @@ async def test_more_shows_nothing_twice(service: Service) -> None:
         await service.more(MoreRequest(BOB, first.qid))
 
 
-async def test_other_database_in_a_transaction_does_not_even_run(service: Service) -> None:
+async def test_other_database_is_read_there(service: Service) -> None:
     reply = await ask(service)
-    with pytest.raises(DatabaseDiffersError):
-        await service.choose(ChooseRequest(AWAY, reply.qid, 1, in_transaction=True))
     assert (await service.choose(ChooseRequest(AWAY, reply.qid, 1))).rows
     # Without the session it cannot be told that this is the same database: its name says nothing.
     assert not (await service.choose(ChooseRequest(ANA, reply.qid, 1))).in_place
@@ -89,6 +86,19 @@ async def test_more_rows_than_the_limit_are_refused_in_the_words_of_the_surface(
         await service.ask(AskRequest(ANA, "how many?", k=11))
     assert refused.value.message == 'invalid value for parameter "nl.k": "11"'
     assert refused.value.hint == "It is a whole number from 1 to 10."
+
+
+async def test_a_correction_behind_an_abstention_knows_its_database(service: Service, model: Any) -> None:
+    model.lines[:] = ["SELECT nothing FROM nowhere"]
+    elsewhere = Asker("ana", "postgres")
+    reply = await service.ask(AskRequest(elsewhere, QUESTION))
+    assert [row.kind for row in reply.rows] == [RowKind.ABSTAIN]
+    assert reply.databases == ("music",)
+    (row,) = (await service.correct(CorrectRequest(elsewhere, reply.qid, "SELECT name FROM singer"))).rows
+    assert (row.database, row.kind) == ("music", RowKind.VERIFIED)
+    greeting = await service.ask(AskRequest(elsewhere, "hello"))
+    (row,) = (await service.correct(CorrectRequest(elsewhere, greeting.qid, "SELECT age FROM singer"))).rows
+    assert row.database == "music"
 
 
 async def test_plan(service: Service) -> None:

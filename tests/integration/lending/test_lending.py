@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,8 @@ import asyncpg
 import psycopg
 import pytest
 
+from engine.api.repeats import Repeats
+from engine.core.deadline import Deadline
 from tests.wire_fixtures import Gateway
 
 from .conftest import House
@@ -196,3 +201,72 @@ def test_token_of_nobody_borrows_nothing(house: House) -> None:
     for options in ({}, {"options": "-c pgparley.loan=guess"}):
         with pytest.raises(psycopg.OperationalError, match="there is no such loan"):
             psycopg.connect(host=folder, port=port, user="engine", dbname="loan", **options)
+
+
+def hurried(house: House, monkeypatch: pytest.MonkeyPatch, lines: int) -> None:
+    """After so many lines the model says nothing until the time is over."""
+    said = house.model.complete
+    end = len(house.model.prompts) + lines
+
+    async def complete(prompt: Any, *, deadline: Deadline, **more: Any) -> Any:
+        if len(house.model.prompts) >= end:
+            await asyncio.sleep(deadline.remaining())
+            deadline.remaining()
+        return await said(prompt, **more)
+
+    monkeypatch.setattr(house.model, "complete", complete)
+    tools = house.service._tools
+    searching = replace(tools.generation, masks=True, exchanges=False)
+    monkeypatch.setattr(house.service, "_tools", replace(tools, generation=searching))
+
+
+@pytest.mark.parametrize("setting", ["statement_timeout", "nl.timeout"])
+def test_at_its_deadline_a_question_shows_what_it_found(
+    house: House, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    hurried(house, monkeypatch, 1)
+    with house.connect() as ana:
+        heard: list[str | None] = []
+        ana.add_notice_handler(lambda notice: heard.append(notice.message_primary))
+        ana.execute(f"SET {setting} = '3s'")
+        began = time.monotonic()
+        rows = ana.execute("NL (k 9): $$name of each singer in time$$").fetchall()
+        assert time.monotonic() - began < 6
+        assert "SELECT name FROM singer" in sql_of(rows)
+        assert rows[0][1] == "candidate"
+        assert heard == [f"out of time: {len(rows)} candidate{'s' * (len(rows) > 1)} so far"]
+        assert ana.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_with_nothing_found_it_ends_as_a_statement_does(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hurried(house, monkeypatch, 0)
+    with house.connect() as ana:
+        ana.execute("SET statement_timeout = '1s'")
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            ana.execute("NL: $$name of each singer too late$$")
+        with pytest.raises(psycopg.Error) as error:
+            ana.execute("NL CHOOSE 1")
+        assert error.value.sqlstate == "NL004"
+
+
+def test_the_same_question_again_is_quick_and_says_so(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(house.service, "_repeats", Repeats("recipe", 3600.0))
+    with house.connect() as ana:
+        heard: list[str | None] = []
+        ana.add_notice_handler(lambda notice: heard.append(notice.message_primary))
+        first = ana.execute("NL: $$name of each singer once more$$").fetchall()
+        calls = len(house.model.prompts)
+        ana.execute("SELECT 1")
+        times = []
+        for _ in range(5):
+            began = time.monotonic()
+            again = ana.execute("NL: $$name of each singer once more$$").fetchall()
+            times.append(time.monotonic() - began)
+        assert sql_of(again) == sql_of(first)
+        assert len(house.model.prompts) == calls
+        assert len(heard) == 5
+        assert str(heard[0]).endswith("UTC; NL MORE thinks again")
+        assert chosen(ana) == NAMES
+        assert min(times) < 0.3

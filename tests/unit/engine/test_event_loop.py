@@ -104,6 +104,9 @@ class Upstream:
     async def explain(self, *_: object) -> Plan:
         return Plan(1.0, 1.0)
 
+    async def session_timeout(self, *_: object) -> None:
+        return None
+
     async def row_secured(self, *_: object) -> frozenset[tuple[str, str]]:
         return frozenset()
 

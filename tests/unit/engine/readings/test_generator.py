@@ -7,12 +7,14 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+import pytest
+
 from engine.core.elements import BranchingPoint, SchemaLinks, ValueList
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.refusal import RefusalReason
-from engine.errors import ContextLengthError
+from engine.errors import CancelledError, ContextLengthError
 from engine.llm.profile import ModelProfile
 from engine.llm.settings import Effort
 from engine.settings import GenerationSettings, Strategy
@@ -186,3 +188,14 @@ def test_who_wants_more_is_not_told_the_same() -> None:
     built = replace(tools(""), model=cast("Any", model), generation=generation)
     assert [each.meaning for each in asyncio.run(_run(state, built)).candidates] == ["the years"]
     assert shown in model.prompts[0].user
+
+
+def test_readings_found_when_the_time_is_over_are_kept() -> None:
+    said = reply(("the titles", "SELECT title FROM concert"), ("nothing", "SELECT nothing FROM nowhere"))
+    state = answered(Instructed([said, CancelledError("out of time")]))
+    assert [each.sql for each in state.candidates] == ["SELECT title FROM concert"]
+    assert state.late
+    with pytest.raises(CancelledError):
+        answered(Instructed([reply(("nothing", "SELECT nothing FROM nowhere")), CancelledError("late")]))
+    with pytest.raises(CancelledError):
+        answered(Instructed([CancelledError("out of time")]))

@@ -14,6 +14,7 @@ from engine.dialogue.refusal import RefusalReason
 from engine.dialogue.types import Ambiguity, Chances, ClarifyingQuestion, Option, Parting
 from engine.settings import DialogueSettings
 from engine.stages.clarify import clarify
+from engine.types import OnDoubt
 from engine.understanding.types import Literal, UnknownPhrase
 from tests.support.asking import asked, route, tools
 
@@ -125,11 +126,49 @@ async def test_an_unlikely_one_is_refused_with_its_reason(
     before = state()
     to = replace(before.routes[0], entities=(*before.routes[0].entities, *before.routes[0].entities), **more)
     first = replace(NAMES[0], **candidate)
-    done = await clarify(replace(before, routes=(to,), candidates=(first,)), given(0.1))
+    before = replace(before, routes=(to,), candidates=(first,))
+    done = await clarify(before, given(0.1, on_doubt=OnDoubt.ABSTAIN))
     assert done.refusal is not None
     assert done.refusal.reason is reason
     assert word in done.refusal.explanation
     assert done.candidates == ()
+    shown = await clarify(before, given(0.1))
+    assert (shown.refusal, shown.doubtful) == (None, True)
+    assert [each.sql for each in shown.candidates] == [first.sql]
+    doubt = shown.candidates[0].explanation.partition("; not sure: ")[2]
+    assert (word if word != "came nearest" else "hardly what you ask") in doubt
+    assert done.refusal.words in [line.detail for line in shown.trace if line.event == "shown in doubt"]
+
+
+async def test_where_nothing_stands_for_anything_asked_there_is_no_answer() -> None:
+    before = state()
+    entities = (before.routes[0].entities * 2)[:1]
+    to = replace(before.routes[0], entities=entities, unknown=(UnknownPhrase("weather", None, 0.1),))
+    done = await clarify(replace(before, routes=(to,), candidates=NAMES[:1]), given(0.1))
+    assert done.refusal is not None
+    assert done.candidates == ()
+
+
+READINGS = tuple(replace(each, meaning=each.sql, place=place) for place, each in enumerate(NAMES))
+
+
+@pytest.mark.parametrize("candidates", [NAMES, READINGS], ids=["searched", "readings"])
+async def test_in_doubt_a_question_back_may_come_first(candidates: tuple[Candidate, ...]) -> None:
+    before = state(candidates=candidates, considered=candidates)
+    before = replace(before, ask=replace(before.ask, on_doubt=OnDoubt.ASK))
+    doubtful = given(0.1, 0.1, question=1.0, abstention=0.0)
+    assert (await clarify(before, doubtful)).dialogue.pending is not None
+    silent = replace(before, ask=replace(before.ask, ask=False))
+    done = await clarify(silent, doubtful)
+    assert (done.dialogue.pending, done.doubtful, len(done.candidates)) == (None, True, 2)
+
+
+async def test_the_asker_says_what_becomes_of_doubtful_ones() -> None:
+    before = state(candidates=NAMES[:1])
+    kept_back = replace(before, ask=replace(before.ask, on_doubt=OnDoubt.ABSTAIN))
+    assert (await clarify(kept_back, given(0.1))).candidates == ()
+    shown = replace(before, ask=replace(before.ask, on_doubt=OnDoubt.SHOW))
+    assert len((await clarify(shown, given(0.1, on_doubt=OnDoubt.ABSTAIN))).candidates) == 1
 
 
 ASKED = ClarifyingQuestion(Ambiguity.COLUMN, "Which name?", (Option("artist name"), Option("performer name")))

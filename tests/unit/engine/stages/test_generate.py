@@ -9,6 +9,7 @@ import pytest
 from engine.core.elements import WHOLE_TABLE, Relation, SchemaLinks, ValueLink
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
+from engine.errors import CancelledError
 from engine.settings import GenerationSettings
 from engine.stages.generate import FORKS
 from engine.types import TraceLine
@@ -320,3 +321,21 @@ def test_otherwise_it_is_not(sql: str, linked: ColumnKey, doubtful: float, *, li
     written(model, linked, doubtful, links=links)
     assert model.prompts
     assert model.narrowed == 0
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_what_was_found_when_the_time_is_over_is_kept(calls: int) -> None:
+    model = Model([("", "SELECT artist_name FROM singer")], in_time=calls)
+    state = generated(model, settings=GenerationSettings(exchanges=False, masks=True))
+    assert state.late
+    assert "SELECT artist_name FROM singer" in {each.sql for each in state.candidates}
+    assert all(each.cost is not None for each in state.candidates)
+    assert any(line.event == "out of time" for line in state.trace)
+    assert state.usage.calls == calls
+
+
+def test_without_anything_found_the_question_ran_out_of_time() -> None:
+    with pytest.raises(CancelledError):
+        generated(Model([("", "SELECT artist_name FROM singer")], in_time=0))
+    with pytest.raises(CancelledError):
+        generated(Model([("", "SELECT nothing FROM nowhere")], in_time=1))

@@ -14,6 +14,7 @@ from engine.types import (
     AskRequest,
     ChooseRequest,
     Chosen,
+    ErrorReply,
     ResultColumn,
     RowKind,
     ShowRequest,
@@ -76,11 +77,23 @@ def test_choose_elsewhere_is_a_constant_table(session: Any, say: Any) -> None:
     )
 
 
-def test_choose_elsewhere_is_refused_in_a_transaction(session: Any, say: Any) -> None:
-    session.client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("T"))
+@pytest.mark.parametrize("protocol", ["simple", "extended"])
+def test_rows_from_elsewhere_are_no_part_of_a_transaction(session: Any, say: Any, protocol: str) -> None:
+    told = b'Mthese rows of database "other" were read there, outside of this transaction\0'
+    session.client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("T")).forget()
+    if protocol == "simple":
+        session.client(say.query("NL CHOOSE 1 OF q1")).engine(elsewhere())
+        session.server(say.columns(), say.done(), say.ready("T"))
+    else:
+        session.client(say.parse("NL CHOOSE 1 OF q1", "s")).engine(elsewhere())
+        session.client(say.bind(name="s"), say.execute, say.sync)
+        session.server(say.parsed, say.bound, say.done(), say.ready("T"))
+    assert session.to_client.count(told) == 1
+    assert not [command for command in session.commands if isinstance(command, StatementFailed)]
+    session.client(say.query("COMMIT")).server(say.done("COMMIT"), say.ready()).forget()
     session.client(say.query("NL CHOOSE 1 OF q1")).engine(elsewhere())
-    failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
-    assert failed == ["25001"]
+    session.server(say.columns(), say.done(), say.ready())
+    assert told not in session.to_client
 
 
 def test_cut_result_is_told_before_its_end(session: Any, say: Any) -> None:
@@ -141,3 +154,75 @@ def test_prepared_plan_goes_stale_with_the_next_question(session: Any, say: Any)
     session.client(say.sync, say.query("NL: y")).engine(say.answer(qid="q6"))
     session.forget().client(say.bind(name="s"), say.execute, say.sync)
     assert b"pgparley_error_1" in session.to_server
+
+
+# -- the last question failed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NL: y",
+        "NL RUN $$y$$",
+        "SELECT * FROM nl.ask('y')",
+    ],
+)
+def test_a_question_that_failed_leaves_nothing_to_choose(session: Any, say: Any, text: str) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q5")).server(say.done(), say.ready())
+    session.client(say.query(text)).engine(ErrorReply("57014", "out of time"))
+    session.server(say.error("22P02", 'bad: "pgparley_error_1"'), say.ready()).forget()
+    asked = len(session.consulted)
+    session.client(say.query("NL CHOOSE 1"))
+    assert len(session.consulted) == asked
+    told = [command.error for command in session.commands if isinstance(command, StatementFailed)][-1]
+    assert (told.sqlstate, told.message) == ("NL004", "the last question has no answer")
+
+
+@pytest.mark.parametrize("text", ["NL:", "NL (k many): y", "NL: it's;\nSELECT 1", "NL RUN"])
+def test_so_does_one_that_was_refused_unasked(session: Any, say: Any, text: str) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q5")).server(say.done(), say.ready())
+    session.client(say.query(text), say.query("NL CHOOSE 1"))
+    assert len(session.consulted) == 1
+
+
+@pytest.mark.parametrize("protocol", ["simple", "extended"])
+def test_so_does_one_in_a_failed_transaction(session: Any, say: Any, protocol: str) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q5")).server(say.done(), say.ready("E"))
+    if protocol == "extended":
+        session.client(say.parse("NL: y", "s"), say.bind(name="s"), say.execute, say.sync)
+        session.server(say.error("25P02", "aborted"), say.ready("E"))
+    else:
+        session.client(say.query("NL: y")).server(say.error("25P02", "aborted"), say.ready("E"))
+    session.client(say.query("ROLLBACK")).server(say.done("ROLLBACK"), say.ready())
+    session.client(say.query("NL CHOOSE 1"))
+    assert len(session.consulted) == 1
+
+
+@pytest.mark.parametrize("text", ["NL CHOSE 1", "NL CHOOSE 0", "SELECT nl.ask('x')", "EXPLAIN NL: x"])
+def test_a_wrong_statement_that_asks_nothing_leaves_the_last_answer(
+    session: Any, say: Any, text: str
+) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q5")).server(say.done(), say.ready())
+    session.client(say.query(text)).server(say.error("22P02", "x"), say.ready())
+    session.client(say.query("NL CHOOSE 1"))
+    assert session.consulted[-1] == ChooseRequest(ANN, "q5", 1)
+
+
+# -- the next step
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("NL: x", "NL CHOOSE 1"),
+        ("NL SHOW OF 'q5'", "NL CHOOSE 1"),
+        ("NL RUN $$x$$", "NL CHOOSE 1"),
+        ("SELECT * FROM nl.ask('x')", "NL CHOOSE 1 OF 'q5'"),
+    ],
+)
+def test_the_next_step_names_its_answer_where_it_may_be_kept(
+    session: Any, say: Any, text: str, step: str
+) -> None:
+    row = replace(single().rows[0], next="NL CHOOSE 1 OF 'q5'")
+    session.client(say.query(text)).engine(AskReply("q5", (row,), members=2))
+    assert f'"next":"{step}","qid":"q5"' in text_of(session.to_server)

@@ -84,8 +84,8 @@ def test_options_are_rows(session: Any, say: Any) -> None:
     session.client(say.query("NL: x")).engine(asked_back())
     sent = codec.decode_query(session.to_server).decode()
     assert sent.count('"kind":"option"') == 3
-    assert f'"sql":null,"explanation":"{BACK} {OPTIONS[1]}","next":"NL ANSWER 2 OF \'q7\'"' in sent
-    assert "NL ANSWER $$in your own words$$ OF 'q7'" in sent
+    assert f'"sql":null,"explanation":"{BACK} {OPTIONS[1]}","next":"NL ANSWER 2"' in sent
+    assert '"next":"NL ANSWER $$in your own words$$"' in sent
 
 
 def test_kinds_are_counted(session: Any, say: Any) -> None:
@@ -213,9 +213,9 @@ def test_notices_ask_once_and_number_the_options(session: Any, say: Any) -> None
     session.server(say.columns(), say.done("SELECT 0"), say.ready())
     assert told(session.to_client) == [
         (BACK, None),
-        (f"1. {OPTIONS[0]}", "NL ANSWER 1 OF 'q7'"),
-        (f"2. {OPTIONS[1]}", "NL ANSWER 2 OF 'q7'"),
-        (f"3. {OPTIONS[2]}", "NL ANSWER $$in your own words$$ OF 'q7'"),
+        (f"1. {OPTIONS[0]}", "NL ANSWER 1"),
+        (f"2. {OPTIONS[1]}", "NL ANSWER 2"),
+        (f"3. {OPTIONS[2]}", "NL ANSWER $$in your own words$$"),
         ("Answer with NL ANSWER n OF 'q7', or in your own words with NL ANSWER $$text$$ OF 'q7'.", None),
     ]
 

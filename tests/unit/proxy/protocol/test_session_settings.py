@@ -10,6 +10,7 @@ import pytest
 from engine.types import (
     Asker,
     AskRequest,
+    OnDoubt,
     RowKind,
 )
 from proxy.protocol import codec
@@ -103,3 +104,21 @@ def test_bytes_that_are_no_text_are_refused(session: Any) -> None:
     session.client(codec.encode_query(b"NL: caf\xe9"))
     failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
     assert failed == ["42601"]
+
+
+def test_what_becomes_of_doubtful_statements_is_a_setting(session: Any, say: Any) -> None:
+    session.client(say.query("SET nl.on_doubt = ask"), say.query("NL: x")).engine(say.answer())
+    session.client(say.query("NL (on_doubt Abstain): x")).engine(say.answer())
+    session.client(say.query("RESET nl.on_doubt"), say.query("NL: x")).engine(say.answer())
+    assert [each.on_doubt for each in session.consulted] == [OnDoubt.ASK, OnDoubt.ABSTAIN, None]
+    session.client(say.query("NL (on_doubt maybe): x"))
+    failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
+    assert failed == ["22023"]
+
+
+@pytest.mark.parametrize("output", ["rows", "'both'"])
+def test_what_is_told_beside_an_answer_comes_as_a_notice(session: Any, say: Any, output: str) -> None:
+    session.client(say.query(f"SET nl.output = {output}")).server(say.done("SET"), say.ready()).forget()
+    late = replace(say.answer(), notices=("out of time: 1 candidate so far",))
+    session.client(say.query("NL: x")).engine(late).server(say.done(), say.ready())
+    assert session.to_client.count(b"Mout of time: 1 candidate so far\0") == 1

@@ -274,6 +274,20 @@ REFUSED = {
     "SELECT * FROM nl.ask()": ("0A000", "one string constant or parameter"),
     "SELECT * FROM nl.ask(f(1))": ("0A000", "one string constant or parameter"),
     "SELECT * FROM nl.ask('a' || 'b')": ("0A000", "one string constant or parameter"),
+    **{
+        f"SELECT * FROM nl.ask({argument})": ("0A000", "one string constant or parameter")
+        for argument in (
+            *("()", "(('a'),)", "('a')('b')", "'a' text", "::text", "cast()", "cast(text)", "cast('a' text)"),
+            *(
+                "cast('a' AS int)",
+                "cast('a' AS varchar(1))",
+                "answer => 'a'",
+                "question => ",
+                "question = 'a'",
+            ),
+            *("'a':text", "('a' || 'b')", "('a') || ('b')", "text", "cast", "NULL::text"),
+        )
+    },
     "SELECT * FROM nl.ask('a', 5)": ("0A000", "one string constant or parameter"),
     "SELECT * FROM nl.ask($1::int)": ("0A000", "one string constant or parameter"),
     'SELECT * FROM nl.ask("a")': ("0A000", "one string constant or parameter"),
@@ -319,6 +333,24 @@ CALLS = {
     "SELECT * FROM nl.ask($1::pg_catalog.text)": (
         "nl.ask($1::pg_catalog.text)",
         AskCall(Parameter(1), named=False),
+    ),
+    "SELECT * FROM nl.ask(('x'))": ("nl.ask(('x'))", AskCall("x", named=False)),
+    "SELECT * FROM nl.ask((('x')::varchar)::text) a": (
+        "nl.ask((('x')::varchar)::text)",
+        AskCall("x", named=True),
+    ),
+    "SELECT * FROM nl.ask(cast('x; y' AS text))": (
+        "nl.ask(cast('x; y' AS text))",
+        AskCall("x; y", named=False),
+    ),
+    "SELECT * FROM nl.ask(CAST(($1) AS pg_catalog.varchar))": (
+        "nl.ask(CAST(($1) AS pg_catalog.varchar))",
+        AskCall(Parameter(1), named=False),
+    ),
+    "SELECT * FROM nl.ask(question => 'x')": ("nl.ask(question => 'x')", AskCall("x", named=False)),
+    "SELECT * FROM nl.ask(question := ($2::text)) q": (
+        "nl.ask(question := ($2::text))",
+        AskCall(Parameter(2), named=True),
     ),
     "SELECT * FROM nl.ask($q$x$q$) AS t(a, b)": ("nl.ask($q$x$q$)", AskCall("x", named=True)),
     "SELECT * FROM nl.ask(E'a\\nb') \"T\"": ("nl.ask(E'a\\nb')", AskCall("a\nb", named=True)),

@@ -1,0 +1,179 @@
+"""The same question again: by the answer that it had, or by a verified statement, without the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import asyncpg
+import pytest
+
+from engine.api.question_store import Questions
+from engine.api.repeats import Repeats
+from engine.api.service import Service
+from engine.core.tools import Tools
+from engine.errors import CancelledError
+from engine.learning.feedback import Learner
+from engine.learning.store import LearningStore
+from engine.settings import DialogueSettings, LearningSettings, Limits, UpstreamSettings
+from engine.types import (
+    Asker,
+    AskRequest,
+    ChooseRequest,
+    MoreRequest,
+    NoneRequest,
+    OnDoubt,
+    RowKind,
+    ShowRequest,
+)
+from engine.upstream import Databases
+from pgparley.cluster import Cluster
+from tests.support.scripted import ScriptedLLM
+
+ANA = Asker("ana", "music")
+ASK = AskRequest(ANA, "name of each singer")
+HOUR = Repeats("recipe", 3600.0)
+
+
+@pytest.fixture
+def repeating(tools: Tools, pool: Any) -> Service:
+    return Service(tools, Questions(pool, 600.0), Limits(k=2, calls=4), repeats=HOUR)
+
+
+async def test_the_same_question_gets_the_answer_that_it_had(
+    repeating: Service, model: ScriptedLLM, pool: Any
+) -> None:
+    first = await repeating.ask(ASK)
+    calls = len(model.prompts)
+    again = await repeating.ask(replace(ASK, timeout=5.0))
+    assert len(model.prompts) == calls > 0
+    assert (again.qid, again.usage.calls) == (first.qid, 0)
+    assert [row.sql for row in again.rows] == [row.sql for row in first.rows]
+    (told,) = again.notices
+    assert told.startswith("from ")
+    assert told.endswith(" UTC; NL MORE thinks again")
+    assert again.rows[0].explanation.endswith(told)
+    assert again.seconds < 1
+    assert (await repeating.show(ShowRequest(ANA, first.qid))).rows == first.rows
+    assert (await repeating.choose(ChooseRequest(ANA, again.qid, 1))).rows
+    await repeating.more(MoreRequest(ANA, again.qid))
+    assert len(model.prompts) > calls
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(ASK, question="names of each singer"),
+        replace(ASK, k=1),
+        replace(ASK, db="music"),
+        replace(ASK, run=True),
+        replace(ASK, ask=False),
+        replace(ASK, coverage=0.5),
+        replace(ASK, on_doubt=OnDoubt.ABSTAIN),
+        replace(ASK, asker=Asker("ana", "postgres")),
+    ],
+)
+async def test_another_question_is_another_one(
+    repeating: Service, model: ScriptedLLM, other: AskRequest
+) -> None:
+    first = await repeating.ask(ASK)
+    calls = len(model.prompts)
+    assert (await repeating.ask(other)).qid != first.qid
+    assert len(model.prompts) > calls
+
+
+async def test_so_it_is_for_somebody_else(repeating: Service, server: Cluster) -> None:
+    admin = await asyncpg.connect(server.dsn("music"))
+    await admin.execute("GRANT SELECT (singer_id, name, stage_name, family_name, age) ON singer TO bob")
+    await admin.close()
+    first = await repeating.ask(ASK)
+    assert (await repeating.ask(replace(ASK, asker=Asker("bob", "music")))).qid != first.qid
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE pgparley.catalog_version SET version = version + 1",
+        "UPDATE pgparley.learning_version SET version = version + 1",
+        "UPDATE pgparley.question SET asked_at = now() - interval '61 minutes'",
+    ],
+)
+async def test_what_may_have_changed_is_thought_over(repeating: Service, pool: Any, change: str) -> None:
+    first = await repeating.ask(ASK)
+    await pool.execute(change)
+    assert (await repeating.ask(ASK)).qid != first.qid
+
+
+async def test_other_settings_and_programs_think_for_themselves(tools: Tools, pool: Any) -> None:
+    def service(recipe: str, seconds: float = 3600.0, **changes: Any) -> Service:
+        questions, repeats = Questions(pool, 600.0), Repeats(recipe, seconds)
+        return Service(replace(tools, **changes), questions, Limits(k=2, calls=4), repeats=repeats)
+
+    first = await service("one").ask(ASK)
+    assert (await service("one").ask(ASK)).qid == first.qid
+    doubting = replace(tools.dialogue, on_doubt=OnDoubt.ABSTAIN)
+    for other in (service("two"), service("one", 0.0), service("one", dialogue=doubting)):
+        assert (await other.ask(ASK)).qid != first.qid
+
+
+async def test_rights_are_those_of_now(tools: Tools, pool: Any, server: Cluster) -> None:
+    upstream = Databases(UpstreamSettings(pool_size=2, privileges_ttl=0.0))
+    asking = replace(tools, upstream=upstream)
+    service = Service(asking, Questions(pool, 600.0), Limits(k=2, calls=4), repeats=HOUR)
+    first = await service.ask(ASK)
+    assert (await service.ask(ASK)).qid == first.qid
+    admin = await asyncpg.connect(server.dsn("music"))
+    await admin.execute("REVOKE SELECT (stage_name) ON singer FROM ana")
+    await admin.close()
+    assert (await service.ask(ASK)).qid != first.qid
+    await upstream.aclose()
+
+
+async def test_a_rejected_answer_does_not_come_back(repeating: Service) -> None:
+    first = await repeating.ask(ASK)
+    await repeating.none(NoneRequest(ANA, first.qid))
+    assert (await repeating.ask(ASK)).qid != first.qid
+
+
+async def test_no_answer_is_no_answer_to_repeat(repeating: Service, model: ScriptedLLM) -> None:
+    model.lines[:] = ["SELECT nothing FROM nowhere"]
+    first = await repeating.ask(ASK)
+    assert first.rows[0].kind is RowKind.ABSTAIN
+    model.lines[:] = ["SELECT name FROM singer"]
+    assert (await repeating.ask(ASK)).rows[0].sql == "SELECT name FROM singer"
+
+
+async def test_a_chosen_answer_comes_alone_and_without_the_model(
+    tools: Tools, pool: Any, model: ScriptedLLM
+) -> None:
+    store = LearningStore(pool, LearningSettings())
+    learning = replace(tools, memory=store, learning=LearningSettings())
+    learner = Learner(learning, store)
+    questions, limits = Questions(pool, 600.0), Limits(k=2, calls=4)
+    service = Service(learning, questions, limits, learner=learner, repeats=HOUR)
+    first = await service.ask(ASK)
+    await service.choose(ChooseRequest(ANA, first.qid, 2))
+    calls = len(model.prompts)
+    for _ in range(2):
+        again = await service.ask(ASK)
+        assert [(row.kind, row.sql) for row in again.rows] == [(RowKind.VERIFIED, first.rows[1].sql)]
+    assert len(model.prompts) == calls
+    more = await service.more(MoreRequest(ANA, again.qid))
+    assert len(model.prompts) > calls
+    assert first.rows[1].sql not in [row.sql for row in more.rows]
+    await learner.aclose()
+
+
+async def test_a_question_back_waits_as_it_did(tools: Tools, pool: Any, model: ScriptedLLM) -> None:
+    asking = replace(tools, dialogue=DialogueSettings(question=0.01, row=0.2, abstention=1.0))
+    service = Service(asking, Questions(pool, 600.0), Limits(k=2, calls=4), repeats=HOUR)
+    first = await service.ask(ASK)
+    assert first.rows[0].kind is RowKind.OPTION
+    again = await service.ask(ASK)
+    assert (again.qid, again.rows) == (first.qid, first.rows)
+    assert again.notices
+
+
+async def test_the_look_for_it_takes_from_the_questions_time(repeating: Service) -> None:
+    with pytest.raises(CancelledError):
+        await repeating.ask(replace(ASK, timeout=1e-6))

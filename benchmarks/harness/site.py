@@ -157,6 +157,12 @@ async def prepared(running: Cluster, name: str) -> None:
             await connection.execute(f"CREATE ROLE {READER} LOGIN; GRANT pg_read_all_data TO {READER}")
 
 
+async def forget_store(running: Cluster) -> None:
+    """The catalog holds schemas and values of what was loaded before."""
+    async with _connected(running.dsn()) as connection:
+        await connection.execute(f"DROP DATABASE IF EXISTS {STORE}")
+
+
 def load(running: Cluster, bench: Path, kinds: Sequence[str] = ("spider", "defog")) -> None:
     """Loads what is not there yet, and Defog anew each day: its rows are dated from the day of loading."""
     loader = [sys.executable, str(bench / "load.py"), "--dsn", running.dsn(DATA)]

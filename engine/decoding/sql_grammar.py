@@ -3,7 +3,8 @@
 Masking in the decoder keeps the prompt, and so the prefix cache, the same for every candidate, and excludes invented
 columns. A bare name is a column of the only table in FROM; over several tables a column is `table.column`, or has an
 alias derived from the table's name (`p` or `pe` for `people`), since it precedes FROM. Tables may share aliases;
-validation then decides. A column whose values are all known (a listed one) is equal to one of them or to no text.
+validation then decides. A column whose values are all known (a listed one) is equal to one of them or to no text; one
+of an enum is neither less nor greater than another text either.
 """
 
 from __future__ import annotations
@@ -108,6 +109,7 @@ def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container
     free = [quote_ident(column.name) for column in table.columns if column.name not in values]
     listed = [quote_ident(column.name) for column in table.columns if column.name in values]
     places = {column.name: place for place, column in enumerate(table.columns) if column.name in values}
+    labelled = {column.name for column in table.columns if column.labels}
     matches = " | ".join(f"match_{number}_{place}" for place in places.values()) or "NOTHING"
     lines = [
         f"table_ref_{number}: {_literal(snapshot.display_name(table))}{alias}",
@@ -124,7 +126,11 @@ def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container
     for name, place in places.items():
         text = f"VALUE_{number}_{place}"
         some = f'(" IN (" | " NOT IN (") {text} (", " {text})* ")"'
-        lines.append(f"match_{number}_{place}: {_literal(quote_ident(name))} (equality {text} | {some})")
+        # Patterns, order and casts of a text stay free; a label is compared with labels alone.
+        ordered = text if name in labelled else "STRING"
+        order = f'ordering {ordered} | between {ordered} " AND " {ordered}'
+        match = f"equality {text} | {some} | {order}"
+        lines.append(f"match_{number}_{place}: {_literal(quote_ident(name))} ({match})")
         lines.append(f"{text}: {_alternatives(map(quote_literal, values[name]))}")
     return "\n".join(lines)
 

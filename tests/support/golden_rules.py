@@ -20,7 +20,7 @@ from engine.rewrite.rule import Context, Rule, Statement
 from engine.rewrite.rules import RULES
 from engine.sql.tree import parsed
 from engine.text.tokens import identifier_words
-from schema_catalog.types import ColumnKey, ForeignKey, Snapshot, Table, TableKind
+from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC, table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rewrite"
@@ -84,6 +84,20 @@ SCHEMAS: Mapping[str, Snapshot] = {
     "tour": replace(
         MUSIC,
         tables=(*MUSIC.tables, table("tour", "tour_id stadium_id", ("stadium_id", "stadium", "stadium_id"))),
+    ),
+    "tickets": Snapshot(
+        "tickets",
+        ("public",),
+        (
+            replace(
+                table("ticket", "ticket_id title"),
+                columns=(
+                    Column("ticket_id", "integer"),
+                    Column("title", "text"),
+                    Column("state", "ticket_state", labels=("NEW", "IN_PROGRESS", "CLOSED")),
+                ),
+            ),
+        ),
     ),
     "islands": Snapshot(
         "islands",

@@ -46,6 +46,10 @@ def create(connection: Connection[object], snapshot: Snapshot) -> None:
     """Makes the snapshot's tables; foreign keys only where they are enforced."""
     for schema in sorted({table.schema for table in snapshot.tables} - {"public"}):
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+    for _, column in snapshot.columns():
+        if column.labels:
+            labels = sql.SQL(", ").join(map(sql.Literal, column.labels))
+            connection.execute(sql.SQL("CREATE TYPE {} AS ENUM ({})").format(sql.SQL(column.type), labels))  # type: ignore[arg-type]  # a type of our own snapshots
     for table in snapshot.tables:
         definitions = sql.SQL(", ").join([*map(_definition, table.columns), *_primary_key(table)])
         connection.execute(sql.SQL("CREATE TABLE {} ({})").format(_stored(table), definitions))
@@ -110,6 +114,8 @@ def _value(
     table: Table, column: Column, made: Mapping[TableKey, Sequence[Row]], chance: random.Random
 ) -> object:
     """A value that the column's foreign key allows; None as well where the table that it refers to is empty."""
+    if column.labels:
+        return chance.choice((*column.labels, None))
     if column.type == "text":
         return chance.choice(TEXTS.get(column.name, ("x", "y", None)))
     if column.type == "boolean":

@@ -14,6 +14,7 @@ from engine.rewrite.rules import (
 
 RULES: tuple[Rule, ...] = (
     Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
+    Rule("as_label", 1, RuleKind.REPAIR, literals.as_label),
     Rule("repair_literal", 1, RuleKind.REPAIR, literals.repair_literal),
     Rule("requalify", 1, RuleKind.REPAIR, references.requalify),
     Rule("repair_join", 3, RuleKind.REPAIR, references.repair_join),

@@ -11,7 +11,8 @@ from llguidance import LLMatcher
 
 from engine.core.elements import WHOLE_TABLE, ValueList
 from engine.decoding.sql_grammar import sql_grammar
-from schema_catalog.types import ColumnKey
+from engine.linking.labels import label_lists
+from schema_catalog.types import Column, ColumnKey, Snapshot
 from tests.support.schemas import MUSIC
 
 ARTIST = ("public", "singer", "artist_name")
@@ -24,9 +25,13 @@ def tokenizer() -> llguidance.LLTokenizer:
 
 
 def accepts(
-    tokenizer: llguidance.LLTokenizer, sql: str, *masked: ColumnKey, lists: Sequence[ValueList] = ()
+    tokenizer: llguidance.LLTokenizer,
+    sql: str,
+    *masked: ColumnKey,
+    lists: Sequence[ValueList] = (),
+    schema: Snapshot = MUSIC,
 ) -> bool:
-    grammar = LLMatcher.grammar_from_lark(sql_grammar(MUSIC, frozenset(masked), lists))
+    grammar = LLMatcher.grammar_from_lark(sql_grammar(schema, frozenset(masked), lists))
     matcher = LLMatcher(tokenizer, grammar)
     assert not matcher.is_error(), matcher.get_error()
     tokens = tokenizer.tokenize_str(f"{sql};\n```")
@@ -189,3 +194,31 @@ def test_a_list_of_a_masked_column_names_nothing(tokenizer: llguidance.LLTokeniz
 def test_a_list_that_cannot_be_written_holds_nobody(tokenizer: llguidance.LLTokenizer, value: str) -> None:
     lists = (replace(LISTED[0], values=("France", value)),)
     assert accepts(tokenizer, "SELECT artist_name FROM singer WHERE country = 'Spain'", lists=lists)
+
+
+SIZED = replace(
+    MUSIC.tables[1],
+    columns=(*MUSIC.tables[1].columns, Column("size", "hall_size", labels=("SMALL", "LARGE"))),
+)
+SIZES = replace(MUSIC, tables=(SIZED,))
+
+
+@pytest.mark.parametrize(
+    ("condition", "fits"),
+    {
+        "size = 'SMALL'": True,
+        "size <> 'LARGE' AND size >= 'SMALL'": True,
+        "size BETWEEN 'SMALL' AND 'LARGE'": True,
+        "size IN ('SMALL') OR country < 'a'": True,
+        "size::text < 'x'": True,
+        "size = 'small'": False,
+        "size > 'MEDIUM'": False,
+        "size BETWEEN 'SMALL' AND 'x'": False,
+        "size IN ('SMALL', 'x')": False,
+    }.items(),
+)
+def test_an_enum_is_compared_with_its_labels_alone(
+    tokenizer: llguidance.LLTokenizer, condition: str, *, fits: bool
+) -> None:
+    sql = f"SELECT artist_name FROM singer WHERE {condition}"
+    assert accepts(tokenizer, sql, lists=label_lists(SIZES), schema=SIZES) is fits

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 
@@ -47,6 +47,7 @@ def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey], lists: Iterabl
         _lark("statement"),
         *(f"{rule}: {_each(rule, numbers)}" for rule in ("single_query", "single_select", "table_ref")),
         *(f"{rule}: {_each(f'{rule}_of', numbers)}" for rule in ("free", "listed", "matched")),
+        f"output: {_alternatives(_quoted(snapshot)) + ' | ALIAS'}".replace("output:  | ", "output: "),
         _scope(scoped, "", _each("star", numbers) + ("" if touched else ' | "*"')),
     ]
     written = [each for each in lists if each.values and all(map(_writable, each.values))]
@@ -58,6 +59,12 @@ def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey], lists: Iterabl
         )
         parts.append(_scope(scoped, f"_{number}", '"*"' if table.key not in touched else "NOTHING"))
     return "\n".join(parts)
+
+
+def _quoted(snapshot: Snapshot) -> Iterator[str]:
+    """The columns' names in double quotes, as a subquery that gives such columns calls them."""
+    names = {column.name for _, column in snapshot.columns()}
+    return (quoted for name in sorted(names) if (quoted := quote_ident(name)) != name)
 
 
 def _writable(value: str) -> bool:

@@ -99,6 +99,34 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
+    "camel": Snapshot(
+        "camel",
+        ("public",),
+        (
+            _typed(_of("public", "Loan", "loanId memberId to Code code"), memberId="integer"),
+            _typed(_of("public", "Member", "memberId isActive"), memberId="integer", isActive="boolean"),
+        ),
+    ),
+    "clinics": Snapshot(
+        "clinics",
+        ("public",),
+        tuple(
+            table
+            for schema in ("north", "south")
+            for table in (
+                _of(schema, "patient", "patient_id name"),
+                _typed(
+                    _of(
+                        schema,
+                        "visit",
+                        "visit_id patient_id fee",
+                        ("patient_id", schema, "patient", "patient_id"),
+                    ),
+                    fee="integer",
+                ),
+            )
+        ),
+    ),
     "islands": Snapshot(
         "islands",
         ("public",),
@@ -208,7 +236,7 @@ class Pair:
             _stored(self.stored),
             _chances(self.linked),
             linked_dimensions(
-                self.question, compared(entities(self.question), element_words(self.snapshot), _Words())
+                self.question, compared(entities(self.question), element_words(self.snapshot), Words())
             ),
             tuple(ValueList(each.column, each.values) for each in _links(self.lists)),
         )
@@ -244,7 +272,7 @@ def _pairs(block: str, name: str) -> list[Pair]:
     return [Pair(BY_NAME[rule], before, None if after == UNCHANGED else after, **given) for rule in rules]
 
 
-class _Words:
+class Words:
     """An encoder to which texts are as near as they share words, in singular or plural."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -14,6 +14,7 @@ from engine.rewrite.rules import (
 
 RULES: tuple[Rule, ...] = (
     Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
+    Rule("as_named", 1, RuleKind.REPAIR, references.as_named),
     Rule("as_label", 1, RuleKind.REPAIR, literals.as_label),
     Rule("repair_literal", 1, RuleKind.REPAIR, literals.repair_literal),
     Rule("requalify", 1, RuleKind.REPAIR, references.requalify),
@@ -23,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     Rule("text_as_period", 1, RuleKind.REPAIR, periods.text_as_period),
     Rule("aggregate_in_having", 1, RuleKind.REPAIR, grouping.aggregate_in_having),
     Rule("group_by_shown", 1, RuleKind.REPAIR, grouping.group_by_shown),
+    Rule("table_of_named_schema", 1, RuleKind.READING, references.table_of_named_schema),
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
     Rule("said_value", 1, RuleKind.READING, literals.said_value),

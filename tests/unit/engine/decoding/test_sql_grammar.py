@@ -12,7 +12,7 @@ from llguidance import LLMatcher
 from engine.core.elements import WHOLE_TABLE, ValueList
 from engine.decoding.sql_grammar import sql_grammar
 from engine.linking.labels import label_lists
-from schema_catalog.types import Column, ColumnKey, Snapshot
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC
 
 ARTIST = ("public", "singer", "artist_name")
@@ -194,6 +194,19 @@ def test_a_list_of_a_masked_column_names_nothing(tokenizer: llguidance.LLTokeniz
 def test_a_list_that_cannot_be_written_holds_nobody(tokenizer: llguidance.LLTokenizer, value: str) -> None:
     lists = (replace(LISTED[0], values=("France", value)),)
     assert accepts(tokenizer, "SELECT artist_name FROM singer WHERE country = 'Spain'", lists=lists)
+
+
+def test_a_column_of_a_subquery_is_called_by_its_quoted_name(tokenizer: llguidance.LLTokenizer) -> None:
+    loan = Table(
+        "public", "Loan", TableKind.TABLE, (Column("memberId", "integer"), Column("order", "integer"))
+    )
+    schema = Snapshot("d", ("public",), (loan,))
+    inner = 'SELECT "memberId", COUNT(*) AS n FROM "Loan" GROUP BY "memberId"'
+    outer = f'SELECT sub."memberId", sub.n FROM ({inner}) AS sub'
+    assert accepts(tokenizer, outer, schema=schema)
+    assert accepts(tokenizer, outer.replace('sub."memberId"', 'sub."order"'), schema=schema)
+    assert not accepts(tokenizer, outer.replace('sub."memberId"', 'sub."Other"'), schema=schema)
+    assert not accepts(tokenizer, 'SELECT order FROM "Loan"', schema=schema)
 
 
 SIZED = replace(

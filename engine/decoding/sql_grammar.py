@@ -16,7 +16,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 
-from engine.core.elements import WHOLE_TABLE, ValueList
+from engine.core.elements import WHOLE_TABLE, ColumnContent, ValueList
+from engine.linking.contents import JSON_TYPES, keys_of
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Snapshot, Table
 
@@ -28,8 +29,15 @@ Values = Mapping[str, Sequence[str]]
 """All values of columns of one table, by the column's name."""
 
 
-def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey], lists: Iterable[ValueList] = ()) -> str:
+def sql_grammar(
+    snapshot: Snapshot,
+    masked: frozenset[ColumnKey],
+    lists: Iterable[ValueList] = (),
+    contents: Iterable[ColumnContent] = (),
+) -> str:
     """The Lark grammar of one SELECT over `snapshot` without `masked`; `lists` are of listed columns.
+
+    `contents`: a column of JSON that is among them has the keys that are known alone.
 
     Beside `=`, `<>` and `IN` a listed column has texts of its list alone; patterns, order and casts stay free.
 
@@ -46,14 +54,17 @@ def sql_grammar(snapshot: Snapshot, masked: frozenset[ColumnKey], lists: Iterabl
     parts = [
         _lark("statement"),
         *(f"{rule}: {_each(rule, numbers)}" for rule in ("single_query", "single_select", "table_ref")),
-        *(f"{rule}: {_each(f'{rule}_of', numbers)}" for rule in ("free", "listed", "matched")),
+        *(f"{rule}: {_each(f'{rule}_of', numbers)}" for rule in ("free", "listed", "matched", "path")),
+        *_of_types(tables),
         f"output: {_alternatives(_quoted(snapshot)) + ' | ALIAS'}".replace("output:  | ", "output: "),
         _scope(scoped, "", _each("star", numbers) + ("" if touched else ' | "*"')),
     ]
+    keys = {each.column: keys_of(each.expressions) for each in contents}
     written = [each for each in lists if each.values and all(map(_writable, each.values))]
     for number, table in enumerate(tables):
         values = {each.column[2]: each.values for each in written if each.column[:2] == table.key}
         parts.append(_table_rules(snapshot, table, number, taken, values))
+        parts.append(_path_rules(table, number, keys))
         parts.append(
             f'star_{number}: name_{number} "." "*"' if table.key not in touched else f"star_{number}: NOTHING"
         )
@@ -127,7 +138,12 @@ def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container
         f"single_query_{number}: single_select_{number} order_{number}? limit?",
         f"single_select_{number}: {items} FROM table_ref_{number} {clauses}",
     ]
-    for rule, bare in (("free", "bare"), ("listed", "bare_listed"), ("matched", "bare_matched")):
+    for rule, bare in (
+        ("free", "bare"),
+        ("listed", "bare_listed"),
+        ("matched", "bare_matched"),
+        ("path", "bare_path"),
+    ):
         lines.append(f'{rule}_of_{number}: name_{number} "." {bare}_{number}')
         lines.append(f"{rule}_{number}: {bare}_{number} | {rule}")
     for name, place in places.items():
@@ -140,6 +156,50 @@ def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container
         lines.append(f"match_{number}_{place}: {_literal(quote_ident(name))} ({match})")
         lines.append(f"{text}: {_alternatives(map(quote_literal, values[name]))}")
     return "\n".join(lines)
+
+
+def _path_rules(table: Table, number: int, keys: Mapping[ColumnKey, Sequence[str]]) -> str:
+    """What columns of JSON hold: `payload->'door'->>'open'`."""
+    lines, paths = [], []
+    for place, column in enumerate(table.columns):
+        if column.type in JSON_TYPES:
+            known = [each for each in keys.get((*table.key, column.name), ()) if _writable(each)]
+            text = _alternatives(map(quote_literal, known)) or "STRING"
+            lines.append(f"KEY_{number}_{place}: {text}")
+            paths.append(f"path_{number}_{place}")
+            lines.append(f"{paths[-1]}: {_literal(quote_ident(column.name))} (arrow KEY_{number}_{place})+")
+    return "\n".join([f"bare_path_{number}: {' | '.join(paths) or 'NOTHING'}", *lines])
+
+
+_SPREAD = {
+    "json": '"json_array_elements" | "json_array_elements_text" | "json_array_length"',
+    "jsonb": '"jsonb_array_elements" | "jsonb_array_elements_text" | "jsonb_array_length"',
+    "[]": '"UNNEST" | "CARDINALITY"',
+}
+"""Functions of what holds several values, by the ending of its type."""
+
+
+def _of_types(tables: Iterable[Table]) -> Iterator[str]:
+    """Rules for operators and functions of types that the schema has; a rule for others writes nothing."""
+    types = {column.type for table in tables for column in table.columns}
+    arrays = any(each.endswith("[]") for each in types)
+    ranges = sorted(each for each in types if each.endswith("range"))
+    spread = [text for ending, text in _SPREAD.items() if any(_ends(each, ending) for each in types)]
+    holds = arrays or ranges or "jsonb" in types
+    zoned = any(each.endswith("with time zone") for each in types)
+    rules = {
+        "spread": " | ".join(spread),
+        "any": '"ANY("' if arrays else "",
+        "array": '"ARRAY["' if arrays else "",
+        "holds": '" @> " | " <@ " | " && "' if holds else "",
+        "range": _alternatives([*ranges, *(each.upper() for each in ranges)]),
+        "zone": '" AT TIME ZONE " STRING' if zoned else "",
+    }
+    return (f"{name}: {text or 'NOTHING'}" for name, text in rules.items())
+
+
+def _ends(type_: str, ending: str) -> bool:
+    return type_.endswith(ending) if ending == "[]" else type_ == ending
 
 
 def _alternatives(names: Iterable[str]) -> str:

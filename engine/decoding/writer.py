@@ -108,7 +108,7 @@ class Writer:
         )
 
     def _grammar(self, mask: Mask) -> str:
-        return sql_grammar(self.shown, mask | self._unlikely, self.route.lists)
+        return sql_grammar(self.shown, mask | self._unlikely, self.route.lists, self.route.contents)
 
     def _prompt(self, name: str, node: Node, **values: str) -> Prompt:
         # Under a grammar the text is the same for every mask: the server has it in its prefix cache.

@@ -68,6 +68,7 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
     try:
         links = await tools.values.links(state.ask.question, route, tools.upstream)
         lists = await tools.values.lists(route, tools.upstream)
+        contents = await tools.values.contents(route, tools.upstream)
     except (NLError, StatementError, StoreUnavailableError) as error:
         state.deadline.remaining()
         known = replace(route, values=labels, lists=declared)
@@ -75,7 +76,7 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
     links = (*labels, *links)[:LINKS]
     lines = [_value_line(route, link) for link in links]
     lists = await whole_lists(lists, route, state, tools)
-    route = replace(route, values=links, lists=(*declared, *lists))
+    route = replace(route, values=links, lists=(*declared, *lists), contents=contents)
     lines += [
         TraceLine(
             "link", "all values known", f"{route.database.name}: {_element(each.column)}", len(each.values)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.candidate import RuleKind
-from engine.core.elements import Relation, ValueLink, ValueList
+from engine.core.elements import ColumnContent, Relation, ValueLink, ValueList
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.element_text import compared, element_words
 from engine.linking.mentions import mentioned_tables
@@ -29,7 +29,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|linked|lists|rules): (.+)$")
+_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|linked|lists|days|rules): (.+)$")
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -98,6 +98,11 @@ SCHEMAS: Mapping[str, Snapshot] = {
                 ),
             ),
         ),
+    ),
+    "reports": Snapshot(
+        "reports",
+        ("public",),
+        (_typed(_of("public", "report", "report_id device payload due"), payload="jsonb"),),
     ),
     "camel": Snapshot(
         "camel",
@@ -205,7 +210,7 @@ class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
     `values`, `lists`: "table.column = value, value; …". `stored`: "table.column / text =
-    value; …". `linked`: "table.column probability; …", with `*` a table.
+    value; …". `linked`: "table.column probability; …", with `*` a table. `days`: "table.column = form".
     """
 
     rule: Rule
@@ -218,6 +223,7 @@ class Pair:
     stored: str = ""
     linked: str = ""
     lists: str = ""
+    days: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -239,6 +245,7 @@ class Pair:
                 self.question, compared(entities(self.question), element_words(self.snapshot), Words())
             ),
             tuple(ValueList(each.column, each.values) for each in _links(self.lists)),
+            tuple(ColumnContent(each.column, (), each.values[0]) for each in _links(self.days)),
         )
 
     def applied(self, sql: str) -> str | None:

@@ -23,8 +23,14 @@ TEXTS: Mapping[str, Sequence[str | None]] = {
     "name": ("Wembley", "WEMBLEY", "Oval", None),
     "isofficial": ("T", "F", None),
     "dpt_cd": tuple(map(str, range(1, 17))),
+    "due": ("03.05.2026", "28.05.2026", "01.06.2026", None),
     "dpt_nm": ("Sales", "Legal", None),
     "capacity": ("3", "1,200", "12 km", "90", "n/a", None),
+}
+
+CHOICES: Mapping[str, tuple[object, ...]] = {
+    "boolean": (True, False, None),
+    "jsonb": ('{"heat": 3, "state": "on"}', '{"state": "off"}', None),
 }
 
 DAYS = (
@@ -118,8 +124,8 @@ def _value(
         return chance.choice((*column.labels, None))
     if column.type == "text":
         return chance.choice(TEXTS.get(column.name, ("x", "y", None)))
-    if column.type == "boolean":
-        return chance.choice((True, False, None))
+    if column.type in CHOICES:
+        return chance.choice(CHOICES[column.type])
     if column.type == "date":
         return date.fromisoformat(chance.choice(DAYS))
     if column.type.startswith("timestamp"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.core.candidate import RuleKind
 from engine.rewrite.rule import Rule
 from engine.rewrite.rules import (
+    contents,
     grouping,
     literals,
     periods,
@@ -20,6 +21,8 @@ RULES: tuple[Rule, ...] = (
     Rule("requalify", 1, RuleKind.REPAIR, references.requalify),
     Rule("repair_join", 3, RuleKind.REPAIR, references.repair_join),
     Rule("join_missing_tables", 2, RuleKind.REPAIR, references.join_missing_tables),
+    Rule("json_as_value", 1, RuleKind.REPAIR, contents.json_as_value),
+    Rule("text_as_day", 1, RuleKind.REPAIR, contents.text_as_day),
     Rule("text_as_number", 2, RuleKind.REPAIR, literals.text_as_number),
     Rule("text_as_period", 1, RuleKind.REPAIR, periods.text_as_period),
     Rule("aggregate_in_having", 1, RuleKind.REPAIR, grouping.aggregate_in_having),
@@ -28,6 +31,7 @@ RULES: tuple[Rule, ...] = (
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
     Rule("said_value", 1, RuleKind.READING, literals.said_value),
+    Rule("text_by_day", 1, RuleKind.READING, contents.text_as_day),
     Rule("whole_period", 1, RuleKind.READING, periods.whole_period),
     Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
     Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
-from engine.core.elements import ValueLink, ValueList
+from engine.core.elements import ValueList
 from engine.core.ports import Upstream
 from engine.core.state import Route
+from engine.core.tools import NoValues
 from engine.linking.labels import label_links, label_lists
 from engine.linking.source import LISTED
 from engine.ranking.contradictions import contradictions
@@ -52,26 +52,18 @@ def test_an_enum_is_listed_unless_it_is_long() -> None:
     assert label_lists(replace(TICKETS, tables=(table,))) == ()
 
 
-@dataclass
-class Stored:
-    """Values of a store that may be away."""
+class Away(NoValues):
+    """A store that does not answer."""
 
-    away: bool
-
-    async def links(self, _question: str, _route: Route, _upstream: Upstream) -> Sequence[ValueLink]:
-        if self.away:
-            raise StoreUnavailableError("the store is away")
-        return ()
-
-    async def lists(self, _route: Route, _upstream: Upstream) -> Sequence[ValueList]:
-        return ()
+    async def lists(self, _route: Route, _upstream: Upstream) -> tuple[ValueList, ...]:
+        raise StoreUnavailableError("the store is away")
 
 
-@pytest.mark.parametrize("away", [False, True])
-async def test_a_question_has_labels_without_stored_values(*, away: bool) -> None:
+@pytest.mark.parametrize("values", [NoValues(), Away()])
+async def test_a_question_has_labels_without_stored_values(values: NoValues) -> None:
     question = "How many tickets are in progress?"
     state = asked(question, route(question, TICKETS))
-    done = await link(state, replace(tools("SELECT 1"), values=Stored(away)))
+    done = await link(state, replace(tools("SELECT 1"), values=values))
     (found,) = done.routes
     assert [(each.column, each.values) for each in found.values] == [(STATE, ("IN_PROGRESS",))]
     assert found.lists == (ValueList(STATE, LABELS),)

@@ -66,6 +66,7 @@ def context(pair: Pair) -> Context:
         {_key(key): chance for key, chance in given.linked.items()},
         linked_dimensions(pair.question, near),
         [replace(each, column=_key(each.column)) for each in given.lists],
+        [replace(each, column=_key(each.column)) for each in given.contents],
     )
 
 

@@ -1,6 +1,6 @@
 """Runs the benchmark: see `benchmarks.quality.workday`.
 
-    python -m benchmarks.quality.workday [--systems SYSTEMS] [--k K] [--plan] [--score]
+    python -m benchmarks.quality.workday [--sets CASES] [--systems SYSTEMS] [--k K] [--plan] [--score]
 
 A run that was cut off goes on where it stopped when the same command is given again on the same day: some cases are
 relative to the day on which they were loaded.
@@ -81,6 +81,7 @@ async def _measured(cases: Cases, place: Site, options: Options, console: Consol
             Question(item["id"], item["question"], f"workday_{item['case']}"), owner=f"workday_{item['case']}"
         )
         for item in cases.items[: options.n]
+        if options.sets is None or item["case"] in options.sets.split(",")
     )
     told = [[each.question.id, each.question.text] for each in asked]
     of = QuestionSet("workday", json.dumps([cases.version, told]), dated=True)

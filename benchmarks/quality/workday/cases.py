@@ -46,10 +46,10 @@ class Cases:
         return digest.hexdigest()
 
     async def fill(self, running: Cluster) -> Sequence[Database]:
-        """Loads the cases anew unless those that are there are today's."""
+        """Loads the cases anew unless those that are there are today's; the catalog reads them in every run."""
+        await forget_store(running)
         mark = self.folder / "loaded"
         if not mark.is_file() or mark.read_text() != self.version:
-            await forget_store(running)
             await asyncio.to_thread(self.command, running.dsn(), "load")
             mark.write_text(self.version)
         names = [f"workday_{case}" for case in dict.fromkeys(item["case"] for item in self.items)]

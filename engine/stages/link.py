@@ -20,6 +20,7 @@ from engine.linking.standing import preferred_first
 from engine.linking.value_lists import whole_lists
 from engine.prompting.known_text import condition, defined
 from engine.types import TraceLine
+from engine.understanding.missing_values import held_words
 from engine.understanding.unknown import unknown_phrases
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey, Term
@@ -84,6 +85,7 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         for each in route.lists
     ]
     unknown = await asyncio.to_thread(unknown_phrases, state.ask.question, route, tools.encoder)
+    unknown = await held_words(unknown, route, state, tools)
     lines += [
         TraceLine("link", "nothing stands for", f"{route.database.name}: {each.text}", each.cosine)
         for each in unknown

@@ -29,7 +29,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|linked|lists|days|rules): (.+)$")
+_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|linked|lists|days|cased|rules): (.+)$")
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -210,7 +210,8 @@ class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
     `values`, `lists`: "table.column = value, value; …". `stored`: "table.column / text =
-    value; …". `linked`: "table.column probability; …", with `*` a table. `days`: "table.column = form".
+    value; …". `linked`: "table.column probability; …", with `*` a table. `days`: "table.column = form". `cased`: as
+    `stored`, the value is what the column may hold.
     """
 
     rule: Rule
@@ -224,6 +225,7 @@ class Pair:
     linked: str = ""
     lists: str = ""
     days: str = ""
+    cased: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -240,6 +242,7 @@ class Pair:
             mentioned_tables(self.question, self.snapshot),
             frozenset(("public", name) for name in self.secured.split()),
             _stored(self.stored),
+            frozenset(_stored(self.cased)),
             _chances(self.linked),
             linked_dimensions(
                 self.question, compared(entities(self.question), element_words(self.snapshot), Words())

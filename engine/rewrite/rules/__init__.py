@@ -39,5 +39,6 @@ RULES: tuple[Rule, ...] = (
     Rule("none_of_them", 2, RuleKind.READING, repetition.none_of_them),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
+    Rule("literal_in_any_case", 1, RuleKind.CORRECTION, literals.literal_in_any_case),
     Rule("literal_as_stored", 2, RuleKind.CORRECTION, literals.literal_as_stored),
 )

@@ -43,6 +43,19 @@ def literal_as_stored(statement: Statement, context: Context) -> str | None:
     return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
 
 
+def literal_in_any_case(statement: Statement, context: Context) -> str | None:
+    """Compares in small letters where a column holds a text but for capital ones, which one is not told."""
+    changed = []
+    for column, key, literal in list(_comparisons(statement.tree, statement.scopes)):
+        if (key, literal.name) in context.in_any_case and isinstance(
+            column.parent, exp.EQ | exp.NEQ | exp.In
+        ):
+            changed.append(f"'{literal.name}' in any case")
+            column.replace(exp.Lower(this=exp.cast(column.copy(), "text")))
+            literal.replace(exp.Literal.string(literal.name.lower()))
+    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+
+
 def repair_literal(statement: Statement, context: Context) -> str | None:
     """Looks where it is held for a text that its column cannot hold, or whose column's table cannot be joined.
 

@@ -63,6 +63,7 @@ def context(pair: Pair) -> Context:
         mentioned_tables(pair.question, snapshot),
         frozenset((schema, mixed(name)) for schema, name in given.secured),
         {(_key(key), text): value for (key, text), value in given.stored.items()},
+        frozenset((_key(key), text) for key, text in given.in_any_case),
         {_key(key): chance for key, chance in given.linked.items()},
         linked_dimensions(pair.question, near),
         [replace(each, column=_key(each.column)) for each in given.lists],

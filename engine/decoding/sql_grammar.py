@@ -12,13 +12,14 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 
 from engine.core.elements import WHOLE_TABLE, ColumnContent, ValueList
 from engine.linking.contents import JSON_TYPES, keys_of
-from schema_catalog.naming import quote_ident, quote_literal
+from schema_catalog.naming import KEYWORDS, is_plain, quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Snapshot, Table
 
 ANY_TABLE = ("T1", "T2", "T3", "T4", "T5", "t1", "t2", "t3", "t4", "t5")
@@ -64,7 +65,7 @@ def sql_grammar(
     for number, table in enumerate(tables):
         values = {each.column[2]: each.values for each in written if each.column[:2] == table.key}
         parts.append(_table_rules(snapshot, table, number, taken, values))
-        parts.append(_path_rules(table, number, keys))
+        parts.append(_path_rules(snapshot, table, number, keys))
         parts.append(
             f'star_{number}: name_{number} "." "*"' if table.key not in touched else f"star_{number}: NOTHING"
         )
@@ -73,9 +74,39 @@ def sql_grammar(
 
 
 def _quoted(snapshot: Snapshot) -> Iterator[str]:
-    """The columns' names in double quotes, as a subquery that gives such columns calls them."""
+    """The columns' names that are no aliases, as a subquery that gives such columns calls them."""
     names = {column.name for _, column in snapshot.columns()}
-    return (quoted for name in sorted(names) if (quoted := quote_ident(name)) != name)
+    spelt = _spellings(snapshot)
+    return (each for name in sorted(names) if quote_ident(name) != name for each in spelt(name))
+
+
+def _spellings(snapshot: Snapshot) -> Callable[[str], list[str]]:
+    """Gives how a name may be written: quoted where it has to be, and as models write it, without quotes.
+
+    What is written in capitals `engine.rewrite.rules.references.as_named` quotes, unless two names differ by them
+    alone; a keyword in small letters, in which the grammar writes none of its own, `with_quotes`.
+    """
+    names = {each for table, column in snapshot.columns() for each in (table.schema, table.name, column.name)}
+    often = Counter(name.lower() for name in names)
+
+    def spelt(name: str) -> list[str]:
+        bare = name != name.lower() and is_plain(name) and often[name.lower()] == 1
+        return [quote_ident(name), name] if bare or name in KEYWORDS else [quote_ident(name)]
+
+    return spelt
+
+
+_PART = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|(?<!::)(?<!AS )\b[a-z_][a-z0-9_]*\b""")
+
+
+def with_quotes(sql: str, snapshot: Snapshot) -> str:
+    """A statement that was written under the grammar with quotes around the keywords that are names of the schema."""
+    names = {each for table, column in snapshot.columns() for each in (table.name, column.name)} & KEYWORDS
+    return (
+        _PART.sub(lambda found: quote_ident(found[0]) if found[0] in names else found[0], sql)
+        if names
+        else sql
+    )
 
 
 def _writable(value: str) -> bool:
@@ -124,14 +155,17 @@ def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container
     items = f'"SELECT " "DISTINCT "? item_{number} (", " item_{number})*'
     clauses = f"where_{number}? group_{number}? having_{number}?"
     alias = f' (" " "AS "? ({_alternatives(short)}))?' if short else ""
-    free = [quote_ident(column.name) for column in table.columns if column.name not in values]
-    listed = [quote_ident(column.name) for column in table.columns if column.name in values]
+    spelt = _spellings(snapshot)
+    free = [name for column in table.columns if column.name not in values for name in spelt(column.name)]
+    listed = [name for column in table.columns if column.name in values for name in spelt(column.name)]
     places = {column.name: place for place, column in enumerate(table.columns) if column.name in values}
+    called = [snapshot.display_name(table)]
+    called += spelt(table.name)[1:] if called[0] == quote_ident(table.name) else []
     labelled = {column.name for column in table.columns if column.labels}
     matches = " | ".join(f"match_{number}_{place}" for place in places.values()) or "NOTHING"
     lines = [
-        f"table_ref_{number}: {_literal(snapshot.display_name(table))}{alias}",
-        f"name_{number}: {_alternatives([qualifier(snapshot, table), *short])}",
+        f"table_ref_{number}: ({_alternatives(called)}){alias}",
+        f"name_{number}: {_alternatives([qualifier(snapshot, table), *spelt(table.name)[1:], *short])}",
         f"bare_{number}: {_alternatives(free) or 'NOTHING'}",
         f"bare_listed_{number}: {_alternatives(listed) or 'NOTHING'}",
         f"bare_matched_{number}: {matches}",
@@ -153,12 +187,14 @@ def _table_rules(snapshot: Snapshot, table: Table, number: int, taken: Container
         ordered = text if name in labelled else "STRING"
         order = f'ordering {ordered} | between {ordered} " AND " {ordered}'
         match = f"equality {text} | {some} | {order}"
-        lines.append(f"match_{number}_{place}: {_literal(quote_ident(name))} ({match})")
+        lines.append(f"match_{number}_{place}: ({_alternatives(spelt(name))}) ({match})")
         lines.append(f"{text}: {_alternatives(map(quote_literal, values[name]))}")
     return "\n".join(lines)
 
 
-def _path_rules(table: Table, number: int, keys: Mapping[ColumnKey, Sequence[str]]) -> str:
+def _path_rules(
+    snapshot: Snapshot, table: Table, number: int, keys: Mapping[ColumnKey, Sequence[str]]
+) -> str:
     """What columns of JSON hold: `payload->'door'->>'open'`."""
     lines, paths = [], []
     for place, column in enumerate(table.columns):
@@ -167,7 +203,8 @@ def _path_rules(table: Table, number: int, keys: Mapping[ColumnKey, Sequence[str
             text = _alternatives(map(quote_literal, known)) or "STRING"
             lines.append(f"KEY_{number}_{place}: {text}")
             paths.append(f"path_{number}_{place}")
-            lines.append(f"{paths[-1]}: {_literal(quote_ident(column.name))} (arrow KEY_{number}_{place})+")
+            called = _alternatives(_spellings(snapshot)(column.name))
+            lines.append(f"{paths[-1]}: ({called}) (arrow KEY_{number}_{place})+")
     return "\n".join([f"bare_path_{number}: {' | '.join(paths) or 'NOTHING'}", *lines])
 
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from schema_catalog.naming import quote_literal
 
@@ -47,17 +47,19 @@ Path = tuple[str, ...]
 def date_form(texts: Iterable[str]) -> str | None:
     """The form of `to_date` in which every one of some texts is a day; None where none is, or more than one may be."""
     some = [text for text, _ in zip(texts, range(DATES), strict=False)]
-    found = [form for form, written in FORMS.items() if some and all(_is_day(each, written) for each in some)]
+    found = [form for form in FORMS if some and all(day_of(each, form) is not None for each in some)]
     return found[0] if len(found) == 1 else None
 
 
-def _is_day(text: str, written: str) -> bool:
+def day_of(text: str, form: str) -> date | None:
+    """The day that a text is in a form of `to_date`; None where it is none."""
     if len(text) < len("YYYYMMDD") or text[-1:].isspace():
-        return False
+        return None
     try:
-        return datetime.strptime(text, written).replace(tzinfo=UTC).year >= 1000  # noqa: PLR2004 - four digits
+        day = datetime.strptime(text, FORMS[form]).replace(tzinfo=UTC).date()
     except ValueError:
-        return False
+        return None
+    return day if day.year >= 1000 else None  # noqa: PLR2004 - four digits
 
 
 def json_expressions(documents: Iterable[str], type_: str) -> tuple[str, ...]:

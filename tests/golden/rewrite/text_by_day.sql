@@ -25,3 +25,11 @@ unchanged
 SELECT device FROM report WHERE due = '03.05.2026' OR device > '2026-05-01' ORDER BY device
 =>
 unchanged
+
+-- a period is meant, of which that is a day
+-- schema: reports
+-- question: Which reports were due in May 2026?
+-- days: report.due = DD.MM.YYYY
+SELECT device FROM report WHERE due = '28.05.2026'
+=>
+SELECT device FROM report WHERE (TO_DATE(due, 'DD.MM.YYYY') >= '2026-05-01' AND TO_DATE(due, 'DD.MM.YYYY') < '2026-06-01')

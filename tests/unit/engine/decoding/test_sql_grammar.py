@@ -10,7 +10,7 @@ import pytest
 from llguidance import LLMatcher
 
 from engine.core.elements import WHOLE_TABLE, ValueList
-from engine.decoding.sql_grammar import sql_grammar
+from engine.decoding.sql_grammar import sql_grammar, with_quotes
 from engine.linking.labels import label_lists
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC
@@ -206,7 +206,22 @@ def test_a_column_of_a_subquery_is_called_by_its_quoted_name(tokenizer: llguidan
     assert accepts(tokenizer, outer, schema=schema)
     assert accepts(tokenizer, outer.replace('sub."memberId"', 'sub."order"'), schema=schema)
     assert not accepts(tokenizer, outer.replace('sub."memberId"', 'sub."Other"'), schema=schema)
-    assert not accepts(tokenizer, 'SELECT order FROM "Loan"', schema=schema)
+    assert accepts(tokenizer, "SELECT order FROM Loan WHERE order IS NULL ORDER BY Loan.order", schema=schema)
+    assert accepts(tokenizer, "SELECT Loan.memberId FROM Loan", schema=schema)
+    assert not accepts(tokenizer, "SELECT memberid FROM loan", schema=schema)
+    twice = replace(loan, columns=(*loan.columns, Column("MemberId", "integer")))
+    assert not accepts(tokenizer, "SELECT memberId FROM Loan", schema=replace(schema, tables=(twice,)))
+
+
+def test_keywords_that_are_names_get_their_quotes() -> None:
+    columns = tuple(Column(name, "date") for name in ("to", "order", "timestamp", "kind"))
+    schema = Snapshot("d", ("public",), (Table("public", "Loan", TableKind.TABLE, columns),))
+    written = "SELECT to, T1.order, kind::timestamp FROM Loan AS T1"
+    written += " WHERE timestamp > 'to' AND \"to\" IS NULL ORDER BY order"
+    quoted = written.replace("SELECT to", 'SELECT "to"').replace("T1.order", 'T1."order"')
+    quoted = quoted.replace("WHERE timestamp", 'WHERE "timestamp"').replace("BY order", 'BY "order"')
+    assert with_quotes(written, schema) == quoted
+    assert with_quotes(written, MUSIC) == written
 
 
 SIZED = replace(

@@ -107,6 +107,8 @@ def _column(old: Column, new: Column) -> str:
     parts = []
     if old.type != new.type:
         parts.append(f"{old.type} → {new.type}")
+    if old.labels != new.labels:
+        parts.append(f"labels {', '.join(old.labels) or 'unknown'} → {', '.join(new.labels) or 'none'}")
     if old.nullable != new.nullable:
         parts.append("may be null now" if new.nullable else "not null now")
     if old.description != new.description:

@@ -56,8 +56,10 @@ _RELATIONS = f"""
 _COLUMNS = f"""
     SELECT a.attrelid::bigint, a.attnum, a.attname::text, a.attnotnull,
            pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
-           pg_catalog.col_description(a.attrelid, a.attnum) AS description
-    FROM pg_catalog.pg_attribute a
+           pg_catalog.col_description(a.attrelid, a.attnum) AS description,
+           ARRAY(SELECT e.enumlabel::text FROM pg_catalog.pg_enum e
+                 WHERE e.enumtypid IN (t.oid, t.typbasetype) ORDER BY e.enumsortorder) AS labels
+    FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
     WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid IN (SELECT c.oid {VISIBLE_RELATIONS})
     ORDER BY a.attrelid, a.attnum
 """  # noqa: S608  only the constant above is put in
@@ -113,7 +115,11 @@ def _tables(
         names[row["attrelid"]][row["attnum"]] = row["attname"]
         described[row["attrelid"]].append(
             Column(
-                row["attname"], _bare(row["type"], found), not row["attnotnull"], row["description"] or None
+                row["attname"],
+                _bare(row["type"], found),
+                not row["attnotnull"],
+                row["description"] or None,
+                labels=tuple(row["labels"]),
             )
         )
     primary: dict[int, tuple[str, ...]] = {}

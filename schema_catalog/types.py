@@ -77,7 +77,10 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; `type` as `format_type` writes it. `synonyms`: other words for it. `attributes`: None for none."""
+    """One column; `type` as `format_type` writes it. `synonyms`: other words for it. `attributes`: None for none.
+
+    `labels`: of an enum, or of a domain over one, in the enum's order; they are schema, no values that somebody stored.
+    """
 
     name: str
     type: str
@@ -85,6 +88,7 @@ class Column:
     description: str | None = None
     synonyms: tuple[str, ...] = ()
     attributes: Attributes | None = None
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +167,7 @@ class Snapshot:
         encoded = msgspec.json.encode([self.search_path, stable, *self.said, *filter(None, [self.terms])])
         # A schema of which nothing is said keeps the fingerprint that stored points and routers know it by. Inside a
         # JSON string the quotes would be escaped, so that no text is cut.
-        for nothing in (b',"synonyms":[]', b',"partial":false', b',"attributes":null'):
+        for nothing in (b',"synonyms":[]', b',"partial":false', b',"attributes":null', b',"labels":[]'):
             encoded = encoded.replace(nothing, b"")
         return hashlib.sha256(encoded).hexdigest()
 

@@ -23,7 +23,7 @@ from benchmarks.harness.systems import READER, Place, Task
 from engine.app import main as engine_process
 from engine.core.ports import Upstream
 from engine.core.tools import Tools
-from engine.linking.value_reader import refresh_values, text_columns
+from engine.linking.value_reader import json_columns, refresh_values, text_columns
 from engine.llm.client import ChatModel
 from engine.llm.settings import GrammarSupport, ModelSettings
 from engine.settings import EngineSettings, SelectionSettings, UpstreamSettings
@@ -157,6 +157,12 @@ async def prepared(running: Cluster, name: str) -> None:
             await connection.execute(f"CREATE ROLE {READER} LOGIN; GRANT pg_read_all_data TO {READER}")
 
 
+async def forget_store(running: Cluster) -> None:
+    """The catalog holds schemas and values of what was loaded before."""
+    async with _connected(running.dsn()) as connection:
+        await connection.execute(f"DROP DATABASE IF EXISTS {STORE}")
+
+
 def load(running: Cluster, bench: Path, kinds: Sequence[str] = ("spider", "defog")) -> None:
     """Loads what is not there yet, and Defog anew each day: its rows are dated from the day of loading."""
     loader = [sys.executable, str(bench / "load.py"), "--dsn", running.dsn(DATA)]
@@ -197,13 +203,13 @@ async def _register(pool: Pool, upstream: Upstream, databases: Sequence[Database
 
 
 async def _allow_values(pool: Pool, upstream: Upstream, place: Place) -> None:
-    """The values of every text column may be used, as a DBA allows with one command; read once."""
+    """The values of all columns of text, and the keys of JSON, may be used, as a DBA allows by command; read once."""
     values, database = ValueStore(pool), place.database
     if any(column.read_at is not None for column in await values.allowed(database.name)):
         return
     with contextlib.suppress(DuplicateNameError):
         await CatalogStore(pool).add(database)
-    await values.allow(database.name, text_columns(place.snapshot))
+    await values.allow(database.name, (*text_columns(place.snapshot), *json_columns(place.snapshot)))
     await refresh_values(values, database, place.snapshot, upstream, ConnectSettings())
 
 

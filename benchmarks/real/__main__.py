@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-import asyncpg
 from rich.console import Console
 
 from benchmarks.harness.answers import Judged, judged, told
@@ -29,7 +28,7 @@ from benchmarks.harness.questions import Asked, Question
 from benchmarks.harness.report import Run, Summary, note
 from benchmarks.harness.running import Pass, answered, replaying, told_plan
 from benchmarks.harness.scorer import Verdicts
-from benchmarks.harness.site import STORE, Site, readable, serving
+from benchmarks.harness.site import Site, forget_store, readable, serving
 from benchmarks.harness.systems import ALONE, PLAIN, WHOLE, Alone, Gateway, System
 from benchmarks.real.databases import SCHEMAS, load
 from benchmarks.real.gold import PerDatabase, found_by, question_set, refused
@@ -84,7 +83,7 @@ async def _run(options: RealOptions, console: Console) -> None:
         except (PackageError, SampleError) as problem:
             raise ValueError(str(problem)) from problem
         if loaded:
-            await _forget_store(running)
+            await forget_store(running)
         return tuple(
             readable(Database(name, running.dsn(name), name, schemas[:1], schemas))
             for name, schemas in SCHEMAS.items()
@@ -95,15 +94,6 @@ async def _run(options: RealOptions, console: Console) -> None:
             await _checked(place, options, console)
         else:
             await _measured(place, options, console)
-
-
-async def _forget_store(running: Cluster) -> None:
-    """The catalog holds schemas and values of what was loaded before."""
-    connection = await asyncpg.connect(running.dsn())
-    try:
-        await connection.execute(f"DROP DATABASE IF EXISTS {STORE}")
-    finally:
-        await connection.close()
 
 
 async def _checked(place: Site, options: RealOptions, console: Console) -> None:

@@ -71,6 +71,18 @@ class ValueList:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnContent:
+    """Expressions that read what a column holds in JSON or as a text, with `{}` for the column.
+
+    `date_form`: of the days that a column of text holds, as `to_date` takes it.
+    """
+
+    column: ColumnKey
+    expressions: tuple[str, ...]
+    date_form: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class NearValues:
     """Stored values of a column that a text may mean which it does not hold, the nearest first.
 

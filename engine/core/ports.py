@@ -16,7 +16,7 @@ from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import NearValues, SchemaLinks, TableSet, ValueLink, ValueList
+from engine.core.elements import ColumnContent, NearValues, SchemaLinks, TableSet, ValueLink, ValueList
 from engine.core.state import Route, State
 from engine.dialogue.types import Chances, Parting
 from engine.guard.rules import Rules
@@ -272,6 +272,9 @@ class Values(Protocol):
 
     async def lists(self, route: Route, upstream: Upstream) -> tuple[ValueList, ...]:
         """Columns in `route` of few values with all of them, as they were when read; raises as `links`."""
+
+    async def contents(self, route: Route, upstream: Upstream) -> tuple[ColumnContent, ...]:
+        """What columns in `route` hold in JSON or as dates in texts; raises as `links`."""
 
     async def near(
         self, texts: Sequence[tuple[ColumnKey, str]], route: Route, upstream: Upstream, encoder: Encoder

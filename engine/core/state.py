@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from engine.calibration.conformal import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import Entity, SchemaLinks, ValueLink, ValueList
+from engine.core.elements import ColumnContent, Entity, SchemaLinks, ValueLink, ValueList
 from engine.dialogue.refusal import Refusal
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
@@ -25,9 +25,9 @@ class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
     `probability` in [0, 1], among all that the asker may read. `entities`, `terms` (that the question names), `values`,
-    `lists` (of columns of few values, all of them), `links` (None without a linker) and `unknown` (what nothing in the
-    schema stands for): by the link stage. `learned`: by the retrieve_feedback stage, which adjusts similarities as
-    well.
+    `lists` (of columns of few values, all of them), `contents` (of JSON and of dates in texts), `links` (None without a
+    linker) and `unknown` (what nothing in the schema stands for): by the link stage. `learned`: by the
+    retrieve_feedback stage, which adjusts similarities as well.
     """
 
     database: Database
@@ -41,6 +41,7 @@ class Route:
     unknown: tuple[UnknownPhrase, ...] = ()
     learned: Learned = field(default_factory=Learned)
     terms: tuple[Term, ...] = ()
+    contents: tuple[ColumnContent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

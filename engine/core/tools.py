@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
 from engine.core.candidate import Candidate, likelihoods
-from engine.core.elements import NearValues, SchemaLinks, ValueLink, ValueList
+from engine.core.elements import ColumnContent, NearValues, SchemaLinks, ValueLink, ValueList
 from engine.core.ports import (
     Calibration,
     Catalog,
@@ -53,6 +53,10 @@ class NoValues:
         return ()
 
     async def lists(self, _route: Route, _upstream: Upstream) -> tuple[ValueList, ...]:
+        """None."""
+        return ()
+
+    async def contents(self, _route: Route, _upstream: Upstream) -> tuple[ColumnContent, ...]:
         """None."""
         return ()
 

@@ -24,7 +24,7 @@ from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
-from engine.decoding.sql_grammar import sql_grammar
+from engine.decoding.sql_grammar import sql_grammar, with_quotes
 from engine.dialogue.question import chosen, forbidden
 from engine.linking.mentions import terms_used
 from engine.llm.replies import FENCE, statement
@@ -108,7 +108,10 @@ class Writer:
         )
 
     def _grammar(self, mask: Mask) -> str:
-        return sql_grammar(self.shown, mask | self._unlikely, self.route.lists)
+        # What is compared with days is no list of texts.
+        dated = {each.column for each in self.route.contents if each.date_form}
+        lists = [each for each in self.route.lists if each.column not in dated]
+        return sql_grammar(self.shown, mask | self._unlikely, lists, self.route.contents)
 
     def _prompt(self, name: str, node: Node, **values: str) -> Prompt:
         # Under a grammar the text is the same for every mask: the server has it in its prefix cache.
@@ -234,6 +237,8 @@ class Attempts:
         if not written.finished:
             return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
         sql = statement(written.text)
+        if self._writer.grammars:
+            sql = with_quotes(sql, self._writer.shown)
         if node.mask and await self._checker.misplaces_literal(sql):
             return Rejection(Cause.MASK, "a literal stands beside another column than the one that holds it")
         candidate = Candidate(

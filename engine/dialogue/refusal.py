@@ -114,6 +114,8 @@ def lacking(phrases: Sequence[UnknownPhrase], databases: Sequence[str], *, partl
     """
     named = spoken([f"\u201c{each.text}\u201d" for each in phrases], "or")
     words = f"Nothing in {spoken(databases, 'or') or 'the schema'} stands for {named}"
+    if phrases[0].looked:
+        words += f", and no row of {spoken([_element(each) for each in phrases[0].looked], 'or')} holds it"
     helps = [
         "Say what it means in words that the tables have" if partly else "Ask about what the tables hold"
     ]

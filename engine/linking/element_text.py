@@ -14,6 +14,7 @@ from engine.core.ports import Encoder
 from engine.learning.phrase_adapter import PhraseAdapter
 from engine.linking.standing import adjusted, statuses
 from engine.text.tokens import identifier_words, shortness
+from schema_catalog.naming import quote_ident
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
 
 SHORT = 0.75
@@ -90,12 +91,14 @@ def _short_for(text: str, elements: Iterable[ColumnKey]) -> Iterator[tuple[Colum
 
 
 def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:
-    """Columns, and tables as a whole, in words."""
+    """Columns, and tables as a whole, in words; with the schema's where a bare name does not find the table."""
     words: dict[ColumnKey, str] = {}
     for table in snapshot.tables:
-        words[*table.key, WHOLE_TABLE] = name_words(table.name)
+        bare = snapshot.display_name(table) == quote_ident(table.name)
+        schema = "" if bare else f"{name_words(table.schema)} "
+        words[*table.key, WHOLE_TABLE] = schema + name_words(table.name)
         for column in table.columns:
-            words[*table.key, column.name] = qualified_words(table, column)
+            words[*table.key, column.name] = schema + qualified_words(table, column)
     return words
 
 

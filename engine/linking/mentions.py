@@ -121,14 +121,34 @@ def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
     terms = (each for each in snapshot.terms if identifier_words(each.name) in alone)
     of_terms = {element[:2] for each in terms for element in each.reads}
     called = synonyms & alone
-    return tuple(
+    found = [
         table
         for table, name in tables
         if table.key in of_terms
         or table.key in short
         or (name in alone and name[-1] not in endings)
         or not called.isdisjoint(map(identifier_words, table.synonyms))
-    )
+    ]
+    named = named_schemas(question, snapshot)
+    there = {table.name for table in found if table.schema in named}
+    return tuple(table for table in found if table.schema in named or table.name not in there)
+
+
+def named_schemas(question: str, snapshot: Snapshot) -> frozenset[str]:
+    """The schemas whose names stand in `question`, of several; `public` is a word of its own."""
+    schemas = {table.schema for table in snapshot.tables}
+    if len(schemas) == 1:
+        return frozenset()
+    words = {schema: identifier_words(schema) for schema in schemas - {"public"}}
+    alone = _standing_alone(identifier_words(question), {each for each in words.values() if each})
+    return frozenset(schema for schema, name in words.items() if name in alone)
+
+
+def in_named_schema(table: Table, named: Collection[str], snapshot: Snapshot) -> Table | None:
+    """The table of the same name in a schema that is `named`, where `table`'s own is not; None without one."""
+    if table.schema in named:
+        return None
+    return next((each for each in snapshot.tables if each.schema in named and each.name == table.name), None)
 
 
 def _named_in_short(

@@ -62,10 +62,16 @@ def near_values(text: str, values: Sequence[str], encoder: Encoder) -> NearValue
     """
     if text in values:
         return NearValues()
-    for rule in (*_SURE, _of_more_words):
-        if found := rule(text, values):
-            return NearValues(tuple(found), rule in _SURE) if len(found) <= NEAR else NearValues()
+    if found := spelt_otherwise(text, values):
+        return NearValues(tuple(found), sure=True) if len(found) <= NEAR else NearValues()
+    if found := _of_more_words(text, values):
+        return NearValues(tuple(found)) if len(found) <= NEAR else NearValues()
     return NearValues(_alike(text, values, encoder) if len(values) <= ENCODED else ())
+
+
+def spelt_otherwise(text: str, values: Sequence[str]) -> list[str]:
+    """Those of `values` that are `text` but for its spelling, by the first way that finds any."""
+    return next((found for rule in _SURE if (found := rule(text, values))), [])
 
 
 def _same_key(text: str, values: Sequence[str]) -> list[str]:

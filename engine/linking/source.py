@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import asyncpg
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.elements import WHOLE_TABLE, Entity, NearValues, ValueLink, ValueList
+from engine.core.elements import WHOLE_TABLE, ColumnContent, Entity, NearValues, ValueLink, ValueList
 from engine.core.ports import Encoder, Upstream
 from engine.core.state import Route
+from engine.linking.contents import DATES, JSON_TYPES, PATHS, date_form
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
 from engine.linking.mentions import short_description
@@ -27,6 +28,7 @@ from engine.linking.value_reader import text_columns
 from engine.text import normalise as folding
 from engine.text.tokens import identifier_words
 from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.naming import quote_literal
 from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey
 from schema_catalog.values import ValueStore, Version
 
@@ -64,6 +66,11 @@ class StoredValues:
         index, seen = await self._seen(route, upstream)
         return await asyncio.to_thread(_lists, route, index, seen)
 
+    async def contents(self, route: Route, upstream: Upstream) -> tuple[ColumnContent, ...]:
+        """Of columns of JSON and of dated texts, those of the likeliest tables first."""
+        index, seen = await self._seen(route, upstream, json=True)
+        return await asyncio.to_thread(lambda: tuple(_contents(route, index, seen)))
+
     async def near(
         self, texts: Sequence[tuple[ColumnKey, str]], route: Route, upstream: Upstream, encoder: Encoder
     ) -> tuple[NearValues, ...]:
@@ -73,11 +80,16 @@ class StoredValues:
         index, seen = await self._seen(route, upstream)
         return await asyncio.to_thread(lambda: tuple(_near(*each, index, seen, encoder) for each in texts))
 
-    async def _seen(self, route: Route, upstream: Upstream) -> tuple[ValueIndex, NDArray[np.bool_]]:
-        """The index of the route's database, and for each of its columns whether the asker may see values of it."""
+    async def _seen(
+        self, route: Route, upstream: Upstream, *, json: bool = False
+    ) -> tuple[ValueIndex, NDArray[np.bool_]]:
+        """The index of the route's database, and for each of its columns whether the asker may see values of it.
+
+        `json`: also of JSON, of which expressions are kept and no values.
+        """
         index = await self.index(route.database.name)
         hidden = await upstream.row_secured(route.database) if len(index) else frozenset[TableKey]()
-        return index, await asyncio.to_thread(_visible, route, index, hidden)
+        return index, await asyncio.to_thread(_visible, route, index, hidden, json=json)
 
     async def prepare(self, databases: Sequence[Database]) -> None:
         """Reads and indexes ahead of the first question; raises `StoreUnavailableError`."""
@@ -109,7 +121,9 @@ class StoredValues:
         return known[1]
 
 
-def _visible(route: Route, index: ValueIndex, hidden: frozenset[TableKey]) -> NDArray[np.bool_]:
+def _visible(
+    route: Route, index: ValueIndex, hidden: frozenset[TableKey], *, json: bool
+) -> NDArray[np.bool_]:
     """The columns of the route's schema, without tables in `hidden` and what is sensitive.
 
     Reads all of it: not for the event loop.
@@ -117,8 +131,20 @@ def _visible(route: Route, index: ValueIndex, hidden: frozenset[TableKey]) -> ND
     return index.visible(
         (*table.key, column.name)
         for table, column in route.snapshot.columns()
-        if table.key not in hidden and not is_sensitive(column)
+        if table.key not in hidden and not is_sensitive(column) and (json or column.type not in JSON_TYPES)
     )
+
+
+def _contents(route: Route, index: ValueIndex, seen: NDArray[np.bool_]) -> Iterator[ColumnContent]:
+    types = {(*table.key, column.name): column.type for table, column in route.snapshot.columns()}
+    order = {table: place for place, table in enumerate(route.tables)}
+    places: list[int] = np.flatnonzero(seen).tolist()
+    for place in sorted(places, key=lambda place: order.get(index.columns[place][:2], len(order))):
+        column = index.columns[place]
+        if types[column] in JSON_TYPES:
+            yield ColumnContent(column, tuple(index.values(place, PATHS)))
+        elif (form := date_form(index.values(place, DATES))) is not None:
+            yield ColumnContent(column, (f"to_date({{}}, {quote_literal(form)})",), form)
 
 
 def _lists(route: Route, index: ValueIndex, seen: NDArray[np.bool_]) -> tuple[ValueList, ...]:

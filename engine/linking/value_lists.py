@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
-from engine.core.deadline import Deadline
 from engine.core.elements import ValueList
-from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.errors import NLError
+from engine.linking.looking import looked
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import TableKey
 
@@ -39,20 +37,10 @@ async def whole_lists(
     Raises `CancelledError` where the question's time is over.
     """
     kept = _within_limits(lists, route)
-    if not kept or not tools.limits.run_candidates:
+    row = await looked(_look(kept), route, state, tools, SECONDS) if kept else None
+    if row is None:
         return ()
-    sql = _look(kept)
-    clock = state.deadline.clock
-    deadline = Deadline(clock() + min(SECONDS, state.deadline.remaining()), clock)
-    try:
-        plan = await tools.upstream.explain(route.database, state.ask.asker, sql, deadline)
-        if plan.cost > tools.limits.run_cost:
-            return ()
-        result = await tools.upstream.run(route.database, state.ask.asker, sql, 1, deadline)
-    except (StatementError, NLError):
-        state.deadline.remaining()
-        return ()
-    said = dict(zip((each.column for each in kept), result.rows[0], strict=True))
+    said = dict(zip((each.column for each in kept), row, strict=True))
     return tuple(
         ValueList(each.column, (*each.values, "") if said[each.column] == _EMPTY_TOO else each.values)
         for each in kept

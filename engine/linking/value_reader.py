@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from engine.core.deadline import Deadline
 from engine.core.ports import StatementError, Upstream
 from engine.errors import NLError, UnsafeSQLError
+from engine.linking.contents import JSON_TYPES, json_expressions
 from engine.types import Asker
 from schema_catalog.naming import quote_ident
 from schema_catalog.refresh import ConnectSettings, UnreachableError, connected
@@ -24,6 +25,9 @@ VALUES = 5_000
 """Values that are kept of one column, the commonest; LENGTH: characters that a kept one has at most."""
 
 LENGTH = 80
+
+DOCUMENTS, DOCUMENT = 200, 4_000
+"""Documents of a column of JSON whose keys are read, and characters of each, at most."""
 
 SECONDS = 60.0
 """For one column."""
@@ -46,10 +50,19 @@ class Unread:
 
 def text_columns(snapshot: Snapshot) -> tuple[ColumnKey, ...]:
     """The columns of text of tables in `SAME_FOR_ALL`."""
+    return _columns(snapshot, frozenset(TEXT_TYPES))
+
+
+def json_columns(snapshot: Snapshot) -> tuple[ColumnKey, ...]:
+    """The same of JSON."""
+    return _columns(snapshot, JSON_TYPES)
+
+
+def _columns(snapshot: Snapshot, types: frozenset[str]) -> tuple[ColumnKey, ...]:
     return tuple(
         (*table.key, column.name)
         for table, column in snapshot.columns()
-        if table.kind in SAME_FOR_ALL and column.type.split("(")[0] in TEXT_TYPES
+        if table.kind in SAME_FOR_ALL and column.type.split("(")[0] in types
     )
 
 
@@ -90,7 +103,7 @@ async def read_values(
     return tuple(
         [
             _refused(column, tables.get(column[:2]), secured=column[:2] in secured)
-            or await _read(reader, asker, column, upstream)
+            or await _read(reader, asker, column, _json_type(column, tables[column[:2]]), upstream)
             for column in wanted
         ]
     )
@@ -106,16 +119,28 @@ def _refused(column: ColumnKey, table: Table | None, *, secured: bool) -> Unread
     return None
 
 
+def _json_type(column: ColumnKey, table: Table) -> str | None:
+    """`json` or `jsonb`; None of any other column."""
+    return next(
+        (each.type for each in table.columns if each.name == column[2] and each.type in JSON_TYPES), None
+    )
+
+
 async def _read(
-    reader: Database, asker: Asker, column: ColumnKey, upstream: Upstream
+    reader: Database, asker: Asker, column: ColumnKey, json: str | None, upstream: Upstream
 ) -> ColumnValues | Unread:
+    """Of JSON the expressions for what some of its documents hold, else the values."""
     deadline = Deadline(time.monotonic() + SECONDS)
+    sql, most = (_statement(column), VALUES) if json is None else (_documents(column), DOCUMENTS)
     try:
-        result = await upstream.run(reader, asker, _statement(column), VALUES, deadline)
+        result = await upstream.run(reader, asker, sql, most, deadline)
     except (StatementError, UnsafeSQLError) as error:
         return Unread(column, error.message)
     except NLError as error:
         return Unread(column, error.message, forget=False)
+    if json is not None:
+        held = json_expressions((row[0] for row in result.rows if row[0] is not None), json)
+        return ColumnValues(column, tuple(filter(_plain, held)), more=True)
     values = tuple(row[0] for row in result.rows if row[0] is not None and _plain(row[0]))
     # A row of NULL stands for the values that are too long.
     return ColumnValues(column, values, more=result.truncated or len(values) < len(result.rows))
@@ -131,6 +156,14 @@ def _statement(column: ColumnKey) -> str:
         f"SELECT CASE WHEN length(v) <= {LENGTH} THEN v END FROM"  # noqa: S608 - quoted names
         f" (SELECT {quote_ident(column[2])}::text AS v FROM {table}) AS t"
         " WHERE v <> '' GROUP BY 1 ORDER BY count(*) DESC, 1"
+    )
+
+
+def _documents(column: ColumnKey) -> str:
+    table, name = ".".join(map(quote_ident, column[:2])), quote_ident(column[2])
+    return (
+        f"SELECT v FROM (SELECT {name}::text AS v FROM {table}) AS t"  # noqa: S608 - quoted names
+        f" WHERE length(v) <= {DOCUMENT} LIMIT {DOCUMENTS}"
     )
 
 

@@ -23,7 +23,15 @@ import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 
-from engine.core.elements import WHOLE_TABLE, Relation, ValueLink, elements_of, elements_read, is_masked
+from engine.core.elements import (
+    WHOLE_TABLE,
+    ColumnContent,
+    Relation,
+    ValueLink,
+    elements_of,
+    elements_read,
+    is_masked,
+)
 from engine.core.state import Route
 from engine.decoding.sql_grammar import qualifier
 from engine.dialogue.question import conversation_text
@@ -138,6 +146,25 @@ def value_text(
     return prompt("values", lines="\n".join(lines)) + "\n\n" if lines else ""
 
 
+CONTENTS = 8
+"""Columns of which a prompt shows what they hold, at most."""
+
+
+def content_text(
+    contents: Sequence[ColumnContent], shown: Snapshot, hidden: Container[ColumnKey] = frozenset()
+) -> str:
+    """The block for the prompt, or an empty text; only of columns of `shown` that are not in `hidden`."""
+    names = (
+        (each, element_name(each.column, shown)) for each in contents if not is_masked(each.column, hidden)
+    )
+    lines = [
+        f"{name}: {', '.join(part.replace('{}', name, 1) for part in each.expressions)}"
+        for each, name in names
+        if name is not None and each.expressions
+    ]
+    return prompt("contents", lines="\n".join(lines[:CONTENTS])) + "\n\n" if lines else ""
+
+
 def condition(link: ValueLink, shown: Snapshot) -> str | None:
     """`singer.country = 'France'`; None where `shown` does not have the column."""
     name = element_name(link.column, shown)
@@ -167,6 +194,7 @@ def known_text(
     """The blocks for the prompt, or an empty text; only of elements of `shown` that are not in `hidden`."""
     text = term_text(route.terms, shown, hidden)
     text += value_text(route.values, shown, hidden)
+    text += content_text(route.contents, shown, hidden)
     text += example_text(route.learned, shown, hidden)
     if lines := conversation_text(dialogue):
         text += prompt("conversation", lines=lines) + "\n\n"

@@ -10,10 +10,13 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import Column, Snapshot, Table, TableKey
 
 COMMENT_LENGTH = 60
+LISTED, LISTED_LENGTH = 16, 40
+"""Values of a column that are listed at most, and characters of each: with a longer one none is."""
+
 CHARACTERS = 9_000
 """Characters of schema that a prompt holds at most: about 3,000 tokens."""
 
@@ -43,11 +46,11 @@ def schema_text(snapshot: Snapshot, ranked: Sequence[TableKey]) -> tuple[str, Sn
 
 
 def table_text(snapshot: Snapshot, table: Table) -> str:
-    """One table: `name(column type PK -> table.column "attributes; synonyms; comment", …) "comment"`."""
+    """One table: `name(column type in ('label', …) PK -> table.column "marks; synonyms; comment", …) "comment"`."""
     references = {key.columns[0]: key for key in table.foreign_keys if len(key.columns) == 1}
     columns = []
     for column in table.columns:
-        text = f"{quote_ident(column.name)} {short_type(column)}"
+        text = f"{quote_ident(column.name)} {short_type(column)}{listed(column.labels)}"
         if table.primary_key == (column.name,):
             text += " PK"
         if column.name in references:
@@ -63,6 +66,13 @@ def short_type(column: Column) -> str:
         if pattern.fullmatch(column.type):
             return short
     return column.type
+
+
+def listed(values: Sequence[str]) -> str:
+    """` in ('NEW', 'CLOSED')`; nothing of no values, of many, or of long ones."""
+    if not 0 < len(values) <= LISTED or max(map(len, values)) > LISTED_LENGTH:
+        return ""
+    return f" in ({', '.join(map(quote_literal, values))})"
 
 
 def _fitting(texts: dict[TableKey, str], ranked: Sequence[TableKey]) -> Collection[TableKey]:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from engine.core.elements import ValueList
 from engine.errors import for_log
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
+from engine.linking.mentions import in_named_schema, named_schemas
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.rewrite.rules.periods import periods_cut_short
@@ -19,6 +20,7 @@ from engine.rewrite.rules.sums import counted_measures, is_measure
 from engine.rewrite.scope import Scopes, TableRef, from_parts
 from engine.sql.tree import parsed, repeated_items, unwrapped
 from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.naming import dotted
 from schema_catalog.types import ColumnKey, Snapshot, Table
 
 _MEASURES = (exp.Count, exp.Sum, exp.Avg)
@@ -49,6 +51,7 @@ def contradictions(
             *_of_rows(question, statement, lists),
             *_of_many(statement, asked),
             *_of_references(statement),
+            *_of_schemas(question, statement),
         )
     except Exception as error:  # noqa: BLE001 - what cannot be taken apart is not doubted, and costs no question
         _LOG.warning("contradictions_failed", error=for_log(error))
@@ -102,6 +105,15 @@ def _of_references(statement: Statement) -> Iterator[str]:
     for column, stranger, meant in _strangers_compared(statement):
         names = (f"{table}.{name}" for _, table, name in (column, stranger, meant))
         yield "compares {} with {}, and it refers to {}".format(*names)
+
+
+def _of_schemas(question: str, statement: Statement) -> Iterator[str]:
+    snapshot = statement.scopes.snapshot
+    named = named_schemas(question, snapshot)
+    for read in statement.scopes.all_reads() if named else ():
+        other = None if read.table is None else in_named_schema(read.table, named, snapshot)
+        if other is not None and read.table is not None:
+            yield f"reads {dotted(read.table.key)}, not {dotted(other.key)}"
 
 
 def _aggregated_groups(statement: Statement) -> Iterator[str]:

@@ -272,6 +272,7 @@ def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Cont
             mentioned_tables(question, route.snapshot),
             tables,
             lists=route.lists,
+            contents=route.contents,
         )
         for route, tables in zip(state.routes, secured, strict=True)
     ]

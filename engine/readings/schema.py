@@ -12,14 +12,9 @@ from dataclasses import dataclass, replace
 from engine.core.elements import ValueList
 from engine.core.state import Route
 from engine.prompting.known_text import quoted
-from schema_catalog.naming import quote_ident, quote_literal
+from engine.prompting.schema_text import listed
+from schema_catalog.naming import quote_ident
 from schema_catalog.types import Attributes, Column, ColumnKey, Snapshot, Table, TableKey
-
-VALUES = 16
-"""Values of a column that are listed at most."""
-
-VALUE_LENGTH = 40
-"""Characters of a value that is listed at most; of a column with a longer one none is."""
 
 NAMES = 200
 """Tables that are named at most where there is no room for their columns."""
@@ -77,7 +72,8 @@ def _table(table: Table, snapshot: Snapshot, values: Mapping[ColumnKey, ValueLis
             line += (
                 f" -> {_name(snapshot, (key.ref_schema, key.ref_table))}.{quote_ident(key.ref_columns[0])}"
             )
-        lines.append(line + _listed(values.get((*table.key, column.name))) + _said(column))
+        known = values.get((*table.key, column.name))
+        lines.append(line + listed(column.labels if known is None else known.values) + _said(column))
     lines += _composite(table, snapshot)
     return "\n".join(lines)
 
@@ -95,15 +91,6 @@ def _composite(table: Table, snapshot: Snapshot) -> Iterator[str]:
 def _name(snapshot: Snapshot, key: TableKey) -> str:
     table = next((each for each in snapshot.tables if each.key == key), None)
     return ".".join(map(quote_ident, key)) if table is None else snapshot.display_name(table)
-
-
-def _listed(known: ValueList | None) -> str:
-    """The values of a column of few; nothing where there are more, or long ones."""
-    if known is None or not known.values or max(map(len, known.values)) > VALUE_LENGTH:
-        return ""
-    if len(known.values) > VALUES:
-        return ""
-    return f" in ({', '.join(map(quote_literal, known.values))})"
 
 
 def _said(element: Table | Column) -> str:

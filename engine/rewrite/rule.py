@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from engine.core.candidate import RuleKind
-from engine.core.elements import ValueLink, ValueList
+from engine.core.elements import ColumnContent, ValueLink, ValueList
 from engine.linking.dimensions import LinkedDimension
 from engine.rewrite.implied_references import with_implied_references, with_shared_columns
 from engine.rewrite.scope import Scopes
@@ -21,9 +21,10 @@ class Context:
     """What a rule may look at beside the statement.
 
     `mentioned`: the tables that the question names. `secured`: those of which roles see different rows. `stored`:
-    column and text that it does not hold → the value to write in its place. `linked`: element → probability that the
+    column and text that it does not hold → the value to write in its place. `in_any_case`: column and text that it
+    holds but for capital letters. `linked`: element → probability that the
     question is about it, none without a linker. `dimensions`: what the question asks a number for each of. `lists`: of
-    columns of few values, all of them.
+    columns of few values, all of them. `contents`: of columns of JSON and of days in texts.
     """
 
     snapshot: Snapshot
@@ -32,9 +33,11 @@ class Context:
     mentioned: Sequence[Table] = ()
     secured: frozenset[TableKey] = frozenset()
     stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
+    in_any_case: frozenset[tuple[ColumnKey, str]] = frozenset()
     linked: Mapping[ColumnKey, float] = field(default_factory=dict)
     dimensions: Sequence[LinkedDimension] = ()
     lists: Sequence[ValueList] = ()
+    contents: Sequence[ColumnContent] = ()
 
     @property
     def references(self) -> ForeignKeyGraph:

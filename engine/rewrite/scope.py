@@ -69,6 +69,10 @@ class Scopes:
             name = part.this.alias_or_name
             yield TableRef(name, self._table(part.this, scope.sources.get(name)), part.this)
 
+    def all_reads(self) -> list[TableRef]:
+        """Every entry of every FROM."""
+        return [read for reads in self.reads.values() for read in reads]
+
     def _table(self, node: exp.Expression, source: object) -> Table | None:
         """The catalog's table that FROM names; None for a query's rows, be it one of WITH."""
         if not isinstance(node, exp.Table) or not isinstance(source, exp.Table):

@@ -75,7 +75,8 @@ async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -
 
     Sure are the first ones alone, and of them those of columns of which all values were read.
     """
-    literals = [each for each in (*check.missing, *check.unknown) if not each.pattern]
+    sought = (each for each in (*check.missing, *check.unknown) if each not in check.in_any_case)
+    literals = [each for each in sought if not each.pattern]
     texts = [(each.column, each.text) for each in literals]
     try:
         found = await tools.values.near(texts, route, tools.upstream, tools.encoder)
@@ -95,27 +96,32 @@ def _corrected(
     """What becomes of the candidate: itself, corrected ones, or both. Parses: not for the event loop."""
     fruitless = candidate.fruitless or check.all_invented
     itself = replace(candidate, missing=check.missing, fruitless=fruitless)
-    left = tuple(each for each in check.missing if each not in near)
-    still = replace(check, missing=left, present=(*check.present, *near))
+    found = (*near, *check.in_any_case)
+    left = tuple(each for each in check.missing if each not in found)
+    still = replace(check, missing=left, present=(*check.present, *found))
     made = [
         replace(
             candidate.rewritten(each.sql, each.changes),
             missing=left,
             fruitless=candidate.fruitless or still.all_invented,
         )
-        for each in _statements(candidate, near, route, tools)
+        for each in _statements(candidate, check, near, route, tools)
     ]
     sure = bool(made) and all(each.sure for each in near.values())
     return tuple(made) if sure else (itself, *made)
 
 
-def _statements(candidate: Candidate, near: Found, route: Route, tools: Tools) -> Iterator[Rewritten]:
+def _statements(
+    candidate: Candidate, check: LiteralCheck, near: Found, route: Route, tools: Tools
+) -> Iterator[Rewritten]:
     """The candidate with each choice of near values, the nearest first."""
     given = Rewritten(candidate.sql, candidate.changes)
     keys = [(literal.column, literal.text) for literal in near]
-    choices = product(*(each.values for each in near.values())) if near else ()
+    any_case = frozenset((literal.column, literal.text) for literal in check.in_any_case)
+    choices = product(*(each.values for each in near.values())) if near or any_case else ()
     for chosen in islice(choices, CORRECTED):
-        context = Context(route.snapshot, stored=dict(zip(keys, chosen, strict=True)))
+        stored = dict(zip(keys, chosen, strict=True))
+        context = Context(route.snapshot, stored=stored, in_any_case=any_case)
         made = correct(given, context, tools.generation.rules_off)
         if made.sql != given.sql:
             yield made

@@ -151,6 +151,7 @@ class Explorer:
             linked={} if route.links is None else route.links.probabilities,
             dimensions=linked_dimensions(state.ask.question, route.entities),
             lists=route.lists,
+            contents=route.contents,
         )
         self.checker = Checker(context, route, state, tools)
         self._attempts = Attempts(self._writer, self.checker)

@@ -12,12 +12,15 @@ from engine.core.state import Route, State
 from engine.core.tools import NoLinker, Tools
 from engine.errors import NLError
 from engine.linking.element_text import linked
+from engine.linking.labels import label_links, label_lists
+from engine.linking.match import LINKS
 from engine.linking.mentions import named_terms
 from engine.linking.spans import entities
 from engine.linking.standing import preferred_first
 from engine.linking.value_lists import whole_lists
 from engine.prompting.known_text import condition, defined
 from engine.types import TraceLine
+from engine.understanding.missing_values import held_words
 from engine.understanding.unknown import unknown_phrases
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey, Term
@@ -26,7 +29,8 @@ from schema_catalog.types import ColumnKey, Term
 async def link(state: State, tools: Tools) -> State:
     """Sets `entities`, `links`, `terms`, `values`, `lists` and `unknown` of every route, deprecated tables last.
 
-    The last three are empty where the store or the database fails: a stored value's words would pass for unknown.
+    Where the store or the database fails the last three hold no stored values, and nothing is unknown: a stored
+    value's words would pass for it.
 
     Raises `CancelledError` (57014).
     """
@@ -59,14 +63,21 @@ async def link(state: State, tools: Tools) -> State:
 
 
 async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:
+    """The route with values and lists; labels are known without the store."""
+    labels = await asyncio.to_thread(label_links, state.ask.question, route)
+    declared = label_lists(route.snapshot)
     try:
         links = await tools.values.links(state.ask.question, route, tools.upstream)
         lists = await tools.values.lists(route, tools.upstream)
+        contents = await tools.values.contents(route, tools.upstream)
     except (NLError, StatementError, StoreUnavailableError) as error:
         state.deadline.remaining()
-        return route, [TraceLine("link", "no values", f"{route.database.name}: {error}")]
+        known = replace(route, values=labels, lists=declared)
+        return known, [TraceLine("link", "no values", f"{route.database.name}: {error}")]
+    links = (*labels, *links)[:LINKS]
     lines = [_value_line(route, link) for link in links]
-    route = replace(route, values=links, lists=await whole_lists(lists, route, state, tools))
+    lists = await whole_lists(lists, route, state, tools)
+    route = replace(route, values=links, lists=(*declared, *lists), contents=contents)
     lines += [
         TraceLine(
             "link", "all values known", f"{route.database.name}: {_element(each.column)}", len(each.values)
@@ -74,6 +85,7 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         for each in route.lists
     ]
     unknown = await asyncio.to_thread(unknown_phrases, state.ask.question, route, tools.encoder)
+    unknown = await held_words(unknown, route, state, tools)
     lines += [
         TraceLine("link", "nothing stands for", f"{route.database.name}: {each.text}", each.cosine)
         for each in unknown

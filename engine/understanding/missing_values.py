@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pglast import ast, enums
 
 from engine.core.candidate import Candidate
-from engine.core.deadline import Deadline
 from engine.core.elements import Relation
-from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.errors import NLError
 from engine.guard.analyse import UnreadableError
+from engine.linking.looking import looked
+from engine.linking.standing import is_sensitive
 from engine.sql.binder import bind
 from engine.sql.bound_query import Bound, Cell
-from engine.understanding.types import Literal, LiteralCheck
+from engine.understanding.types import Literal, LiteralCheck, UnknownPhrase
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Snapshot, Table
 from schema_catalog.values import TEXT_TYPES
@@ -30,8 +30,11 @@ from schema_catalog.values import TEXT_TYPES
 LOOKED_FOR = 8
 """Literals looked for at most: a statement with more holds a list that somebody gave."""
 
-SECONDS = 1.0
-"""For the look at most, of what the question has left."""
+SECONDS, CASE_SECONDS = 1.0, 0.2
+"""For a look at most, of what the question has left: for texts as they are, and in any case, which no index helps."""
+
+WORDS, COLUMNS = 3, 8
+"""Words of a question, and columns of text in which they are looked for, at most."""
 
 _KINDS = frozenset(
     {
@@ -54,13 +57,62 @@ async def check_literals(candidate: Candidate, route: Route, state: State, tools
     literals = await asyncio.to_thread(compared_literals, candidate.sql, route.snapshot)
     known = [each for each in literals if _is_linked(each, route)]
     open_ = [each for each in literals if each not in known]
-    may_look = bool(open_) and len(open_) <= LOOKED_FOR and tools.limits.run_candidates
-    found = await _looked_for(open_, route, state, tools) if may_look else None
-    if found is None:
+    may_look = bool(open_) and len(open_) <= LOOKED_FOR
+    sql = f"SELECT {', '.join(map(_exists, open_))}"
+    row = await looked(sql, route, state, tools, SECONDS) if may_look else None
+    if row is None:
         return LiteralCheck(present=tuple(known), unknown=tuple(open_))
+    found = [value == "t" for value in row]
     present = [each for each, there in zip(open_, found, strict=True) if there]
     missing = [each for each, there in zip(open_, found, strict=True) if not there]
-    return LiteralCheck((*known, *present), tuple(missing))
+    in_any_case = await _in_any_case(missing, route, state, tools)
+    return LiteralCheck((*known, *present), tuple(missing), in_any_case=in_any_case)
+
+
+async def _in_any_case(
+    missing: Sequence[Literal], route: Route, state: State, tools: Tools
+) -> tuple[Literal, ...]:
+    """The literals that are stored but for capital letters; none where that is not known."""
+    equal = [each for each in missing if not each.pattern and each.text.lower() != each.text.upper()]
+    sql = f"SELECT {', '.join(map(_held, equal))}"
+    row = await looked(sql, route, state, tools, CASE_SECONDS) if equal else None
+    return tuple(each for each, there in zip(equal, row or (), strict=row is not None) if there == "t")
+
+
+async def held_words(
+    words: Sequence[UnknownPhrase], route: Route, state: State, tools: Tools
+) -> tuple[UnknownPhrase, ...]:
+    """Those of `words` that no column of text holds as a value, with the columns that were looked through.
+
+    Of the likeliest tables. All of them, unchanged, where that is not known. Raises as `check_literals`.
+    """
+    columns = _text_columns(route)[:COLUMNS]
+    if not words or len(words) > WORDS or not columns:
+        return tuple(words)
+    literals = [[Literal(column, each.text) for column in columns] for each in words]
+    tests = (f"({' OR '.join(map(_held, some))})" for some in literals)
+    row = await looked(f"SELECT {', '.join(tests)}", route, state, tools, CASE_SECONDS)
+    if row is None:
+        return tuple(words)
+    return tuple(
+        replace(each, looked=tuple(columns)) for each, there in zip(words, row, strict=True) if there != "t"
+    )
+
+
+def _held(literal: Literal) -> str:
+    schema, table, column = map(quote_ident, literal.column)
+    return f"EXISTS (SELECT 1 FROM {schema}.{table} WHERE lower({column}::text) = lower({quote_literal(literal.text)}))"  # noqa: S608  all parts are quoted
+
+
+def _text_columns(route: Route) -> list[ColumnKey]:
+    tables = {table.key: table for table in route.snapshot.tables}
+    return [
+        (*key, column.name)
+        for key in route.tables
+        if key in tables
+        for column in tables[key].columns
+        if column.type.split("(")[0] in TEXT_TYPES and not is_sensitive(column)
+    ]
 
 
 def compared_literals(sql: str, snapshot: Snapshot) -> tuple[Literal, ...]:
@@ -119,26 +171,6 @@ def _is_linked(literal: Literal, route: Route) -> bool:
         for link in route.values
         if link.column == literal.column and link.relation is not Relation.SUCH_AS
     )
-
-
-async def _looked_for(
-    literals: Sequence[Literal], route: Route, state: State, tools: Tools
-) -> tuple[bool, ...] | None:
-    """Whether each occurs; None where that is not known: too costly, too slow, not allowed."""
-    sql = f"SELECT {', '.join(map(_exists, literals))}"
-    deadline = Deadline(
-        state.deadline.clock() + min(SECONDS, state.deadline.remaining()), state.deadline.clock
-    )
-    asker, upstream = state.ask.asker, tools.upstream
-    try:
-        plan = await upstream.explain(route.database, asker, sql, deadline)
-        if plan.cost > tools.limits.run_cost:
-            return None
-        result = await upstream.run(route.database, asker, sql, 1, deadline)
-    except (StatementError, NLError):
-        state.deadline.remaining()
-        return None
-    return tuple(value == "t" for value in result.rows[0])
 
 
 def _exists(literal: Literal) -> str:

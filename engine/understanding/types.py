@@ -9,11 +9,15 @@ from schema_catalog.types import ColumnKey
 
 @dataclass(frozen=True, slots=True)
 class UnknownPhrase:
-    """A word of the question that nothing stands for. `nearest`: the closest element, and its `cosine` in [-1, 1]."""
+    """A word of the question that nothing stands for. `nearest`: the closest element, and its `cosine` in [-1, 1].
+
+    `looked`: the columns of text in whose rows it was looked for as well, in any case.
+    """
 
     text: str
     nearest: ColumnKey | None
     cosine: float
+    looked: tuple[ColumnKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +36,15 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class LiteralCheck:
-    """Which of a statement's literals its columns hold. `unknown`: those that could not be looked for."""
+    """Which of a statement's literals its columns hold. `unknown`: those that could not be looked for.
+
+    `in_any_case`: of the missing ones those that are a stored text but for capital letters.
+    """
 
     present: tuple[Literal, ...] = ()
     missing: tuple[Literal, ...] = ()
     unknown: tuple[Literal, ...] = ()
+    in_any_case: tuple[Literal, ...] = ()
 
     @property
     def all_invented(self) -> bool:

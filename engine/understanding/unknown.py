@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from engine.core.elements import WHOLE_TABLE, Entity, ValueLink
 from engine.core.ports import Encoder
 from engine.core.state import Route
+from engine.linking.contents import keys_of
 from engine.linking.element_text import compared, element_words, name_words
 from engine.linking.spans import Span, SpanKind, entities, spans
 from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS, identifier_words
@@ -127,6 +128,9 @@ def _open_words(question: str, route: Route) -> Iterator[tuple[str, str]]:
     bare = QUOTED.sub(" ", question)
     named = {part.lower() for name in _CAPITAL.findall(bare) for part in re.findall(r"[^\W_]+", name)}
     stored = {part for link in route.values for part in identifier_words(link.span)}
+    stored |= {
+        part for each in route.contents for key in keys_of(each.expressions) for part in identifier_words(key)
+    }
     spoken = schema_words(route.snapshot)
     for phrase in entities(question):
         for word in phrase.split():

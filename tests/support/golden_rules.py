@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.candidate import RuleKind
-from engine.core.elements import Relation, ValueLink, ValueList
+from engine.core.elements import ColumnContent, Relation, ValueLink, ValueList
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.element_text import compared, element_words
 from engine.linking.mentions import mentioned_tables
@@ -20,7 +20,7 @@ from engine.rewrite.rule import Context, Rule, Statement
 from engine.rewrite.rules import RULES
 from engine.sql.tree import parsed
 from engine.text.tokens import identifier_words
-from schema_catalog.types import ColumnKey, ForeignKey, Snapshot, Table, TableKind
+from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC, table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rewrite"
@@ -29,7 +29,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|linked|lists|rules): (.+)$")
+_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|linked|lists|days|cased|rules): (.+)$")
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -84,6 +84,53 @@ SCHEMAS: Mapping[str, Snapshot] = {
     "tour": replace(
         MUSIC,
         tables=(*MUSIC.tables, table("tour", "tour_id stadium_id", ("stadium_id", "stadium", "stadium_id"))),
+    ),
+    "tickets": Snapshot(
+        "tickets",
+        ("public",),
+        (
+            replace(
+                table("ticket", "ticket_id title"),
+                columns=(
+                    Column("ticket_id", "integer"),
+                    Column("title", "text"),
+                    Column("state", "ticket_state", labels=("NEW", "IN_PROGRESS", "CLOSED")),
+                ),
+            ),
+        ),
+    ),
+    "reports": Snapshot(
+        "reports",
+        ("public",),
+        (_typed(_of("public", "report", "report_id device payload due"), payload="jsonb"),),
+    ),
+    "camel": Snapshot(
+        "camel",
+        ("public",),
+        (
+            _typed(_of("public", "Loan", "loanId memberId to Code code"), memberId="integer"),
+            _typed(_of("public", "Member", "memberId isActive"), memberId="integer", isActive="boolean"),
+        ),
+    ),
+    "clinics": Snapshot(
+        "clinics",
+        ("public",),
+        tuple(
+            table
+            for schema in ("north", "south")
+            for table in (
+                _of(schema, "patient", "patient_id name"),
+                _typed(
+                    _of(
+                        schema,
+                        "visit",
+                        "visit_id patient_id fee",
+                        ("patient_id", schema, "patient", "patient_id"),
+                    ),
+                    fee="integer",
+                ),
+            )
+        ),
     ),
     "islands": Snapshot(
         "islands",
@@ -163,7 +210,8 @@ class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
     `values`, `lists`: "table.column = value, value; …". `stored`: "table.column / text =
-    value; …". `linked`: "table.column probability; …", with `*` a table.
+    value; …". `linked`: "table.column probability; …", with `*` a table. `days`: "table.column = form". `cased`: as
+    `stored`, the value is what the column may hold.
     """
 
     rule: Rule
@@ -176,6 +224,8 @@ class Pair:
     stored: str = ""
     linked: str = ""
     lists: str = ""
+    days: str = ""
+    cased: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -192,11 +242,13 @@ class Pair:
             mentioned_tables(self.question, self.snapshot),
             frozenset(("public", name) for name in self.secured.split()),
             _stored(self.stored),
+            frozenset(_stored(self.cased)),
             _chances(self.linked),
             linked_dimensions(
-                self.question, compared(entities(self.question), element_words(self.snapshot), _Words())
+                self.question, compared(entities(self.question), element_words(self.snapshot), Words())
             ),
             tuple(ValueList(each.column, each.values) for each in _links(self.lists)),
+            tuple(ColumnContent(each.column, (), each.values[0]) for each in _links(self.days)),
         )
 
     def applied(self, sql: str) -> str | None:
@@ -230,7 +282,7 @@ def _pairs(block: str, name: str) -> list[Pair]:
     return [Pair(BY_NAME[rule], before, None if after == UNCHANGED else after, **given) for rule in rules]
 
 
-class _Words:
+class Words:
     """An encoder to which texts are as near as they share words, in singular or plural."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -23,8 +23,14 @@ TEXTS: Mapping[str, Sequence[str | None]] = {
     "name": ("Wembley", "WEMBLEY", "Oval", None),
     "isofficial": ("T", "F", None),
     "dpt_cd": tuple(map(str, range(1, 17))),
+    "due": ("03.05.2026", "28.05.2026", "01.06.2026", None),
     "dpt_nm": ("Sales", "Legal", None),
     "capacity": ("3", "1,200", "12 km", "90", "n/a", None),
+}
+
+CHOICES: Mapping[str, tuple[object, ...]] = {
+    "boolean": (True, False, None),
+    "jsonb": ('{"heat": 3, "state": "on"}', '{"state": "off"}', None),
 }
 
 DAYS = (
@@ -46,6 +52,10 @@ def create(connection: Connection[object], snapshot: Snapshot) -> None:
     """Makes the snapshot's tables; foreign keys only where they are enforced."""
     for schema in sorted({table.schema for table in snapshot.tables} - {"public"}):
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+    for _, column in snapshot.columns():
+        if column.labels:
+            labels = sql.SQL(", ").join(map(sql.Literal, column.labels))
+            connection.execute(sql.SQL("CREATE TYPE {} AS ENUM ({})").format(sql.SQL(column.type), labels))  # type: ignore[arg-type]  # a type of our own snapshots
     for table in snapshot.tables:
         definitions = sql.SQL(", ").join([*map(_definition, table.columns), *_primary_key(table)])
         connection.execute(sql.SQL("CREATE TABLE {} ({})").format(_stored(table), definitions))
@@ -110,10 +120,12 @@ def _value(
     table: Table, column: Column, made: Mapping[TableKey, Sequence[Row]], chance: random.Random
 ) -> object:
     """A value that the column's foreign key allows; None as well where the table that it refers to is empty."""
+    if column.labels:
+        return chance.choice((*column.labels, None))
     if column.type == "text":
         return chance.choice(TEXTS.get(column.name, ("x", "y", None)))
-    if column.type == "boolean":
-        return chance.choice((True, False, None))
+    if column.type in CHOICES:
+        return chance.choice(CHOICES[column.type])
     if column.type == "date":
         return date.fromisoformat(chance.choice(DAYS))
     if column.type.startswith("timestamp"):

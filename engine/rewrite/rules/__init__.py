@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.core.candidate import RuleKind
 from engine.rewrite.rule import Rule
 from engine.rewrite.rules import (
+    contents,
     flags,
     grouping,
     literals,
@@ -16,19 +17,25 @@ from engine.rewrite.rules import (
 
 RULES: tuple[Rule, ...] = (
     Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
+    Rule("as_named", 1, RuleKind.REPAIR, references.as_named),
+    Rule("as_label", 1, RuleKind.REPAIR, literals.as_label),
     Rule("repair_literal", 1, RuleKind.REPAIR, literals.repair_literal),
     Rule("requalify", 1, RuleKind.REPAIR, references.requalify),
     Rule("repair_join", 3, RuleKind.REPAIR, references.repair_join),
     Rule("join_missing_tables", 2, RuleKind.REPAIR, references.join_missing_tables),
+    Rule("json_as_value", 1, RuleKind.REPAIR, contents.json_as_value),
+    Rule("text_as_day", 1, RuleKind.REPAIR, contents.text_as_day),
     Rule("text_as_number", 2, RuleKind.REPAIR, literals.text_as_number),
     Rule("text_as_period", 1, RuleKind.REPAIR, periods.text_as_period),
     Rule("aggregate_in_having", 1, RuleKind.REPAIR, grouping.aggregate_in_having),
     Rule("group_by_shown", 1, RuleKind.REPAIR, grouping.group_by_shown),
     Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),
+    Rule("table_of_named_schema", 1, RuleKind.READING, references.table_of_named_schema),
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
     Rule("said_value", 1, RuleKind.READING, literals.said_value),
     Rule("said_flag", 1, RuleKind.READING, flags.said_flag),
+    Rule("text_by_day", 1, RuleKind.READING, contents.text_as_day),
     Rule("whole_period", 1, RuleKind.READING, periods.whole_period),
     Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
     Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),
@@ -39,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("each_match_once", 1, RuleKind.READING, repetition.each_match_once),
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
+    Rule("literal_in_any_case", 1, RuleKind.CORRECTION, literals.literal_in_any_case),
     Rule("literal_as_stored", 2, RuleKind.CORRECTION, literals.literal_as_stored),
     Rule("rows_once", 1, RuleKind.REPETITION, repetition.rows_once),
 )

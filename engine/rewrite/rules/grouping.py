@@ -171,6 +171,8 @@ def first_by_words(question: str, statement: Statement, lists: Iterable[ValueLis
     if _SORTED.search(question):
         return
     words = {each.column for each in lists if each.values and not any(map(_DIGIT, each.values))}
+    # The labels of an enum have an order of their own, mostly from the least to the greatest.
+    words -= {(*table.key, each.name) for table, each in statement.scopes.snapshot.columns() if each.labels}
     for select in statement.tree.find_all(exp.Select):
         if not isinstance(select.args.get("limit"), exp.Limit) or select.args.get("order") is None:
             continue

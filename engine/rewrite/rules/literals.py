@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from engine.core.elements import Relation, ValueLink
 from engine.linking.mentions import CERTAIN
+from engine.linking.near_values import spelt_otherwise
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import join_missing_tables
 from engine.rewrite.scope import Scopes, identifier
@@ -42,6 +43,19 @@ def literal_as_stored(statement: Statement, context: Context) -> str | None:
     return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
 
 
+def literal_in_any_case(statement: Statement, context: Context) -> str | None:
+    """Compares in small letters where a column holds a text but for capital ones, which one is not told."""
+    changed = []
+    for column, key, literal in list(_comparisons(statement.tree, statement.scopes)):
+        if (key, literal.name) in context.in_any_case and isinstance(
+            column.parent, exp.EQ | exp.NEQ | exp.In
+        ):
+            changed.append(f"'{literal.name}' in any case")
+            column.replace(exp.Lower(this=exp.cast(column.copy(), "text")))
+            literal.replace(exp.Literal.string(literal.name.lower()))
+    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+
+
 def repair_literal(statement: Statement, context: Context) -> str | None:
     """Looks where it is held for a text that its column cannot hold, or whose column's table cannot be joined.
 
@@ -52,6 +66,30 @@ def repair_literal(statement: Statement, context: Context) -> str | None:
     compared = _comparisons(statement.tree, scopes)
     wrong = [each for each in compared if _is_of_another_type(each[1], each[2], scopes)]
     return _moved(wrong, scopes, context) or _referred(wrong, scopes, context) or _reached(statement, context)
+
+
+def as_label(statement: Statement, _context: Context) -> str | None:
+    """Writes the label that a text is in another spelling for an enum column, which takes no other text.
+
+    For patterns and functions of text the column is cast: an enum has none.
+    """
+    scopes, changed = statement.scopes, []
+    for column, _, literal in _comparisons(statement.tree, scopes):
+        labels = _labels(column, scopes)
+        found = [] if literal.name in labels else spelt_otherwise(literal.name, labels)
+        if len(found) == 1:
+            changed.append(f"'{literal.name}' as '{found[0]}'")
+            literal.set("this", found[0])
+    for node in statement.tree.find_all(exp.Like, exp.ILike, exp.Lower, exp.Upper):
+        if isinstance(node.this, exp.Column) and _labels(node.this, scopes):
+            changed.append(f"{node.this.name} as text")
+            node.set("this", exp.cast(node.this.copy(), "text"))
+    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+
+
+def _labels(column: exp.Column, scopes: Scopes) -> Sequence[str]:
+    stored = scopes.stored(column)
+    return () if stored is None else stored.labels
 
 
 def _reached(statement: Statement, context: Context) -> str | None:

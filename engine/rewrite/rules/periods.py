@@ -168,6 +168,11 @@ _BOUNDS: Mapping[Side, Callable[[Period], tuple[date | None, date | None]]] = {
 """The first day that is meant, and the first behind it."""
 
 
+def period_of(column: exp.Expr, period: Period) -> exp.Condition:
+    """The condition that a column is one of a period's days."""
+    return _within(exp.EQ(this=column), (period.start, period.end))
+
+
 def _from(column: exp.Expr, day: date) -> exp.GTE:
     return exp.GTE(this=column.copy(), expression=_text(day))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.decoding.sql_grammar import aliases
+from engine.linking.mentions import in_named_schema, named_schemas
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import (
     Scopes,
@@ -20,7 +21,39 @@ from engine.rewrite.scope import (
     written,
 )
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
+from schema_catalog.naming import dotted
 from schema_catalog.types import ColumnKey, Table, TableKey
+
+
+def as_named(statement: Statement, context: Context) -> str | None:
+    """Quotes names that were written without their capital letters, where one name of the schema alone is such."""
+    known: dict[str, set[str]] = {}
+    for table, column in context.snapshot.columns():
+        for each in (table.schema, table.name, column.name):
+            known.setdefault(each.lower(), set()).add(each)
+    own = {each.alias for each in statement.tree.find_all(exp.Alias, exp.CTE, exp.Subquery, exp.Table)}
+    changed: list[str] = []
+    for name in statement.tree.find_all(exp.Identifier):
+        found = known.get(name.name, set())
+        if not name.quoted and len(found) == 1 and name.name not in found | own:
+            changed += found
+            name.replace(identifier(*found))
+    return f"writes {', '.join(dict.fromkeys(changed))} as the schema does" if changed else None
+
+
+def table_of_named_schema(statement: Statement, context: Context) -> str | None:
+    """Reads the tables of the schema that the question names in place of those of their names in another."""
+    named = named_schemas(context.question, context.snapshot)
+    reads = [read for read in statement.scopes.all_reads() if read.table is not None]
+    there, changed = {read.table for read in reads}, []
+    for read in reads if named else ():
+        other = None if read.table is None else in_named_schema(read.table, named, context.snapshot)
+        if other is not None and other not in there:
+            table = written(other, context.snapshot)
+            read.node.set("this", table.this)
+            read.node.set("db", table.args.get("db"))
+            changed.append(dotted(other.key))
+    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
 
 
 def requalify(statement: Statement, context: Context) -> str | None:

@@ -216,3 +216,19 @@ async def test_names_survive_the_sessions_own_settings(make_database: MakeDataba
         assert await connection.fetchval("SHOW search_path") == ""
     finally:
         await connection.close()
+
+
+async def test_labels_of_enums_and_of_domains_over_them(make_database: MakeDatabase) -> None:
+    database = await make_database("""
+        CREATE TYPE size AS ENUM ('small', 'Large');
+        ALTER TYPE size ADD VALUE 'it''s medium' BEFORE 'Large';
+        CREATE DOMAIN shoe AS size CHECK (value > 'small');
+        CREATE TABLE box (id int, size size, fits shoe);
+    """)
+    (table,) = (await taken(database)).tables
+    labels = ("small", "it's medium", "Large")
+    assert table.columns == (
+        Column("id", "integer"),
+        Column("size", "size", labels=labels),
+        Column("fits", "shoe", labels=labels),
+    )

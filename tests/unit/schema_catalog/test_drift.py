@@ -49,3 +49,13 @@ def test_facts_of_the_table_itself() -> None:
     assert compare(snapshot(FILM), snapshot(after)) == (
         Change(Difference.CHANGED, "table", "public.film", "comment, primary key"),
     )
+
+
+def test_a_new_label_is_a_change() -> None:
+    state = Column("state", "film_state", labels=("OLD", "NEW"))
+    before, after = (
+        replace(FILM, columns=(each,)) for each in (state, replace(state, labels=("OLD", "NEW", "LOST")))
+    )
+    assert compare(snapshot(before), snapshot(after)) == (
+        Change(Difference.CHANGED, "column", "public.film.state", "labels OLD, NEW → OLD, NEW, LOST"),
+    )

@@ -44,3 +44,15 @@ def test_a_snapshot_survives_json() -> None:
 
 def test_a_database_does_not_show_its_connection_string() -> None:
     assert "hunter2" not in repr(Database("d", "postgresql://u:hunter2@h/d", "d", ("public",)))
+
+
+def test_labels_are_part_of_the_fingerprint_and_of_what_is_stored() -> None:
+    columns = (Column("state", "case_state", labels=("NEW", "OLD")), Column("n", "integer"))
+    labelled = Snapshot("d", ("public",), (Table("public", "t", TableKind.TABLE, columns),))
+    bare = Snapshot(
+        "d", ("public",), (Table("public", "t", TableKind.TABLE, (Column("state", "case_state"),)),)
+    )
+    assert msgspec.json.decode(msgspec.json.encode(labelled), type=Snapshot) == labelled
+    assert labelled.fingerprint != bare.fingerprint
+    # As databases of a version without labels are known by.
+    assert BOTH.fingerprint == "fe5f4785fbd440b9408b91bcfe0d942a8fd7ad4d7585810bb2e696ec38456d65"

@@ -10,8 +10,9 @@ import pytest
 from llguidance import LLMatcher
 
 from engine.core.elements import WHOLE_TABLE, ValueList
-from engine.decoding.sql_grammar import sql_grammar
-from schema_catalog.types import ColumnKey
+from engine.decoding.sql_grammar import sql_grammar, with_quotes
+from engine.linking.labels import label_lists
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC
 
 ARTIST = ("public", "singer", "artist_name")
@@ -24,9 +25,13 @@ def tokenizer() -> llguidance.LLTokenizer:
 
 
 def accepts(
-    tokenizer: llguidance.LLTokenizer, sql: str, *masked: ColumnKey, lists: Sequence[ValueList] = ()
+    tokenizer: llguidance.LLTokenizer,
+    sql: str,
+    *masked: ColumnKey,
+    lists: Sequence[ValueList] = (),
+    schema: Snapshot = MUSIC,
 ) -> bool:
-    grammar = LLMatcher.grammar_from_lark(sql_grammar(MUSIC, frozenset(masked), lists))
+    grammar = LLMatcher.grammar_from_lark(sql_grammar(schema, frozenset(masked), lists))
     matcher = LLMatcher(tokenizer, grammar)
     assert not matcher.is_error(), matcher.get_error()
     tokens = tokenizer.tokenize_str(f"{sql};\n```")
@@ -189,3 +194,59 @@ def test_a_list_of_a_masked_column_names_nothing(tokenizer: llguidance.LLTokeniz
 def test_a_list_that_cannot_be_written_holds_nobody(tokenizer: llguidance.LLTokenizer, value: str) -> None:
     lists = (replace(LISTED[0], values=("France", value)),)
     assert accepts(tokenizer, "SELECT artist_name FROM singer WHERE country = 'Spain'", lists=lists)
+
+
+def test_a_column_of_a_subquery_is_called_by_its_quoted_name(tokenizer: llguidance.LLTokenizer) -> None:
+    loan = Table(
+        "public", "Loan", TableKind.TABLE, (Column("memberId", "integer"), Column("order", "integer"))
+    )
+    schema = Snapshot("d", ("public",), (loan,))
+    inner = 'SELECT "memberId", COUNT(*) AS n FROM "Loan" GROUP BY "memberId"'
+    outer = f'SELECT sub."memberId", sub.n FROM ({inner}) AS sub'
+    assert accepts(tokenizer, outer, schema=schema)
+    assert accepts(tokenizer, outer.replace('sub."memberId"', 'sub."order"'), schema=schema)
+    assert not accepts(tokenizer, outer.replace('sub."memberId"', 'sub."Other"'), schema=schema)
+    assert accepts(tokenizer, "SELECT order FROM Loan WHERE order IS NULL ORDER BY Loan.order", schema=schema)
+    assert accepts(tokenizer, "SELECT Loan.memberId FROM Loan", schema=schema)
+    assert not accepts(tokenizer, "SELECT memberid FROM loan", schema=schema)
+    twice = replace(loan, columns=(*loan.columns, Column("MemberId", "integer")))
+    assert not accepts(tokenizer, "SELECT memberId FROM Loan", schema=replace(schema, tables=(twice,)))
+
+
+def test_keywords_that_are_names_get_their_quotes() -> None:
+    columns = tuple(Column(name, "date") for name in ("to", "order", "timestamp", "kind"))
+    schema = Snapshot("d", ("public",), (Table("public", "Loan", TableKind.TABLE, columns),))
+    written = "SELECT to, T1.order, kind::timestamp FROM Loan AS T1"
+    written += " WHERE timestamp > 'to' AND \"to\" IS NULL ORDER BY order"
+    quoted = written.replace("SELECT to", 'SELECT "to"').replace("T1.order", 'T1."order"')
+    quoted = quoted.replace("WHERE timestamp", 'WHERE "timestamp"').replace("BY order", 'BY "order"')
+    assert with_quotes(written, schema) == quoted
+    assert with_quotes(written, MUSIC) == written
+
+
+SIZED = replace(
+    MUSIC.tables[1],
+    columns=(*MUSIC.tables[1].columns, Column("size", "hall_size", labels=("SMALL", "LARGE"))),
+)
+SIZES = replace(MUSIC, tables=(SIZED,))
+
+
+@pytest.mark.parametrize(
+    ("condition", "fits"),
+    {
+        "size = 'SMALL'": True,
+        "size <> 'LARGE' AND size >= 'SMALL'": True,
+        "size BETWEEN 'SMALL' AND 'LARGE'": True,
+        "size IN ('SMALL') OR country < 'a'": True,
+        "size::text < 'x'": True,
+        "size = 'small'": False,
+        "size > 'MEDIUM'": False,
+        "size BETWEEN 'SMALL' AND 'x'": False,
+        "size IN ('SMALL', 'x')": False,
+    }.items(),
+)
+def test_an_enum_is_compared_with_its_labels_alone(
+    tokenizer: llguidance.LLTokenizer, condition: str, *, fits: bool
+) -> None:
+    sql = f"SELECT artist_name FROM singer WHERE {condition}"
+    assert accepts(tokenizer, sql, lists=label_lists(SIZES), schema=SIZES) is fits

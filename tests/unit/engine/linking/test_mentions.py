@@ -7,7 +7,10 @@ from dataclasses import replace
 import pytest
 
 from engine.core.elements import Relation, ValueLink
-from engine.linking.mentions import mentioned_tables, tables_not_read, values_not_used
+from engine.linking.element_text import element_words
+from engine.linking.mentions import mentioned_tables, named_schemas, tables_not_read, values_not_used
+from engine.ranking.contradictions import contradictions
+from tests.support.golden_rules import SCHEMAS
 from tests.support.schemas import MUSIC, table
 
 
@@ -94,3 +97,35 @@ def test_a_table_is_named_by_the_word_that_its_name_is_surely_short_for() -> Non
     assert named("How many tracks do customers in the region have?") == ["trk", "cust"]
     assert named("the region") == [], "a column's name"
     assert named("states") == [], "two may be"
+
+
+CLINICS = SCHEMAS["clinics"]
+
+
+def test_of_tables_of_one_name_those_of_the_named_schema_are_named() -> None:
+    def found(question: str) -> list[str]:
+        return [each.schema for each in mentioned_tables(question, CLINICS)]
+
+    assert found("How many visits has the north clinic?") == ["north"]
+    assert found("How many visits have the north and the south clinic?") == ["north", "south"]
+    assert found("How many visits are there?") == ["north", "south"]
+
+
+def test_a_schema_is_a_word_where_a_bare_name_does_not_find_its_tables() -> None:
+    assert element_words(CLINICS)["north", "visit", "fee"] == "north visit fee"
+    assert element_words(replace(CLINICS, search_path=("north",)))["north", "visit", "fee"] == "visit fee"
+    assert named_schemas("the public north", MUSIC) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    {
+        "The fees of visits in the south clinic?": ("reads north.visit, not south.visit",),
+        "The fees of visits in the north clinic?": (),
+        "The fees of visits?": (),
+    }.items(),
+)
+def test_a_table_of_another_schema_than_the_named_one_contradicts(
+    question: str, said: tuple[str, ...]
+) -> None:
+    assert contradictions(question, "SELECT visit.fee FROM north.visit", CLINICS) == said

@@ -43,3 +43,14 @@ def test_a_schema_that_does_not_fit_shows_the_best_tables() -> None:
     assert names == sorted(names)
     assert len(names) < len(tables)
     assert len(text) <= CHARACTERS + len(names)
+
+
+def test_labels_stand_behind_the_type_unless_there_are_many() -> None:
+    def shown(*labels: str) -> str:
+        column = Column("state", "case_state", labels=labels)
+        return schema_text(
+            Snapshot("d", ("public",), (Table("public", "t", TableKind.TABLE, (column,)),)), ()
+        )[0]
+
+    assert shown("NEW", "won't do") == "t(state case_state in ('NEW', 'won''t do'))"
+    assert shown(*map(str, range(17))) == "t(state case_state)"

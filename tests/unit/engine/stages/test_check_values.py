@@ -11,11 +11,14 @@ import pytest
 
 from engine.core.candidate import Candidate
 from engine.core.elements import NearValues
-from engine.core.ports import Result
+from engine.core.ports import Plan, Result
 from engine.core.state import State
 from engine.core.tools import NoValues
+from engine.dialogue.refusal import lacking
 from engine.settings import Limits
 from engine.stages.check_values import check_values
+from engine.understanding.missing_values import COLUMNS, check_literals, held_words
+from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import ColumnKey
 from tests.support.asking import PlanningUpstream, asked, route, tools
 
@@ -28,7 +31,7 @@ class Holding(PlanningUpstream):
     """Holds France alone."""
 
     async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
-        """Whether each text occurs."""
+        """Whether each text occurs; in any case none does."""
         row = tuple("t" if "'France'" in part else "f" for part in sql.split("EXISTS")[1:])
         return Result(tuple(("exists", "boolean") for _ in row), (row,), truncated=False)
 
@@ -124,3 +127,80 @@ def test_what_gives_a_statement_that_is_there_is_there_once() -> None:
     done = corrected(NearValues(("France",), sure=True, whole=True), FRENCH, INVENTED)
     assert [each.sql for each in done.candidates] == [FRENCH.sql]
     assert done.candidates[0].changes == ()
+
+
+class InCapitals(Holding):
+    """Holds FRANCE and nothing as it is asked for; `cost`: of a look in any case."""
+
+    cost = 1.0
+
+    async def explain(self, _database: object, _asker: object, sql: str, _deadline: object) -> Plan:
+        """Dear where letters are folded."""
+        return Plan(self.cost if "lower" in sql else 1.0, 1.0)
+
+    async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
+        """The look in any case finds it."""
+        self.planned.append(sql)
+        row = tuple("t" if "lower('France')" in part else "f" for part in sql.split("EXISTS")[1:])
+        return Result((("a", "text"),) * len(row), (row,), truncated=False)
+
+
+def looked_for(upstream: InCapitals, *candidates: Candidate) -> State:
+    to = route("singers from France")
+    state = replace(asked("singers from France", to), candidates=candidates)
+    return asyncio.run(check_values(state, tools("", cast("Any", upstream))))
+
+
+def test_a_text_that_is_stored_in_other_letters_is_written_so_although_no_value_is_kept() -> None:
+    upstream = InCapitals()
+    done = looked_for(upstream, FRENCH)
+    (only,) = done.candidates
+    assert only.sql.endswith("WHERE LOWER(CAST(country AS TEXT)) = 'france'")
+    assert (only.missing, only.fruitless) == ((), False)
+    assert len(upstream.planned) == 2
+
+
+def test_what_would_be_dear_to_find_counts_as_missing() -> None:
+    upstream = InCapitals()
+    upstream.cost = Limits().run_cost + 1
+    (only,) = looked_for(upstream, FRENCH).candidates
+    assert (only.sql, [each.text for each in only.missing]) == (FRENCH.sql, ["France"])
+
+
+def test_a_look_in_any_case_is_not_had_for_what_occurs() -> None:
+    upstream = Holding()
+    asyncio.run(check_literals(FRENCH, route(""), asked("", route("")), tools("", upstream)))
+    assert [sql for sql in upstream.planned if "lower" in sql] == []
+
+
+UNKNOWN = (UnknownPhrase("gravel", ("public", "singer", "country"), 0.1), UnknownPhrase("sand", None, 0.0))
+
+
+@dataclass
+class Rows(PlanningUpstream):
+    """Finds the first word of two."""
+
+    found: tuple[str, ...] = ("t", "f")
+
+    async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
+        """A truth value a word."""
+        self.planned.append(sql)
+        return Result((("a", "boolean"),) * len(self.found), (self.found,), truncated=False)
+
+
+def test_a_word_that_some_row_holds_is_not_unknown_and_the_others_say_where_was_looked() -> None:
+    to, upstream = route("gravel and sand"), Rows()
+    left = asyncio.run(held_words(UNKNOWN, to, asked("", to), tools("", upstream)))
+    assert [each.text for each in left] == ["sand"]
+    assert 3 < len(left[0].looked) < COLUMNS
+    assert "lower(artist_name::text) = lower('gravel'))" in upstream.planned[-1]
+    words = lacking(left, ["music"], partly=False).words
+    looked = "no row of concert.title, concert.year or singer.artist_name holds it"
+    assert words == f"Nothing in music stands for \u201csand\u201d, and {looked}"
+
+
+def test_words_that_cannot_be_looked_for_stay_as_they_are() -> None:
+    to = route("gravel and sand")
+    off = replace(tools("", Rows()), limits=Limits(run_candidates=False))
+    assert asyncio.run(held_words(UNKNOWN, to, asked("", to), off)) == UNKNOWN
+    assert asyncio.run(held_words((), to, asked("", to), tools("", Rows()))) == ()

@@ -82,8 +82,10 @@ def test_invented_texts_are_told_from_stored_ones() -> None:
     assert found.present == (Literal(COUNTRY, "France"),)
     assert found.missing == (Literal(COUNTRY, "O'Land"),)
     assert not found.all_invented
-    (sql,) = upstream.ran
+    sql, in_any_case = upstream.ran
     assert "country = 'O''Land'" in sql
+    assert "lower('O''Land')" in in_any_case
+    assert "France" not in in_any_case
     assert checked("SELECT artist_name FROM singer WHERE country = 'Nowhere'").all_invented
 
 

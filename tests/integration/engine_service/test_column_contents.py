@@ -1,0 +1,79 @@
+"""Keys of JSON and days in texts, from a real database to the expressions of a question; looks in any case."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import asyncpg
+import pytest
+
+from engine.core.candidate import Candidate
+from engine.core.state import Route
+from engine.core.tools import Tools
+from engine.linking.source import StoredValues
+from engine.linking.value_reader import json_columns, read_values, text_columns
+from engine.settings import UpstreamSettings
+from engine.stages.check_values import check_values, validate
+from engine.understanding import missing_values
+from engine.understanding.missing_values import held_words
+from engine.understanding.types import UnknownPhrase
+from engine.upstream.databases import Databases
+from pgparley.cluster import Cluster
+from schema_catalog.introspect import introspect
+from schema_catalog.refresh import ConnectSettings
+from schema_catalog.store import CatalogStore
+from schema_catalog.values import ColumnValues, ValueStore
+from tests.support.asking import asked
+
+SQL = """
+CREATE TABLE report (report_id int PRIMARY KEY, payload jsonb, due text, place text);
+INSERT INTO report VALUES (1, '{"heat": 3, "door": {"open": true}}', '28.05.2026', 'Upper Gravel'),
+    (2, '{"heat": 4.5, "note": "x"}', '01.06.2026', 'Sand'), (3, '[1]', NULL, NULL);
+GRANT SELECT ON report TO ana;
+"""
+
+
+async def test_what_columns_hold_is_read_and_used(
+    pool: Any, tools: Tools, server: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A look may take its time on a busy machine.
+    monkeypatch.setattr(missing_values, "CASE_SECONDS", 30.0)
+    upstream = Databases(UpstreamSettings(pool_size=2, privileges_ttl=0.0))
+    database = (await CatalogStore(pool).get("music")).database
+    connection = await asyncpg.connect(server.dsn("music"))
+    await connection.execute(SQL)
+    snapshot = await introspect(connection, database)
+    await connection.close()
+    store = ValueStore(pool)
+    own = [key for key in (*text_columns(snapshot), *json_columns(snapshot)) if key[1] == "report"]
+    allowed = [key for key in own if key[2] != "place"]
+    await store.allow("music", allowed)
+    for read in await read_values(database, snapshot, allowed, upstream, ConnectSettings()):
+        assert isinstance(read, ColumnValues)
+        await store.keep("music", read)
+    route = Route(database, snapshot, 1.0, (("public", "report"),))
+    values = StoredValues(store)
+    found = {each.column[2]: each.expressions for each in await values.contents(route, upstream)}
+    assert found == {
+        "payload": ("({}->>'heat')::numeric", "({}->'door'->>'open')::boolean", "{}->>'note'"),
+        "due": ("to_date({}, 'DD.MM.YYYY')",),
+    }
+    # Keys are no values of the column.
+    assert [each.column[2] for each in await values.lists(route, upstream)] == ["due"]
+    await _looked_for(route, replace(tools, upstream=upstream, values=values))
+
+
+async def _looked_for(route: Route, tools: Tools) -> None:
+    """Nobody allowed the values of `place`: the database is asked."""
+    words = (UnknownPhrase("sand", None, 0.1), UnknownPhrase("clay", None, 0.1))
+    state = asked("reports of sand", route)
+    left = await held_words(words, route, state, tools)
+    assert [(each.text, len(each.looked)) for each in left] == [("clay", 2)]
+    candidate = Candidate("music", "SELECT report_id FROM report WHERE place = 'upper gravel'")
+    state = replace(state, candidates=(candidate,))
+    done = await validate(await check_values(state, tools), tools)
+    (only,) = done.candidates
+    assert only.missing == ()
+    result = await tools.upstream.run(route.database, state.ask.asker, only.sql, 5, state.deadline)
+    assert result.rows == (("1",),)

@@ -144,7 +144,7 @@ UNSURE = 0.55
 
 LEAST = 0.2
 """The same of a candidate that is asked about: what has less is first but rarely, however well it fits. Of 92 questions
-that are asked with 0.6 and 0.05 (`docs/ranking.md`) eight are won and four lost; with these none of the eight is not
+that are asked with 0.6 and 0.05 (`benchmarks/STUDIES.md`) eight are won and four lost; with these none of the eight is not
 won and three of the four are not lost, by two of five statements that were asked about."""
 
 WEIGHT = 0.2

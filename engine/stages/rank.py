@@ -143,9 +143,8 @@ UNSURE = 0.55
 """Of the confidences of all candidates: where the first has less, the model is asked."""
 
 LEAST = 0.2
-"""The same of a candidate that is asked about: what has less is first but rarely, however well it fits. Of 92 questions
-that are asked with 0.6 and 0.05 (`benchmarks/STUDIES.md`) eight are won and four lost; with these none of the eight is not
-won and three of the four are not lost, by two of five statements that were asked about."""
+"""The same of a candidate that is asked about: what has less is first but rarely, however well it fits
+(`benchmarks/STUDIES.md`, The order of candidates)."""
 
 WEIGHT = 0.2
 """What a nat of the question's log-probability weighs, in log-odds: its words are not independent of each other."""

@@ -46,14 +46,14 @@ text { font: 14px system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial,
 GROUPS = (
     (
         "find",
-        ("understand", "route", "link", "look_again", "retrieve_feedback"),
+        ("understand", "route", "link", "reweigh_routes", "retrieve_feedback"),
         ("a question in any language: which database,", "columns and values; what was meant before"),
     ),
     ("write", ("generate",), ("several statements", "that differ")),
     ("check", ("check_values", "validate", "deduplicate"), ("guard, EXPLAIN,", "the rows themselves")),
     (
         "choose",
-        ("rank", "retell", "apply_preferences", "select", "clarify"),
+        ("rank", "rank_by_question", "apply_preferences", "select", "clarify"),
         ("best first; leave out what does not conform;", "ask back"),
     ),
 )
@@ -146,7 +146,7 @@ def stages_of(
         width = STAGE * len(stages) + GAP * (len(stages) - 1)
         drawn.append(text(x + width / 2, y, name, "small said"))
         for number, stage in enumerate(stages):
-            place, words = x + (STAGE + GAP) * number, stage.split("_")
+            place, words = x + (STAGE + GAP) * number, stage.replace("_by_", " by_").split("_")
             drawn.append(box(place, y + 10, STAGE, 42, "stage"))
             drawn += [
                 text(place + STAGE / 2, y + 35 + 15 * (line - (len(words) - 1) / 2), word, "step")

@@ -14,9 +14,9 @@ from engine.stages.clarify import clarify
 from engine.stages.deduplicate import deduplicate
 from engine.stages.generate import generate
 from engine.stages.link import link
-from engine.stages.rank import apply_preferences, rank, retell
+from engine.stages.rank import apply_preferences, rank, rank_by_question
 from engine.stages.retrieve_feedback import retrieve_feedback
-from engine.stages.route import look_again, route
+from engine.stages.route import reweigh_routes, route
 from engine.stages.select import select
 from engine.stages.understand import understand
 from engine.types import StageTiming
@@ -27,14 +27,14 @@ CANDIDATE_STAGES: tuple[Stage, ...] = (
     understand,
     route,
     link,
-    look_again,
+    reweigh_routes,
     retrieve_feedback,
     generate,
     check_values,
     validate,
     deduplicate,
     rank,
-    retell,
+    rank_by_question,
     apply_preferences,
     select,
 )

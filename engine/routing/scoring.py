@@ -3,7 +3,7 @@
 Dense features (vectors of the question and of its tokens in context against schema texts) and lexical ones (exact
 words, by inverse document frequency). The strongest is late interaction: the best cosine of each token to a column,
 tokens weighted by how much they differ between databases. A database's weights are of greatest likelihood over folds
-of databases (`training.routing_folds`), a table's of an earlier fit on other databases than `docs/catalog.md` measures.
+of databases (`training.routing_folds`), a table's of an earlier fit.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ class Explorer:
                     search.expand(attempt.node, _elements_used(attempt.candidates[0]), references | names)
             first = nodes is whole
             others = self._forks(attempts[0]) if first else []
-            doubtful = self._astray(attempts[0]) if first else frozenset[ColumnKey]()
+            doubtful = self._doubtful_elements(attempts[0]) if first else frozenset[ColumnKey]()
             if first and not doubtful and self._is_sure(attempts[0], others):
                 break
             branches = search.branch(nodes[0], others)
@@ -236,8 +236,8 @@ class Explorer:
         new = found.add([each for each, _ in await statements.take(most)])
         self._told = self._told.noted(*map(_exchange_line, new))
 
-    def _astray(self, attempt: Attempt) -> frozenset[ColumnKey]:
-        """What another is to be written without, where the first attempt went astray with it."""
+    def _doubtful_elements(self, attempt: Attempt) -> frozenset[ColumnKey]:
+        """What the first attempt read in doubt: another is written without it."""
         if not attempt.candidates or self._state.k == 1:
             return frozenset()
         leading = attempt.leading

@@ -160,9 +160,8 @@ UNSURE = 0.55
 """Of the confidences of all candidates: where the first has less, the model is asked."""
 
 LEAST = 0.2
-"""The same of a candidate that is asked about: what has less is first but rarely, however well it fits. Of 92 questions
-that are asked with 0.6 and 0.05 (`docs/ranking.md`) eight are won and four lost; with these none of the eight is not
-won and three of the four are not lost, by two of five statements that were asked about."""
+"""The same of a candidate that is asked about: what has less is first but rarely, however well it fits
+(`benchmarks/STUDIES.md`, The order of candidates)."""
 
 WEIGHT = 0.2
 """What a nat of the question's log-probability weighs, in log-odds: its words are not independent of each other."""
@@ -171,17 +170,17 @@ TIME = 0.5
 """Of what is left of the question's time: an answer in another order is better than none."""
 
 
-async def retell(state: State, tools: Tools) -> State:
+async def rank_by_question(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` anew, their confidences shared out otherwise; as they were where the model fails."""
     asked = _asked(state.candidates)
     if len(asked) < 2 or state.late or not (tools.model.goes_on and tools.generation.retell):  # noqa: PLR2004 - nothing to order
         return state
     clock = state.deadline.clock
     until = Deadline(clock() + state.deadline.remaining() * TIME, clock)
-    answers = await asyncio.gather(*(_told(each, state.ask.question, tools, until) for each in asked))
+    answers = await asyncio.gather(*(_likelihood(each, state.ask.question, tools, until) for each in asked))
     told = [each for each in answers if each is not None]
     if len(told) < len(asked):
-        return state.noted(TraceLine("retell", "the order stays", "the model did not answer"))
+        return state.noted(TraceLine("rank_by_question", "the order stays", "the model did not answer"))
     usage = state.usage
     for each in told:
         usage = usage.plus(each.usage)
@@ -189,7 +188,9 @@ async def retell(state: State, tools: Tools) -> State:
     weighed = _shared_out(asked, likelihoods)
     placed = await asyncio.to_thread(likeliest_first, (*weighed, *state.candidates[len(asked) :]))
     lines = [
-        TraceLine("retell", each.sql, f"the question's log-probability {likelihood:.1f}", each.confidence)
+        TraceLine(
+            "rank_by_question", each.sql, f"the question's log-probability {likelihood:.1f}", each.confidence
+        )
         for each, likelihood in zip(weighed, likelihoods, strict=True)
     ]
     return replace(state, candidates=placed, usage=usage).noted(*lines)
@@ -216,9 +217,11 @@ def _shared_out(candidates: Sequence[Candidate], likelihoods: Sequence[float]) -
     ]
 
 
-async def _told(candidate: Candidate, question: str, tools: Tools, deadline: Deadline) -> Completion | None:
+async def _likelihood(
+    candidate: Candidate, question: str, tools: Tools, deadline: Deadline
+) -> Completion | None:
     """The question as the model's answer; None where it fails."""
-    asked = Prompt(prompt("generate_system"), prompt("retell_user", sql=candidate.sql))
+    asked = Prompt(prompt("generate_system"), prompt("rank_by_question_user", sql=candidate.sql))
     try:
         return await tools.model.likelihood(asked, question, deadline=deadline)
     except NLError:

@@ -223,7 +223,7 @@ LEAST = 0.02
 """Least probability of a database after the first."""
 
 
-async def look_again(state: State, tools: Tools) -> State:
+async def reweigh_routes(state: State, tools: Tools) -> State:
     """Sets `routes`: at most three, likeliest first."""
     if len(state.routes) < 2:  # noqa: PLR2004  nothing to choose among
         return state
@@ -231,12 +231,12 @@ async def look_again(state: State, tools: Tools) -> State:
     kept = routes[:1] + tuple(each for each in routes[1:MAX_ROUTES] if each.probability >= LEAST)
     before = {route.database.name: route.probability for route in state.routes}
     lines = [
-        TraceLine("look_again", "database", _found(route, before[route.database.name]), route.probability)
+        TraceLine("reweigh_routes", "database", _found(route, before[route.database.name]), route.probability)
         for route in kept
     ]
     if left := routes[len(kept) :]:
         names = ", ".join(route.database.name for route in left)
-        lines.append(TraceLine("look_again", "left out", names, left[0].probability))
+        lines.append(TraceLine("reweigh_routes", "left out", names, left[0].probability))
     return replace(state, routes=kept).noted(*lines)
 
 

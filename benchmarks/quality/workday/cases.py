@@ -82,7 +82,7 @@ class Judge:
 
     def _ranks(self, statements: Mapping[str, str]) -> dict[str, int | None]:
         predictions, report = (self.cases.folder / name for name in ("answers.jsonl", "report.json"))
-        given = {item["id"]: [] for item in self.cases.items}
+        given: dict[str, list[dict[str, str]]] = {item["id"]: [] for item in self.cases.items}
         given |= {key: [{"sql": sql}] for key, sql in statements.items()}
         write_lines(predictions, [{"id": key, "candidates": each} for key, each in given.items()])
         words = ("score", "--predictions", str(predictions), "--json", str(report))

@@ -18,7 +18,7 @@ from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import ModelUnavailableError
 from engine.settings import GenerationSettings
-from engine.stages.rank import UNSURE, WEIGHT, retell
+from engine.stages.rank import UNSURE, WEIGHT, rank_by_question
 from engine.types import Asker, AskRequest
 
 QUESTION = "How many singers are there?"
@@ -56,7 +56,7 @@ def state(*confidences: float) -> State:
 def asked(before: State, model: Teller, *, switched_on: bool = True) -> State:
     generation = GenerationSettings(retell=switched_on)
     tools = Tools(*(cast("Any", None),) * 3, cast("Any", model), cast("Any", None), generation=generation)
-    return asyncio.run(retell(before, tools))
+    return asyncio.run(rank_by_question(before, tools))
 
 
 def test_the_likelier_question_comes_first_and_confidences_keep_their_sum() -> None:

@@ -1,4 +1,4 @@
-"""The look_again stage: what linking found moves the routes' probabilities, and three go on at most."""
+"""The reweigh_routes stage: what linking found moves the routes' probabilities, and three go on at most."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.core.elements import Relation, SchemaLinks, ValueLink
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.routing.second_look import Weights, packaged, reweighed
-from engine.stages.route import look_again
+from engine.stages.route import reweigh_routes
 from tests.support.asking import asked, route
 
 QUESTION = "singers from Norway"
@@ -44,7 +44,7 @@ def names(routes: tuple[Route, ...]) -> list[str]:
 
 async def test_the_database_that_holds_a_named_value_comes_first() -> None:
     state = changed(routed(0.5, 0.4, 0.1), 1, values=(NORWAY,))
-    done = await look_again(state, tools(packaged()))
+    done = await reweigh_routes(state, tools(packaged()))
     assert names(done.routes)[0] == "music_1"
     assert sum(each.probability for each in done.routes) <= 1.0
     assert "music_1: 40% before; named" in next(
@@ -61,21 +61,21 @@ async def test_what_every_database_holds_changes_nothing() -> None:
 
 async def test_without_weights_the_routers_word_stands() -> None:
     links = SchemaLinks({}, frozenset(), (), 0.01)
-    done = await look_again(changed(routed(0.6, 0.4), 0, links=links), tools(Weights()))
+    done = await reweigh_routes(changed(routed(0.6, 0.4), 0, links=links), tools(Weights()))
     assert [each.probability for each in done.routes] == pytest.approx([0.6, 0.4])
 
 
 async def test_three_go_on_at_most_and_the_rest_is_named() -> None:
-    done = await look_again(routed(0.3, 0.25, 0.2, 0.15, 0.1), tools(Weights()))
+    done = await reweigh_routes(routed(0.3, 0.25, 0.2, 0.15, 0.1), tools(Weights()))
     assert names(done.routes) == ["music_0", "music_1", "music_2"]
     assert next(line.detail for line in done.trace if line.event == "left out") == "music_3, music_4"
 
 
 async def test_an_improbable_second_is_left_out() -> None:
-    done = await look_again(routed(0.98, 0.01), tools(Weights()))
+    done = await reweigh_routes(routed(0.98, 0.01), tools(Weights()))
     assert names(done.routes) == ["music_0"]
 
 
 async def test_a_single_route_is_not_looked_at_again() -> None:
     state = routed(1.0)
-    assert await look_again(state, tools(packaged())) is state
+    assert await reweigh_routes(state, tools(packaged())) is state

@@ -74,8 +74,7 @@ class Config(EngineSections):
     def model_with_keys(self, environment: Mapping[str, str] = os.environ) -> ModelSettings:
         """`[model]` with the keys that files and variables hold, which only those need that ask the model.
 
-        Raises:
-            ConfigError: A key's file cannot be read or is empty, or there is no such variable.
+        Raises `ConfigError`: a key's file cannot be read or is empty, or there is no such variable.
         """
         others = tuple(_with_key(each, environment) for each in self.model.fallback)
         return dataclasses.replace(_with_key(self.model, environment), fallback=others)
@@ -89,8 +88,7 @@ def cache_dir(environment: Mapping[str, str] = os.environ) -> Path:
 def load(file: Path | None, environment: Mapping[str, str] = os.environ) -> Config:
     """The configuration of `file`, else of `$PGPARLEY_CONFIG`, else of `./pgparley.toml` where there is one.
 
-    Raises:
-        ConfigError: The file is missing, is not TOML, or holds an unknown key or a value of the wrong type.
+    Raises `ConfigError`: the file is missing, is not TOML, or holds an unknown key or a value of the wrong type.
     """
     tree = _read(chosen(file, environment))
     for (section, key), text in _overrides(environment).items():

@@ -28,12 +28,7 @@ class MetricsPage:
         self._runner: web.AppRunner | None = None
 
     async def open(self) -> None:
-        """Listens, where that is wanted.
-
-        Raises:
-            OSError: The address cannot be bound.
-            ValueError: It is no `address:port`.
-        """
+        """Listens, where that is wanted. Raises `OSError` and `ValueError`."""
         if not self._settings.prometheus_listen:
             return
         host, _, port = self._settings.prometheus_listen.rpartition(":")

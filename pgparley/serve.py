@@ -93,18 +93,13 @@ def workers(config: Config) -> list[Part]:
 async def serve(config: Config, file: Path | None, found: list[Part]) -> None:
     """Runs `found` until told to end, by signals that mean what they mean to PgBouncer; see `docs/operations.md`.
 
-    Raises:
-        OSError: An address cannot be bound, or the runtime directory cannot be used.
+    Raises `OSError`: an address cannot be bound, or the runtime directory cannot be used.
     """
     await Supervisor(config, file, found).run()
 
 
 async def restart(config: Config) -> str | None:
-    """Has the running supervisor replace its workers one by one. Returns why that failed.
-
-    Raises:
-        OSError: None is running.
-    """
+    """Has the running supervisor replace its workers one by one. Returns why that failed. Raises `OSError`."""
     path = Path(config.gateway.runtime_dir) / SUPERVISOR
     seconds = (config.workers + 1) * READY_TIMEOUT
     return (await ask_worker(path, WorkerRequest("restart"), seconds)).error

@@ -21,9 +21,7 @@ async def serve(
 ) -> Worker:
     """A worker that listens; `stop` it in the same loop. The arguments are `Worker`'s.
 
-    Raises:
-        OSError: The address cannot be bound.
-        AccessError: The settings of logins or TLS cannot be used.
+    Raises `OSError`: the address cannot be bound; `AccessError`: the settings of logins or TLS cannot be used.
     """
     worker = Worker(settings, placement, reread)
     await worker.start()

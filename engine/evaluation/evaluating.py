@@ -95,10 +95,7 @@ class Trials:
         self._kept: dict[str, CachedCatalog] = {}
 
     async def begin(self, request: TrialRequest) -> TrialReply:
-        """Tries a file.
-
-        Raises `InvalidSettingError` where it cannot be imported, `ModelUnavailableError` without the store.
-        """
+        """Tries a file. Raises `InvalidSettingError` and `ModelUnavailableError`."""
         name = str(next(self._numbers))
         try:
             imported = await self._imported(name, request)

@@ -184,10 +184,7 @@ class PointerModel:
 
 
 def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
-    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is.
-
-    Raises `ArtifactError` where the arrays do not fit it.
-    """
+    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is. Raises `ArtifactError`."""
     from engine.models.network import Tower  # noqa: PLC0415  heavy: loaded with the first question
 
     layers = model[0].auto_model.encoder.layer

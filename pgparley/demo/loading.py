@@ -73,10 +73,8 @@ class Sample:
     async def load(self, dsn: str) -> bool:
         """Loads the sample into the database at `dsn` unless it is there already; returns whether it did.
 
-        An older revision is replaced. On failure the database stays as it was.
-
-        Raises:
-            SampleError: the database has tables that no sample made, or a data package is missing.
+        An older revision is replaced. On failure the database stays as it was. Raises `SampleError`: the database has
+        tables that no sample made, or a data package is missing.
         """
         digest = self.digest()
         connection = await asyncpg.connect(dsn, timeout=10, command_timeout=_LOAD_SECONDS)

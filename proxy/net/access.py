@@ -83,11 +83,7 @@ class Access:
 
 
 def load(settings: GatewaySettings) -> Access:
-    """Reads the files that `settings` name.
-
-    Raises:
-        AccessError: One is missing or cannot be used, or the settings contradict each other.
-    """
+    """Reads the files that `settings` name. Raises `AccessError`."""
     _check(settings)
     try:
         client_tls = tls.client_context(settings)

@@ -58,11 +58,7 @@ def syslog_device(target: str) -> str | None:
 
 
 class AuditLog:
-    """Where the lines go. `lost`: called for each that could not be written.
-
-    Raises:
-        OSError: The file cannot be opened, or there is no syslog.
-    """
+    """Where the lines go. `lost`: called for each that could not be written. Raises `OSError`."""
 
     def __init__(self, target: str, redaction: AuditRedaction, lost: Callable[[], None]) -> None:
         """`target`: the file's path; `syslog`, or `syslog:` and the path of its socket; empty writes nothing."""

@@ -36,11 +36,7 @@ class TLSFiles:
 
 
 def client_context(settings: GatewaySettings) -> ssl.SSLContext | None:
-    """The context for clients; None where TLS is off. Reads the files.
-
-    Raises:
-        TLSConfigError: A file is missing or unusable, or a setting is unknown.
-    """
+    """The context for clients; None where TLS is off. Reads the files. Raises `TLSConfigError`."""
     files = TLSFiles(
         settings.client_tls_sslmode,
         settings.client_tls_key_file,
@@ -175,11 +171,7 @@ def _der(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def certificate_of(file: str) -> bytes:
-    """The first certificate of a PEM file, in DER.
-
-    Raises:
-        TLSConfigError: There is none.
-    """
+    """The first certificate of a PEM file, in DER. Raises `TLSConfigError`: there is none."""
     try:
         with open(file, encoding="ascii") as source:  # noqa: PTH123 - one read, no path arithmetic
             text = source.read()

@@ -117,11 +117,7 @@ TERMINATE = message(b"X", b"")
 
 
 def decode_first(packet: bytes) -> FirstPacket:
-    """The packet that opens a connection.
-
-    Raises:
-        ProtocolViolationError: Its length or its parameters are not well formed.
-    """
+    """The packet that opens a connection. Raises `ProtocolViolationError`."""
     (code,) = _INT32.unpack_from(packet, 4)
     if code == _CANCEL_CODE:
         if len(packet) - 8 not in _KEY_SIZES:

@@ -47,11 +47,7 @@ def encode(text: str, encoding: str) -> bytes:
 
 
 def require_valid(text: str) -> str:
-    """`text`, which travels to the engine as UTF-8 and into a store that has no NUL.
-
-    Raises:
-        SyntaxProblemError: It holds a NUL, or bytes that are not valid in the client's encoding.
-    """
+    """`text`, which travels to the engine as UTF-8 and into a store that has no NUL. Raises `SyntaxProblemError`."""
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise SyntaxProblemError(
             "the statement holds a NUL, or bytes that are not valid in the client encoding",

@@ -107,10 +107,8 @@ def message_end(
     """The offset behind the message that begins at `pos`; None where it has not arrived whole.
 
     `kind`: the only kind that is allowed, None for any. `limit`: the greatest length; None: no length is checked.
-
-    Raises:
-        Exception: What `error` makes, by default a ProtocolViolationError: another kind, or a length below
-            `LENGTH_SIZE` or above `limit`.
+    Raises `Exception`: what `error` makes, by default a ProtocolViolationError: another kind, or a length below
+    `LENGTH_SIZE` or above `limit`.
     """
     if pos + HEADER_SIZE > len(data):
         return None
@@ -122,11 +120,7 @@ def message_end(
 
 
 def frontend_length(data: bytes, pos: int) -> int:
-    """The length of the frontend message whose whole header is at `pos`, checked.
-
-    Raises:
-        ProtocolViolationError: The kind is unknown or the length is impossible for it.
-    """
+    """The length of the frontend message whose whole header is at `pos`, checked. Raises `ProtocolViolationError`."""
     kind, length = HEADER.unpack_from(data, pos)
     limit = FRONTEND_LIMITS.get(kind)
     if limit is None:
@@ -139,8 +133,7 @@ def frontend_length(data: bytes, pos: int) -> int:
 def startup_length(data: bytes) -> int | None:
     """The length of the startup packet that `data` begins with, length word included; None if unknown yet.
 
-    Raises:
-        ProtocolViolationError: The length is impossible.
+    Raises `ProtocolViolationError`: the length is impossible.
     """
     if len(data) < LENGTH_SIZE:
         return None
@@ -153,8 +146,7 @@ def startup_length(data: bytes) -> int | None:
 def responses(data: bytes) -> int:
     """Where the whole authentication responses that `data` begins with end; 0 where there is none.
 
-    Raises:
-        ProtocolViolationError: A length is out of bounds.
+    Raises `ProtocolViolationError`: a length is out of bounds.
     """
     pos = 0
     while pos < len(data) and data[pos] == RESPONSE:

@@ -64,10 +64,7 @@ class Step:
 
 
 async def differences(connection: Connection, source: Wanted) -> tuple[Step, ...]:
-    """What importing `source` would change, in order: first what is taken back.
-
-    Raises `CatalogError` where the file names what the store does not know, or says something twice.
-    """
+    """What importing `source` would change, in order: first what is taken back. Raises `CatalogError`."""
     wanted = source.content
     visible = await open_databases(connection)
     for n, database in enumerate(wanted.databases):

@@ -39,10 +39,7 @@ class Slice:
 
 
 class Runtime:
-    """One loaded model and its context.
-
-    Raises `OSError` where the file is missing or no model, or where the library is missing or not the one expected.
-    """
+    """One loaded model and its context. Raises `OSError`."""
 
     def __init__(self, settings: EmbeddedModelSettings) -> None:
         self._library = lib = library.load()

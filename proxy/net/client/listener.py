@@ -100,11 +100,7 @@ class Listener:
             self._context.login_service.release(sock)
 
     async def _first_bytes(self, sock: socket.socket) -> tuple[bytes, bool]:
-        """The first bytes that are not about encryption, and whether a TLS handshake comes next.
-
-        Raises:
-            EOFError: The client left, sent bytes before the handshake, or too many clients are logging in.
-        """
+        """The first bytes that are not about encryption, and whether a TLS handshake comes next. Raises `EOFError`."""
         loop = asyncio.get_running_loop()
         for _ in range(2):
             head = await _first_byte(sock)
@@ -125,11 +121,7 @@ class Listener:
         return b"", False
 
     async def _admit_login(self, sock: socket.socket) -> None:
-        """Admits the client before the handshake, which is expensive.
-
-        Raises:
-            EOFError: Too many clients are logging in; the client has been told.
-        """
+        """Admits the client before the handshake, which is expensive. Raises `EOFError`."""
         if not self._context.login_service.admit(sock):
             reply = codec.encode_fatal(TOO_MANY_LOGINS)
             await asyncio.get_running_loop().sock_sendall(sock, reply)

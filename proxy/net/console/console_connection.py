@@ -44,11 +44,7 @@ class Admin(Protocol):
         """The values that the console's tables are built from."""
 
     async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
-        """The rows of a view that the engine provides.
-
-        Raises:
-            NLError: The engine does not answer.
-        """
+        """The rows of a view that the engine provides. Raises `NLError`: the engine does not answer."""
 
     async def shut_all_down(self, how: ShutdownMode) -> None:
         """Ends all workers."""

@@ -44,11 +44,7 @@ class LoanListener:
         self._endpoint: tuple[str, int] | None = None
 
     async def open(self) -> None:
-        """Listens.
-
-        Raises:
-            OSError: The address cannot be bound, or the directory cannot be used.
-        """
+        """Listens. Raises `OSError`: the address cannot be bound, or the directory cannot be used."""
         loop = asyncio.get_running_loop()
         if self._address:
             self._server = await loop.create_server(lambda: LoanConnection(self), self._address, 0)

@@ -50,12 +50,7 @@ class AuthQueryConnection(asyncio.Protocol):
     async def open(
         dialer: Dialer, settings: GatewaySettings, login_handler: LoginHandler
     ) -> AuthQueryConnection:
-        """One that is logged in; `login_handler` does that.
-
-        Raises:
-            OSError: The server cannot be reached.
-            AuthQueryError: It does not let `auth_user` in.
-        """
+        """One that is logged in; `login_handler` does that. Raises `OSError` and `AuthQueryError`."""
         connection = AuthQueryConnection(settings)
         ready = connection._expect()
         try:
@@ -72,11 +67,7 @@ class AuthQueryConnection(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing() and self._answer is None
 
     async def fetch_secret(self, user: str) -> Secret | None:
-        """The secret of `user`; None where there is no such role, or it may not log in.
-
-        Raises:
-            AuthQueryError: The query fails, or the connection ends (it is not `usable` then).
-        """
+        """The secret of `user`; None where there is no such role, or it may not log in. Raises `AuthQueryError`."""
         answer = self._expect()
         parse = codec.encode_parse(Parse(b"", self._settings.auth_query.encode(), ()))
         name = user.encode("utf-8", "surrogateescape")

@@ -38,11 +38,7 @@ class Dialer:
         return settings.upstream_host, settings.upstream_port, settings.server_tls_sslmode
 
     async def dial(self, factory: Callable[[], asyncio.Protocol]) -> None:
-        """Connects; `factory`'s protocol is told of it by `connection_made`.
-
-        Raises:
-            OSError: The server cannot be reached, or not in time (`TimeoutError`).
-        """
+        """Connects; `factory`'s protocol is told of it by `connection_made`. Raises `OSError` and `TimeoutError`."""
         settings = self._settings
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(settings.server_connect_timeout):
@@ -56,8 +52,7 @@ class Dialer:
     async def send_once(self, packet: bytes) -> None:
         """Sends a packet on a connection of its own and waits until the server closes it (CancelRequest).
 
-        Raises:
-            OSError: As `dial`.
+        Raises `OSError`: as `dial`.
         """
         sent = _OneWay(packet)
         try:

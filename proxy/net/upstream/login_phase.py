@@ -92,8 +92,7 @@ class GatewayLogin:
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
         """Takes a whole message of the server's. The next is given only after a future that was returned is done.
 
-        Raises:
-            UpstreamRefusedError: The login cannot go on; the future can raise it, too.
+        Raises `UpstreamRefusedError`: the login cannot go on; the future can raise it, too.
         """
         self._method_check.check(message)
         self.ended = self._method_check.ended

@@ -93,8 +93,7 @@ class CancelKeys:
     async def cancel(self, request: CancelRequest) -> None:
         """Carries out a cancel request: at the worker that has the session, and at the server where it must know.
 
-        Raises:
-            OSError: The server cannot be reached.
+        Raises `OSError`: the server cannot be reached.
         """
         owner = self.owners.get(request.key)
         if owner is None:
@@ -165,13 +164,7 @@ class GatewayContext:
         self._ids = 0
 
     def adopt(self, settings: GatewaySettings) -> None:
-        """Goes over to `settings`, or changes nothing.
-
-        Raises:
-            ValueError: They need a restart.
-            OSError: A file cannot be read.
-            AccessError: A file cannot be used.
-        """
+        """Goes over to `settings`, or changes nothing. Raises `ValueError`, `OSError` and `AccessError`."""
         loaded = access.load(settings)
         if (loaded.client_tls is None) is not (self.access.client_tls is None):
             raise ValueError("client_tls_sslmode: turning TLS on or off needs a restart")

@@ -83,11 +83,7 @@ class Worker:
     # -- life
 
     async def start(self) -> None:
-        """Listens.
-
-        Raises:
-            OSError: The address cannot be bound, or the runtime directory cannot be used.
-        """
+        """Listens. Raises `OSError`: the address cannot be bound, or the runtime directory cannot be used."""
         context = self.context
         settings = context.settings
         context.pump = pump.start()

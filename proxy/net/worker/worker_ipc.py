@@ -63,11 +63,7 @@ class WorkerChannel:
         self._server: asyncio.Server | None = None
 
     async def open(self) -> None:
-        """Listens.
-
-        Raises:
-            OSError: The directory cannot be used, belongs to another user, or its path is too long.
-        """
+        """Listens. Raises `OSError`."""
         if (excess := len(os.fsencode(self._directory / _LONGEST_NAME)) - _LONGEST) > 0:
             reason = f"runtime_dir is too long for the sockets in it, by {excess} bytes"
             raise OSError(errno.ENAMETOOLONG, reason, str(self._directory))
@@ -121,12 +117,7 @@ def _forget(path: Path) -> None:
 
 
 async def ask_worker(path: Path, request: WorkerRequest, seconds: float = _DEADLINE) -> WorkerAnswer:
-    """Asks the process that listens at `path`.
-
-    Raises:
-        OSError: It cannot be reached, or not in time.
-        msgspec.MsgspecError: Its answer is not understood.
-    """
+    """Asks the process that listens at `path`. Raises `OSError` and `msgspec.MsgspecError`."""
     async with asyncio.timeout(seconds):
         reader, writer = await asyncio.open_unix_connection(str(path), limit=_LIMIT)
         try:

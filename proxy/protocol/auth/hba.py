@@ -101,11 +101,7 @@ def decide(rules: tuple[HBARule, ...], origin: ClientOrigin, database: str, user
 
 
 def parse_rules(text: str) -> tuple[HBARule, ...]:
-    """The rules of a file, in order.
-
-    Raises:
-        HBAError: A line cannot be understood.
-    """
+    """The rules of a file, in order. Raises `HBAError`: a line cannot be understood."""
     rules = []
     for number, line in enumerate(text.splitlines(), 1):
         fields = _fields(line, number)

@@ -164,11 +164,7 @@ class ServerExchange:
         return (PLAIN,) if self._binding is None else (PLUS, PLAIN)
 
     def first(self, mechanism: str, message: bytes) -> bytes:
-        """Takes client-first-message, gives server-first-message.
-
-        Raises:
-            ScramError: It is malformed, or asks for what is not offered.
-        """
+        """Takes client-first-message, gives server-first-message. Raises `ScramError`."""
         if mechanism not in self.mechanisms:
             raise ScramError("a SASL mechanism that was not offered")
         flag, authzid, bare = _split_header(_text(message))
@@ -199,8 +195,7 @@ class ServerExchange:
     def final(self, message: bytes) -> tuple[bytes, ClientKeys]:
         """Takes client-final-message, gives server-final-message and the keys that the client holds.
 
-        Raises:
-            ScramError: It is malformed, or the proof is wrong.
+        Raises `ScramError`: it is malformed, or the proof is wrong.
         """
         match = _FINAL.fullmatch(_text(message))
         if match is None:
@@ -242,11 +237,7 @@ class ClientExchange:
         self._signature = b""
 
     def first(self, offered: tuple[str, ...]) -> tuple[str, bytes]:
-        """The mechanism to use and client-first-message.
-
-        Raises:
-            ScramError: Nothing that is offered is known.
-        """
+        """The mechanism to use and client-first-message. Raises `ScramError`: nothing that is offered is known."""
         mechanism = PLAIN
         if self._binding is not None:
             # RFC 5802, 6: with PLUS offered it is used, without it the server learns that we could have.
@@ -256,11 +247,7 @@ class ClientExchange:
         return mechanism, f"{self._header}n=,r={self._nonce}".encode()
 
     def challenged(self, message: bytes) -> ScramChallenge:
-        """Takes server-first-message.
-
-        Raises:
-            ScramError: It is malformed.
-        """
+        """Takes server-first-message. Raises `ScramError`: it is malformed."""
         self._server_first = _text(message)
         match = _SERVER_FIRST.fullmatch(self._server_first)
         if match is None or not match[1].startswith(self._nonce) or len(match[1]) == len(self._nonce):
@@ -282,11 +269,7 @@ class ClientExchange:
         return f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
 
     def verify(self, message: bytes) -> None:
-        """Takes server-final-message.
-
-        Raises:
-            ScramError: The server does not know the secret.
-        """
+        """Takes server-final-message. Raises `ScramError`: the server does not know the secret."""
         expected = b"v=" + base64.b64encode(self._signature)
         if not self._signature or not hmac.compare_digest(message, expected):
             raise ScramError("the server did not prove that it knows the secret")

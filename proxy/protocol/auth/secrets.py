@@ -54,11 +54,7 @@ def secret_of(text: str) -> Secret | None:
 
 
 def parse_user_list(text: str) -> Mapping[str, Secret | None]:
-    """Role name → secret. Empty lines and lines that start with `;` or `#` do not count.
-
-    Raises:
-        UserListError: A line is not two quoted words.
-    """
+    """Role name → secret. Empty lines and lines that start with `;` or `#` do not count. Raises `UserListError`."""
     found: dict[str, Secret | None] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip()[0] in ";#":

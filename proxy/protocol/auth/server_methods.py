@@ -50,8 +50,7 @@ class UpstreamRefusedError(Exception):
 def parse_requirement(text: str) -> Requirement:
     """`text` is empty (the default), a list of methods with commas between, or one of methods with `!` before each.
 
-    Raises:
-        ValueError: A method is unknown, or some have `!` and some have not.
+    Raises `ValueError`: a method is unknown, or some have `!` and some have not.
     """
     words = [word.strip() for word in text.split(",")] if text.strip() else []
     excluded = [word.startswith("!") for word in words]
@@ -80,11 +79,7 @@ class MethodCheck:
         self._trusted = trusted
 
     def check(self, message: bytes) -> None:
-        """Checks a whole message of the server's.
-
-        Raises:
-            UpstreamRefusedError: It requests a method that is not allowed.
-        """
+        """Checks a whole message of the server's. Raises `UpstreamRefusedError`."""
         if message[0] == _ERROR:
             self.ended = True
         elif message[0] == _AUTHENTICATION:

@@ -39,10 +39,8 @@ class UpstreamLogin:
     def receive(self, message: bytes) -> bytes | KeyDerivation | None:
         """Takes a whole message. Returns the response, empty for none; None where the message passes to the client.
 
-        A `KeyDerivation` is to be carried out, and its keys given to `derived`, before the next message.
-
-        Raises:
-            UpstreamRefusedError: A challenge cannot be answered, or the server did not prove itself.
+        A `KeyDerivation` is to be carried out, and its keys given to `derived`, before the next message. Raises
+        `UpstreamRefusedError`: A challenge cannot be answered, or the server did not prove itself.
         """
         if message[0] != _AUTHENTICATION:
             return None

@@ -1,7 +1,6 @@
 """Configuration: one TOML file, overridden by the environment. The only reader of either.
 
-Every key is a field of a settings dataclass, so that its meaning stands where it is used. A key that does not
-exist is an error with the nearest one that does.
+Every key is a field of a settings dataclass; one that does not exist is an error with the nearest that does.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""`pgparley init`: asks five questions and writes a commented configuration.
-
-Owns the questions and the file's text. What the keys mean is the settings' own matter: what is written is read back by
-`pgparley.config` before the command says that it is done.
-"""
+"""`pgparley init`: asks five questions and writes a commented configuration, which it reads back."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""`pgparley router …`: train the router on the catalog's own schemas, see how it stands, go back.
-
-Owns the words of these commands and their exit status (0 done, 1 not done, 2 wrong usage). The work is
-`pgparley.router_training`'s, which brings torch and is loaded when a command runs.
-"""
+"""`pgparley router …`: train the router on the catalog's own schemas, see how it stands, go back. Loads torch late."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Trains and measures routers on the catalog, by questions made of its schemas' names.
-
-Owns the files of questions that a version may be measured on, and a version's manifest. Shows nothing. Heavy: brings
-torch.
-"""
+"""Trains and measures routers on the catalog, by questions made of its schemas' names. Heavy: brings torch."""
 
 from __future__ import annotations
 

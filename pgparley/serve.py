@@ -1,8 +1,7 @@
 """`pgparley serve`: the gateway's workers, engine, embedded model and the DBA's page, each a process of its own.
 
-Owns starting, watching, replacing and stopping them, and the listening sockets: a worker that dies or is replaced
-takes no waiting client with it. A process that dies is started again, later each time it dies soon; a gateway
-without an engine still relays plain SQL, so workers start first and wait for nobody.
+Owns them and the listening sockets: a worker that dies or is replaced takes no waiting client with it. Workers start
+first and wait for nobody: without an engine they still relay plain SQL.
 """
 
 from __future__ import annotations
@@ -64,10 +63,7 @@ class _Slot:
 
 
 def parts(config: Config) -> list[Part]:
-    """The processes of `config`. Without a model server, an embedded one on a free loopback port and with a new key.
-
-    Raises `ConfigError` where its own key cannot be read.
-    """
+    """The processes of `config`; without a model server an embedded one, with a new key. Raises `ConfigError`."""
     model: dict[str, str] = {}
     found: list[Part] = []
     if config.model.base_url is None:

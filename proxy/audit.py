@@ -1,7 +1,4 @@
-"""A line of the audit log: which request of whom, what came of it, and how much of its text is written down.
-
-Owns the fields, the outcomes and the redaction. Writes nothing: that is `proxy.net.audit_log`.
-"""
+"""A line of the audit log: which request of whom, what came of it, and how much of its text is written down."""
 
 from __future__ import annotations
 

@@ -109,10 +109,7 @@ class _Selected(msgspec.Struct):
 
 
 class CalibrationStore:
-    """`engine.core.ports.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`.
-
-    The generation of shared feedback, which changes scores and prompts, is part of the recipe.
-    """
+    """`engine.core.ports.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`."""
 
     def __init__(
         self, pool: Pool, recipe: str, moving: Callable[[], str] = str, base: Base = NOTHING

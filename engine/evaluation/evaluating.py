@@ -1,13 +1,7 @@
-"""Questions whose answer is known, asked and judged without a trace, in the catalog as it is or would be.
+"""Questions whose answer is known, asked through the whole pipeline and judged, in the catalog as it is or would be.
 
-The catalog as it would be after a file was imported; the store keeps nothing of it.
-
-Owns the transaction that does the import and takes it back. What an import does is `schema_catalog.knowledge_files`'s.
-
-Asks questions whose answer is known through the whole pipeline, and judges what an asker would be shown.
-
-Keeps nothing: no answer, no calibration point, no feedback. What was learned of the very question is left out, so that
-a verified query never answers its own question; that of other questions counts as ever.
+Keeps nothing: no answer, no calibration point, no feedback; an import that is tried is taken back. What was learned of
+the very question is left out, so that a verified query never answers its own question.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The stored feedback: the SQL of the tables `learned_example`, `learned_vote` and `learned_adapter`.
-
-An asker's own, approved and verified examples count for them. Every method raises `StoreUnavailableError`.
-"""
+"""The stored feedback: the SQL of its tables. Every method raises `StoreUnavailableError`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The engine's side of networks that run elsewhere: each port of theirs, answered over HTTP.
 
-Owns deadlines, attempts and errors of these calls. Every call is a question to a pure function, so that one whose
-answer was lost is asked again. The vectors that an engine remembers stay in it (`engine.models.encoder`).
+Owns deadlines, attempts and errors. Every call asks a pure function, so that a lost answer is asked for again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The heads of the ranker's cross-encoder, which score a question together with a statement's phrases.
+"""The heads of the ranker's cross-encoder (MetaSQL §III-C2): scores of a whole statement, and of each phrase.
 
-Owns the heads over the encoder's hidden states, and their scores (MetaSQL §III-C2): one of the whole statement, and for
-each phrase the probability that it is asked for. Heavy: imports torch.
+Heavy: imports torch.
 """
 
 from __future__ import annotations
@@ -18,10 +17,7 @@ WIDTH = 96
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """A batch of pairs as tokens: question, mark, phrases, each an array (b, n).
-
-    `parts`: 0 outside, 1 the question's tokens, 1 + k those of phrase k.
-    """
+    """A batch of pairs as tokens (b, n). `parts`: 0 outside, 1 the question's tokens, 1 + k those of phrase k."""
 
     ids: Tensor
     mask: Tensor

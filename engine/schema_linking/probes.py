@@ -1,22 +1,7 @@
-"""Whether a decision of schema linking is right (RTS §3.2): probes of layers and their prediction sets.
+"""Whether a decision of schema linking is right (RTS §3.1): a two-layer perceptron for each of some layers, in numpy.
 
-Split conformal prediction sets over a decision's two labels: 0 it is right, 1 it is a branching point (RTS §3.2).
-
-The nonconformity score of a label is 1 - p(label | decision). A layer's set holds the labels whose score is at most a
-threshold, the ⌈(n + 1)(1 - alpha)⌉-th smallest score of calibration decisions' true labels. Three promises, each where
-calibration and use are exchangeable:
-
-- marginal (RTS §3.2.2), from all decisions: P(the true label is in the set) ≥ 1 - alpha. Branching points are rare, so
-  this may hold with not one of them in its set.
-- label-conditional (Mondrian), from each label's decisions apart: P(1 is in the set | branching point) ≥ 1 - alpha.
-- of a whole question, from the largest score among a question's branching points: P(1 is in the set of each of them |
-  the question has one) ≥ 1 - alpha.
-
-Owns no model and no data; several layers' sets are put together in `engine.schema_linking.branching`.
-
-Probes for branching points: a two-layer perceptron over a decision for each of some layers (RTS §3.1), in numpy.
-
-Owns what a probe sees of a decision, and its forward pass. Training is `training.branching`'s.
+Owns what a probe sees of a decision, and its forward pass. Training is `training.branching`'s, putting several
+layers together `engine.schema_linking.branching`'s.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""A generated public library.
-
-It shares names with the other samples (`employees`, `departments`, `orders`, `returned_on`, cities), so that
-finding the right database takes more than finding a word.
-"""
+"""A generated public library that shares names with the other samples: a word alone does not find the database."""
 
 from __future__ import annotations
 

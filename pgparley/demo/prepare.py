@@ -1,7 +1,4 @@
-"""Makes a running server ready for the demo: databases, their data, and roles that may do what they need.
-
-Owns the objects created on the server. Does not start the server, nor the gateway.
-"""
+"""Makes a running server ready for the demo: databases, their data, and roles that may do what they need."""
 
 from __future__ import annotations
 

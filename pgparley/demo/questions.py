@@ -1,8 +1,4 @@
-"""The demo's questions, each with hand-written right answers, and when an answer counts as right.
-
-Owns nothing that asks: the demo's run does. Being right here is a demonstration, not a benchmark: extra
-columns are forgiven, missing or extra rows are not.
-"""
+"""The demo's questions with hand-written right answers. Right here: extra columns are forgiven, other rows are not."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""`pgparley demo`: from nothing to five answered questions in a real psql.
-
-Owns the order of the steps. Everything it starts is what `pgparley serve` and the other commands start; it keeps its
-files in one directory, so that a second run finds them. The questions are `pgparley.demo.asking`'s, starting and
-stopping `pgparley.demo.serving`'s.
-"""
+"""`pgparley demo`: from nothing to five answered questions in a real psql, by the commands that users have."""
 
 from __future__ import annotations
 

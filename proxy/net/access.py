@@ -1,7 +1,4 @@
-"""Access rules: the settings of logins and TLS with the files that they name, read and checked.
-
-Owns reading those files. An `Access` never changes; RELOAD makes a new one, and keeps the old where that fails.
-"""
+"""Access rules: the settings of logins and TLS with the files that they name, read and checked. They never change."""
 
 from __future__ import annotations
 

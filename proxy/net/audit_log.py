@@ -1,7 +1,4 @@
-"""The audit log: JSON lines in a file that others may rotate, or to syslog.
-
-Owns the handlers and the order of events in a session's lines. What stands in a line is `proxy.audit`'s.
-"""
+"""The audit log: JSON lines in a file that others may rotate, or to syslog. A line's content is `proxy.audit`'s."""
 
 from __future__ import annotations
 

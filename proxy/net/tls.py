@@ -1,7 +1,4 @@
-"""TLS: the settings of both sides as OpenSSL contexts, and the description of an established connection's TLS.
-
-Owns everything about certificates. The negotiation is in `listener` (clients) and `dialer` (the server).
-"""
+"""TLS: the settings of both sides as OpenSSL contexts, and the description of an established connection's TLS."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Client encodings: from bytes of a message to text and back without loss.
-
-PostgreSQL's name of the encoding (ParameterStatus `client_encoding`) chooses the Python codec. A codec that
-is unknown here is read as Latin-1, which keeps every byte; SQL_ASCII means "bytes", of which most are UTF-8.
-"""
+"""Client encodings: bytes to text and back without loss. An unknown encoding is read as Latin-1, SQL_ASCII as UTF-8."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Message boundaries of the frontend/backend protocol, version 3.
-
-Owns the ends of messages and the greatest length of each kind. Knows nothing of their content. `hop` is the
-inner loop of the general path: one small function over plain values, whose compiled version is in `fast`.
-"""
+"""Message boundaries of the frontend/backend protocol, version 3, and the greatest length of each kind."""
 
 from __future__ import annotations
 

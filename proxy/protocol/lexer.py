@@ -1,8 +1,4 @@
-"""PostgreSQL's lexical structure (docs, 4.1), as far as it decides where statements and constants end.
-
-Owns tokens, the split into statements, and the value of a string constant. Used only on a text that could
-hold an NL statement; it never fails: text that PostgreSQL would refuse becomes some token.
-"""
+"""PostgreSQL's lexical structure (docs, 4.1), as far as it decides where statements and constants end. Never fails."""
 
 from __future__ import annotations
 

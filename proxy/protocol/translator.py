@@ -1,8 +1,7 @@
 """Translates an NL message to the message that goes upstream in its place.
 
-Each job is a generator without I/O: it yields requests for the engine, is sent the replies, and returns the
-message. Owns the places in a message, and the prepared statements that need a special treatment. The
-requests to the engine are `conversation`'s.
+Each job is a generator without I/O: it yields `conversation`'s requests for the engine, is sent the replies, and
+returns the message. Owns the places in a message, and the prepared statements that need a special treatment.
 """
 
 from __future__ import annotations
@@ -127,10 +126,7 @@ class Translator:
         return None if before is None and prepared is None else StatementChange(name, before, prepared)
 
     def undo(self, change: StatementChange, *, failed: bool) -> None:
-        """The message that made `change` failed or was skipped.
-
-        A failed Parse of the unnamed statement has destroyed the former one nevertheless.
-        """
+        """The message that made `change` failed or was skipped. A failed unnamed Parse has destroyed the former."""
         if self.nl_prepared.get(change.name) is not change.after:
             return
         self.nl_prepared.pop(change.name, None)

@@ -1,7 +1,6 @@
 """What a dbt project says: its property files (`schema.yml`), or `target/manifest.json`, which holds all of them.
 
-Owns how dbt names tables and tests. Metrics are `dbt_metrics`' to read. The format is that of
-https://docs.getdbt.com/reference/model-properties and https://schemas.getdbt.com/dbt/manifest/v12.json.
+The format: https://docs.getdbt.com/reference/model-properties, https://schemas.getdbt.com/dbt/manifest/v12.json.
 """
 
 from __future__ import annotations
@@ -134,10 +133,7 @@ class _Names:
 
 
 def read_dbt(path: Path) -> Statements:
-    """What the project, folder or file at `path` says; raises `CatalogError` and `OSError`.
-
-    Of a project that was compiled its manifest is read, else its property files.
-    """
+    """What the project at `path` says, by its manifest where it was compiled; raises `CatalogError` and `OSError`."""
     manifest = path / "target" / "manifest.json"
     if path.is_dir() and not manifest.is_file():
         folder = path / "models" if (path / "models").is_dir() else path

@@ -1,8 +1,4 @@
-"""dbt's metrics (MetricFlow) as SQL expressions: measures of one semantic model, and what is computed of such metrics.
-
-Owns what each kind of metric comes to. Whether the expression is one that a term can have is not decided here. The
-format is that of https://docs.getdbt.com/docs/build/metrics-overview.
-"""
+"""dbt's metrics (MetricFlow, https://docs.getdbt.com/docs/build/metrics-overview) as SQL expressions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a file in the Open Semantic Interchange format says (Apache Ossie, `core-spec/spec.md`), in YAML or JSON.
-
-Owns how that format names tables. Both forms of a document are read: models in a list, and one model at the top.
-"""
+"""What a file in the Open Semantic Interchange format says (Apache Ossie, `core-spec/spec.md`), in YAML or JSON."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Puts what a file says to the tables of a registered database, as a file of knowledge.
-
-Owns which table a name means, and what of the file cannot be said here: each such thing is told with its reason.
-"""
+"""Puts what a file says to the tables of a registered database, as a file of knowledge; tells what cannot be."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
-"""Draft tokens for speculative decoding: what followed the same tokens before.
+"""Draft tokens for speculative decoding: what followed the same tokens before, in the prompt or an answer.
 
-Statements are much alike: those for one question differ in a name or a clause, and names stand in the prompt's schema.
-A token that is decoded beside others costs two thirds of a step of its own (two cores), so that a draft pays where it
-is right more often than that. Drafts change nothing: tokens that greedy decoding would not choose are dropped (up to
-rounding, which differs between large and small batches).
+Drafts change nothing: tokens that greedy decoding would not choose are dropped (up to rounding).
 """
 
 from __future__ import annotations

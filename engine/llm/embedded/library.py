@@ -1,7 +1,6 @@
 """llama.cpp's C interface as the `xllamacpp` wheel exports it: the functions that `runtime` calls, with their types.
 
-Owns where the library lies and how its structures are laid out. The layout is no promise of llama.cpp's, so the wheel
-is pinned to one version, and `Runtime` looks whether the context is the one that it asked for.
+The layout of its structures is no promise, so the wheel is pinned to one version and `Runtime` checks its context.
 """
 
 from __future__ import annotations

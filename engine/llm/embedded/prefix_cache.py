@@ -1,8 +1,7 @@
-"""The prefix cache: tokens in the sequences of one `Runtime`'s key-value cache.
+"""The prefix cache: tokens in the sequences of one `Runtime`'s key-value cache. One thread drives it.
 
-A new prompt starts from the sequence that shares its longest prefix, of a finished or a running request. What goes
-first is what was not used for long and what would soon be computed again: the end of an answer before a schema that no
-other sequence begins with. Owns the tokens of each sequence and the eviction. Does not decode. One thread drives it.
+A new prompt starts from the sequence that shares its longest prefix. Owns the tokens of each sequence and the eviction:
+first what was not used for long and would soon be computed again.
 """
 
 from __future__ import annotations
@@ -108,10 +107,7 @@ class PrefixCache:
         return length
 
     def _make_room(self, needed: int, keep: int) -> None:
-        """Evicts idle sequences, those of the least worth first, until `needed` cells are free.
-
-        Counts shared cells once a sequence: an upper bound, so what it frees is enough.
-        """
+        """Evicts idle sequences, the least worth first, until `needed` cells are free; shared cells count once each."""
         idle = sorted(
             (i for i, s in enumerate(self._sequences) if not s.busy and i != keep and s.tokens),
             key=self._worth,

@@ -1,7 +1,4 @@
-"""llama.cpp in the few calls that the scheduler needs: tokens, batches, logits, the key-value cache.
-
-Owns the model's memory and its C structures. Not thread-safe: the thread of `scheduler` drives it.
-"""
+"""llama.cpp in the few calls that the scheduler needs: its memory and C structures. For one thread."""
 
 from __future__ import annotations
 
@@ -78,10 +75,9 @@ class Runtime:
         return bool(self._library.llama_vocab_is_eog(self._vocab, token))
 
     def decode(self, slices: Sequence[Slice]) -> list[list[NDArray[np.float32]]]:
-        """Decodes all slices in one pass; returns for each slice the logits asked for, in order.
+        """Decodes all slices in one pass; for each the logits asked for: (vocabulary,) views until the next call.
 
-        The arrays, shape (vocabulary,), are views that the next call overwrites. Raises `MemoryError` where
-        the cache has no room.
+        Raises `MemoryError` where the cache has no room.
         """
         rows: list[range] = []
         at = 0

@@ -1,12 +1,8 @@
 """Continuous batching over one `Runtime`: every step decodes one batch that serves all running requests.
 
-Prompts are computed one after the other, because the next one usually shares the beginning of the one before it
-(`prefix_cache`): candidates for one question, and questions on one schema, pay for their own tokens alone. Answers are
-written together, because a batch of three costs a CPU less than two and a half times what one costs, and several tokens
-at once where what was written before lets them be guessed (`drafts`). One that runs in circles is led out of them
-(`circles`).
-
-Runs in its own thread; `submit` is for the event loop's thread.
+Prompts are computed one after the other, because the next one usually begins as the one before it (`prefix_cache`);
+answers are written together, several tokens at once where they can be guessed (`drafts`), and led out of circles
+(`circles`). Runs in its own thread; `submit` is for the event loop's.
 """
 
 from __future__ import annotations
@@ -110,10 +106,7 @@ class Scheduler:
         self._thread.start()
 
     async def submit(self, request: Request) -> Generated:
-        """The answer; cancelling the awaiting task stops the work at the next step.
-
-        Raises `GrammarProblemError`, and `MemoryError` where the cache has no room.
-        """
+        """The answer; cancelling stops the work at the next step. Raises `GrammarProblemError` and `MemoryError`."""
         loop = asyncio.get_running_loop()
         job = _Job(request, loop.create_future(), loop)
         self._inbox.put(job)
@@ -232,10 +225,7 @@ class Scheduler:
         return self._drafts.guess((*request.prompt, *job.answer), min(room, left))
 
     def _write(self, job: _Job, rows: Sequence[NDArray[np.float32]]) -> None:
-        """Chooses a token for each row of logits, as long as the draft agrees with the choice.
-
-        The first row belongs to the last token that was not guessed, each other one to a guessed token.
-        """
+        """A token for each row of logits, as long as the draft agrees; the first is for the last token not guessed."""
         begin = len(job.request.prompt)
         first = len(job.answer)
         guessed = self._cache[job.sequence].tokens[begin + first :]

@@ -128,10 +128,7 @@ def _type(node: exp.Expr, scopes: Scopes) -> str:
 
 
 def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.Condition | None:
-    """The comparison with whole periods; None where it says so already, or names no first or last day of one.
-
-    `timed`: the column holds times of day, so that its days end at the next one.
-    """
+    """The comparison with whole periods; None where it says so already. `timed`: days end at the next one."""
     if isinstance(node, exp.Between):
         return _meant_between(node, periods) if timed else None
     period, day = _holding(node.expression, periods), _day(node.expression)

@@ -114,10 +114,7 @@ def _missing(select: exp.Select, scopes: Scopes) -> list[tuple[str, Table]]:
 
 
 def _meant(schema: str, name: str, columns: Collection[str], scopes: Scopes) -> Table | None:
-    """The table that a qualifier means: of several of the name the one with all the columns, or the search path's.
-
-    Where there is none of the name: the one table with the columns that it may be an alias of.
-    """
+    """The table that a qualifier means: by name, with all the columns, on the search path; else as an alias."""
     tables = [each for each in scopes.called.get(name, ()) if schema in ("", each.schema)]
     if not tables and not schema:
         tables = _holders(_abbreviated(name, scopes), columns)

@@ -1,8 +1,4 @@
-"""One client's login at the gateway: the driver of `protocol.auth.login`.
-
-Owns the client's bytes from the challenge to the end of the login, and the waits in between: for `auth_query`, and for
-the derivation of keys. Knows nothing of the session after it.
-"""
+"""One client's login at the gateway: the driver of `protocol.auth.client_login`, and its waits for secrets and keys."""
 
 from __future__ import annotations
 

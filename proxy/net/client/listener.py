@@ -1,9 +1,7 @@
-"""The listening sockets of a worker, and TLS with clients.
+"""The listening sockets of a worker, and TLS with clients: from `accept` to the first byte not about encryption.
 
-Owns a connection from `accept` to the first byte that is not about encryption. Where TLS is off, connections go
-to `ClientStartup` as they are. Where it is on, the few bytes before the handshake are read from the bare socket, never
-one more than needed: a byte that came too early can then be told from one that TLS protects (CVE-2021-23214),
-and direct TLS needs no bytes put back.
+With TLS the bytes before the handshake are read from the bare socket, never one more than needed: a byte that came too
+early can then be told from one that TLS protects (CVE-2021-23214), and direct TLS needs none put back.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The startup of a client: its first packets, its login, and the choice between session and console.
-
-Owns a connection until a session or the console takes it over, the login at the gateway included. The TLS handshake is
-`listener`'s, and has happened before.
-"""
+"""The startup of a client: its first packets, its login, and the choice between session and console."""
 
 from __future__ import annotations
 

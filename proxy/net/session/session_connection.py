@@ -1,8 +1,4 @@
-"""One client's connection and its upstream connection: bytes in, commands carried out.
-
-Owns the two transports, the flow control between them, and the task that asks the engine; the server's connection comes
-from `server_connection`. Decides nothing about the protocol: that is `proxy.protocol.session`.
-"""
+"""One client's connection and its upstream connection: bytes in, commands carried out. The protocol is `session`'s."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """`auth_query`: reads roles' secrets from the upstream, over a few connections of the gateway's own, for a while.
 
-Owns these connections, opened as `auth_user`, the queries under way and the cache of one worker; a failed query
-gives no secret, and is not cached. Nothing that a client sent reaches it but the role's name, as a bind
-parameter: the search path and every other setting are ours (a client's `search_path` would else decide which function
-the query calls, CVE-2025-12819).
+Owns these connections and the cache of one worker; a failed query gives no secret and is not cached. Nothing that a
+client sent reaches it but the role's name, as a bind parameter: every setting is ours (CVE-2025-12819).
 """
 
 from __future__ import annotations

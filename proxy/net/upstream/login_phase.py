@@ -1,8 +1,6 @@
-"""The server's login phase, where the gateway takes part in it.
+"""The server's login phase, where the gateway takes part in it: a protocol before the session's own until it is over.
 
-Owns a protocol in front of a session's own until the server has accepted the login, and removes it then:
-a session without a `LoginHandler` never creates it, and one with it has no cost afterwards.
-Also owns the threads that derive keys, so that no session waits for it; their queue is bounded by the logins under way.
+Also owns the threads that derive keys; their queue is bounded by the logins under way.
 """
 
 from __future__ import annotations
@@ -47,11 +45,7 @@ _ERROR = ord("E")
 
 @dataclass(frozen=True, slots=True)
 class ServerChannel:
-    """The connection to the server.
-
-    `binding`: the hash of its certificate, None without TLS. `trusted`: whether the server's certificate was
-    checked, or the connection does not leave this machine.
-    """
+    """The connection to the server. `binding`: its certificate's hash, None without TLS; `trusted`: or local."""
 
     binding: bytes | None
     trusted: bool
@@ -108,11 +102,7 @@ class GatewayLogin:
 
 
 class RelayedLogin:
-    """The client logs in itself, and cannot bind to the server's certificate.
-
-    `binding` is the hash of the certificate that the client sees, None without TLS: the same on both sides is no
-    obstacle.
-    """
+    """The client logs in itself. `binding`: the hash of the certificate that it sees, None without TLS."""
 
     def __init__(self, binding: bytes | None, method_check: MethodCheck) -> None:
         self._binding = binding

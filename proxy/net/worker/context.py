@@ -1,7 +1,6 @@
 """The state that the connections of one worker share: settings, the objects made from them, registries and tasks.
 
-Owns those values and replaces them at a reload; also the cancel keys of one worker, of which an
-unknown one is passed to its siblings, and then to the server. Knows no connection's class, and not the worker.
+Replaces them at a reload. An unknown cancel key is passed to the siblings, and then to the server.
 """
 
 from __future__ import annotations

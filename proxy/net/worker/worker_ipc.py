@@ -1,8 +1,6 @@
-"""How the workers of one gateway talk to each other: a Unix socket each, in a directory of their own.
+"""How the workers of one gateway talk to each other: a Unix socket each, in a directory that only the owner can open.
 
-Owns the sockets, the requests and their deadline. Every process that serves a gateway finds the others by the
-names in the directory, those that only finish their last sessions included; a name that no process answers to is
-removed. Requests are not authenticated: only the owner can open directory and sockets.
+Every process finds the others by the names in it, also those that finish their last sessions; a dead name is removed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Host rules: which clients may connect, and by which method they are authenticated.
+"""Host rules: which clients may connect, and by which method: the part of pg_hba.conf that PgBouncer reads.
 
-Owns the format of `auth_hba_file`: the part of pg_hba.conf that PgBouncer reads. The first rule that matches
-decides; where none does the client is refused. A line that cannot be understood refuses the whole file: a
+The first rule that matches decides, else the client is refused. A line that is not understood refuses the whole file: a
 skipped `reject` would open what it closes.
 """
 

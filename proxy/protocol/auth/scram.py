@@ -1,8 +1,6 @@
-"""SCRAM-SHA-256 (RFC 5802, RFC 7677) for both roles that the gateway plays, without I/O.
+"""SCRAM-SHA-256 (RFC 5802, RFC 7677) for both roles that the gateway plays, without I/O. Parsing is strict.
 
-`ServerExchange` proves a client, `ClientExchange` proves the gateway to the upstream. Parsing is strict: an
-attribute out of place, a second `=` or loose base64 ends the exchange. Nonces come from the caller, and so does the
-one slow step, which is a value (`KeyDerivation`) that the caller carries out in a thread.
+Nonces come from the caller, and so does the slow step: a `KeyDerivation` that is carried out in a thread.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The authentication methods that the server may request through the gateway: `server_require_auth`.
 
-Owns the rule and the check of the server's messages. An answer to a request for a password, or for a hash of it, is
-as good as the password; so it is given only to a trusted server, unless the operator configures otherwise. The client
-cannot judge that itself: it sees the gateway, and not the server.
+An answer to a request for a password, or its hash, is as good as the password: only a trusted server gets it, unless
+the operator configures otherwise. The client cannot judge that: it sees the gateway.
 """
 
 from __future__ import annotations

@@ -48,19 +48,6 @@ def orders(layers: int, places: NDArray[np.int64], seed: int = SEED) -> NDArray[
     return np.argsort(drawn, axis=1).T[:, places]
 
 
-def majority(sets: Flags, theta: float = HALF) -> Flags:
-    """The labels that more than `theta` of the sets hold: of (layers, m, 2) the (m, 2)."""
-    return np.asarray(sets.sum(axis=0) > theta * len(sets))
-
-
-def permuted(sets: Flags, permutations: NDArray[np.int64]) -> Flags:
-    """Algorithm 1: labels that half of the first i sets hold, for every i. Raises `ValueError` for even layers."""
-    _check_odd(len(sets))
-    counted = np.cumsum(np.take_along_axis(sets, permutations[:, :, None], axis=0), axis=0)
-    places = np.arange(1, len(sets) + 1)[:, None, None]
-    return np.asarray((2 * counted >= places).all(axis=0))
-
-
 def levels(scores: Floats, reference: Floats) -> Floats:
     """The coverage at which each layer's set takes in a label with these nonconformity scores in [0, 1], (layers, m).
 
@@ -77,13 +64,13 @@ def levels(scores: Floats, reference: Floats) -> Floats:
 
 
 def majority_level(of_layers: Floats, theta: float = HALF) -> Floats:
-    """The least coverage at which `majority` holds the label, (m,), of the layers' levels, (layers, m)."""
+    """The least coverage at which more than `theta` of the layers' sets hold the label: (m,), of (layers, m)."""
     return np.asarray(np.sort(of_layers, axis=0)[int(theta * len(of_layers))])
 
 
 def permuted_level(of_layers: Floats, permutations: NDArray[np.int64]) -> Floats:
-    """The least coverage at which `permuted` holds the label; shapes and errors as `majority_level`, `permuted`."""
-    _check_odd(len(of_layers))
+    """As `majority_level`: at which half of the first i sets hold it, for every i. Raises `ValueError`: even layers."""
+    check_odd(len(of_layers))
     along = np.take_along_axis(of_layers, permutations, axis=0)
     # Half of the first i hold it from the ⌈i / 2⌉-th smallest level on.
     halves = [np.sort(along[: i + 1], axis=0)[i // 2] for i in range(len(along))]
@@ -97,7 +84,8 @@ def level_of(aggregation: Aggregation, of_layers: Floats, places: NDArray[np.int
     return permuted_level(of_layers, orders(len(of_layers), places))
 
 
-def _check_odd(layers: int) -> None:
+def check_odd(layers: int) -> None:
+    """An even number of layers may be tied: raises `ValueError`."""
     if layers % 2 == 0:
         raise ValueError(f"an odd number of layers has a majority, {layers} may be tied")
 
@@ -144,15 +132,6 @@ NAME, FORMAT = "branching", 1
 ALPHA = 0.1
 
 
-class Promise(StrEnum):
-    """What is flagged with probability 1 - alpha, where questions and calibration are exchangeable."""
-
-    DECISION = "decision"
-    """A branching point that is a table, and one that is a column."""
-    QUESTION = "question"
-    """All branching points of a question that has any."""
-
-
 class Kind(StrEnum):
     """What a decision is about."""
 
@@ -196,25 +175,14 @@ def detector_of(arrays: Mapping[str, NDArray[Any]]) -> Detector:
 
 
 class TrainedBranching:
-    """Flags decisions of one linker. `alpha` in (0, 1): the share that may be missed of what `promise` says."""
+    """Flags decisions of one linker. `alpha` in (0, 1): the share of tables, and of columns, that may be missed."""
 
-    def __init__(
-        self,
-        arrays: Mapping[str, NDArray[Any]],
-        *,
-        alpha: float = ALPHA,
-        promise: Promise = Promise.DECISION,
-    ) -> None:
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], *, alpha: float = ALPHA) -> None:
         self._detector = detector_of(arrays)
-        names = {kind: kind.value if promise is Promise.DECISION else promise.value for kind in Kind}
-        self._most = {
-            kind: at_most(arrays[name].astype(np.float64), 1.0 - alpha) for kind, name in names.items()
-        }
+        self._most = {kind: at_most(arrays[kind.value].astype(np.float64), 1.0 - alpha) for kind in Kind}
 
     @classmethod
-    def of(
-        cls, folder: Path, linker: str, *, alpha: float = ALPHA, promise: Promise = Promise.DECISION
-    ) -> TrainedBranching:
+    def of(cls, folder: Path, linker: str, *, alpha: float = ALPHA) -> TrainedBranching:
         """Reads an artifact; raises `PackagedError`, also where it was trained on another linker than `linker`."""
         model = read(folder, NAME, FORMAT)
         if model.manifest.encoder != linker:
@@ -222,7 +190,7 @@ class TrainedBranching:
                 f"{folder} finds branching points of the linker {model.manifest.encoder}, not of {linker}: "
                 "train it on this one with python -m training.branching"
             )
-        return cls(model.arrays, alpha=alpha, promise=promise)
+        return cls(model.arrays, alpha=alpha)
 
     def points(
         self, states: NodeStates, decisions: Sequence[Decision], snapshot: Snapshot

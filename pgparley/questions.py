@@ -21,11 +21,6 @@ class KnownQuestion(msgspec.Struct, forbid_unknown_fields=True):
     database: str = ""
     id: str | int | None = None
 
-    @property
-    def identity(self) -> str:
-        """What a calibration knows it by."""
-        return self.question if self.id is None else str(self.id)
-
 
 def read_questions(path: Path, database: str | None = None) -> tuple[KnownQuestion, ...]:
     """The questions of the file; raises `typer.Exit` where it cannot be read or holds anything else.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -117,9 +118,9 @@ def _store(folder: Path) -> ArtifactStore:
 
 
 def _workshop(config: Config, threads: int = 1) -> Workshop:
-    from pgparley.router_training import Workshop, with_threads  # noqa: PLC0415  brings torch
+    from pgparley.router_training import Workshop  # noqa: PLC0415  brings torch
 
-    return Workshop(_folder(config), config.engine.vectors, with_threads(config.encoder, threads))
+    return Workshop(_folder(config), config.engine.vectors, replace(config.encoder, threads=threads))
 
 
 def _train(config: Config, snapshots: tuple[Snapshot, ...], start: str, threads: int) -> None:

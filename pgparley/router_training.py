@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -183,11 +183,6 @@ def evaluate(
     pointer = PointerModel(workshop.versions.load(version), workshop.encoder)
     rng = np.random.default_rng(0)
     return measure(pointer, portioned(terrain, known, TrainingSettings().portion, rng)), len(known)
-
-
-def with_threads(settings: EncoderSettings, threads: int) -> EncoderSettings:
-    """The encoder's settings for training, with more threads than for serving."""
-    return replace(settings, threads=threads)
 
 
 def _kept_apart(terrain: Terrain) -> list[Example]:

@@ -141,17 +141,7 @@ def replied(reply: EngineReply) -> Replied:
 _ERRORS = {"57014": Outcome.CANCELLED, "58000": Outcome.FAILED, "XX000": Outcome.FAILED}
 _KINDS = {RowKind.OPTION: Outcome.ASKED_BACK, RowKind.ABSTAIN: Outcome.ABSTAINED}
 
-_LITERALS = frozenset(
-    {
-        TokenKind.STRING,
-        TokenKind.ESCAPE_STRING,
-        TokenKind.UNICODE_STRING,
-        TokenKind.BIT_STRING,
-        TokenKind.DOLLAR_STRING,
-        TokenKind.NUMBER,
-        TokenKind.COMMENT,
-    }
-)
+_LITERALS = frozenset({*lexer.CONSTANTS, TokenKind.BIT_STRING, TokenKind.NUMBER, TokenKind.COMMENT})
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`""")
 

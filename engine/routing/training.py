@@ -10,7 +10,6 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -26,17 +25,6 @@ from engine.text.tokens import question_words
 
 States = NDArray[np.float16]
 """The frozen layers' output for one text, (tokens, d)."""
-
-
-class TableOrder(StrEnum):
-    """In which order the right tables of a question are decoded."""
-
-    DRAWN = "drawn"
-    """Depth-first along the graph, another such order each time."""
-    FIXED = "fixed"
-    """Depth-first along the graph, tables by name: always the same."""
-    ANY = "any"
-    """Another order each time, not along the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +87,7 @@ class Trainer(Protocol):
 class TrainingSettings:
     """`passes` over the questions, in `least` to `most` steps of `batch` questions.
 
-    `held_out`: share of the questions for the figures. `order`: of the right tables.
-    `portion`: databases compared with each other at most.
+    `held_out`: share of the questions for the figures. `portion`: databases compared with each other at most.
     """
 
     passes: float = 3.0
@@ -108,7 +95,6 @@ class TrainingSettings:
     most: int = 900
     batch: int = 48
     held_out: float = 0.1
-    order: TableOrder = TableOrder.DRAWN
     portion: int = 400
     seed: int = 1
 
@@ -205,7 +191,7 @@ def _turns(
         numbers = next(endless[turn])
         held = [states[turn][number] for number in numbers]
         chosen = [some[number] for number in numbers]
-        yield part, batch_of(part, chosen, held, rng, settings.order)
+        yield part, batch_of(part, chosen, held, rng)
 
 
 def rate(step: int, steps: int) -> float:
@@ -230,18 +216,13 @@ def batch_of(
     examples: Sequence[Example],
     states: Sequence[States],
     rng: np.random.Generator,
-    order: TableOrder = TableOrder.DRAWN,
 ) -> Batch:
-    """Examples as a step takes them; a set's tables come in `order`."""
+    """Examples as a step takes them; a set's tables come depth-first along the graph, in a drawn order."""
     shares = [lexical(question_words(one.question), terrain.index) for one in examples]
     orders = []
     for one in examples:
         first = terrain.field.tables_of(one.database).start
-        if order is TableOrder.ANY:
-            ordered = tuple(rng.permutation(one.tables).tolist())
-        else:
-            drawn = rng if order is TableOrder.DRAWN else None
-            ordered = serialise(terrain.graphs[one.database], one.tables, drawn)
+        ordered = serialise(terrain.graphs[one.database], one.tables, rng)
         orders.append(tuple(first + int(table) for table in ordered))
     return Batch(
         states=tuple(states),

@@ -129,10 +129,7 @@ def train_version(
     settings: TrainingSettings,
     progress: Callable[[Progress], None],
 ) -> Trained:
-    """Trains from version `start` on questions made for the catalog, and saves the outcome; it is not current yet.
-
-    Raises `RouterError` where there are too few questions, `ArtifactError` where `start` cannot be read.
-    """
+    """Trains from version `start` and saves the outcome, not current yet. Raises `RouterError` and `ArtifactError`."""
     begun = time.monotonic()
     terrain = workshop.terrain(snapshots)
     known = lesson(terrain.index.parts, packaged())
@@ -172,10 +169,7 @@ def evaluate(
     version: str,
     questions: Sequence[AnsweredQuestion] | None,
 ) -> tuple[dict[str, float], int]:
-    """Figures of a version, and the number of questions they are of; raises `RouterError`, `ArtifactError`.
-
-    Without `questions` they are of those that no training saw.
-    """
+    """Figures and count; without `questions` of untrained ones. Raises `RouterError` and `ArtifactError`."""
     terrain = workshop.terrain(snapshots)
     known = _kept_apart(terrain) if questions is None else examples(terrain, questions)
     if not known:

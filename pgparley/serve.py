@@ -87,10 +87,7 @@ def workers(config: Config) -> list[Part]:
 
 
 async def serve(config: Config, file: Path | None, found: list[Part]) -> None:
-    """Runs `found` until told to end, by signals that mean what they mean to PgBouncer; see `docs/operations.md`.
-
-    Raises `OSError`: an address cannot be bound, or the runtime directory cannot be used.
-    """
+    """Runs `found` until a signal ends it, as PgBouncer's (docs/operations.md). Raises `OSError`."""
     await Supervisor(config, file, found).run()
 
 

@@ -49,11 +49,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Uncalibrated:
-    """Too few scores: `points` of the `needed` for `coverage`.
-
-    `failed`: the known right candidates that the threshold of other databases' scores keeps here, where these are too
-    few for it to hold.
-    """
+    """Too few scores: `points` of the `needed`. `failed`: what other databases' threshold keeps here, if too few."""
 
     points: int
     needed: int

@@ -62,10 +62,7 @@ _READ = frozenset({".py", ".lark", ".txt", ".sql", ".json", ".npz"})
 
 
 def pipeline_fingerprint(settings: EngineSettings) -> str:
-    """SHA-256 (hex) of the settings that count, the program's parts in `SHAPING`, and the encoder.
-
-    The files are read once for a process. Raises `engine.models.encoder.EncoderUnavailableError`.
-    """
+    """SHA-256 (hex) of settings, `SHAPING` and encoder, read once. Raises `EncoderUnavailableError`."""
     encoder = settings.encoder.model or packaged_model()
     parts = [counting(settings), program(), weights(encoder)]
     return hashlib.sha256(msgspec.json.encode(parts, enc_hook=str)).hexdigest()

@@ -90,11 +90,7 @@ async def has_its_result(
 
 
 async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, limits: Limits) -> JudgeReply:
-    """Labels one question and keeps it as a point.
-
-    Raises `NoRouteError` where its database is not registered or not readable, `StoreUnavailableError`, and
-    `InvalidSettingError` where `k` is out of range.
-    """
+    """Labels one question as a point. Raises `NoRouteError`, `StoreUnavailableError` and `InvalidSettingError`."""
     started = time.monotonic()
     k = limits.width(request.k)
     question = id_hash(request.identity)

@@ -167,11 +167,7 @@ class Evaluating:
     trials: Trials
 
     async def evaluate(self, request: EvaluateRequest) -> EvaluateReply:
-        """Asks one question and judges its answer.
-
-        Raises `InvalidSettingError` where `k` is out of range or the trial is forgotten, and what the other questions
-        would meet as well: `ModelUnavailableError`, `DatabaseUnavailableError`.
-        """
+        """Asks one question and judges its answer; raises what others would meet too, and `InvalidSettingError`."""
         state = self._state(request)
         try:
             route = await readable_route(request.database, request.asker, self.tools)

@@ -74,11 +74,9 @@ class ModelServer:
         self._client.close()
 
     def call(self, to: Served, request: Any, answer: type[T], *, for_several: bool = False) -> T:
-        """The answer, asked for again until there is one or time is up: `[encoder] timeout`, and the question's own.
+        """The answer, asked for again until there is one or time is up; `for_several` askers: not a question's own.
 
-        `for_several`: for questions of several askers at once, whose own time is not looked at. Raises
-        `ModelUnavailableError`: no answer in time, or the networks there are others; `CancelledError`: the question's
-        own time was up; `ArtifactError`: there is no such router version.
+        Raises `ModelUnavailableError`, `CancelledError` (the question's time) and `ArtifactError` (no such version).
         """
         own = None if for_several else deadline.current()
         started, content = time.monotonic(), encode(request)

@@ -74,11 +74,7 @@ class MiniLMEncoder:
         return np.stack([found[text] for text in texts])
 
     def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
-        """For each question its unit vector, shape (384,), and those of its tokens in context, (tokens, 384).
-
-        One forward pass gives both; [CLS] and [SEP] are left out. The vector is that of `encode` up to a cosine of
-        about 0.998 (`engine.models.sentences`), and is not cached. Raises `EncoderUnavailableError`.
-        """
+        """Unit vector (384,) and token vectors (tokens, 384) of each, not cached. Raises `EncoderUnavailableError`."""
         if not texts:
             return []
         with self._turn:

@@ -98,10 +98,7 @@ FURTHER = Rates(tower=5e-6, weights=1e-3, rest=1e-4)
 
 
 class NetworkTrainer:
-    """`engine.routing.training.Trainer`: starts from an artifact, or from the encoder as it is.
-
-    `rates`: full ones by default where nothing was trained before, else `FURTHER`.
-    """
+    """`engine.routing.training.Trainer`, from an artifact or the encoder. `rates`: full ones, or `FURTHER`."""
 
     def __init__(
         self,

@@ -31,11 +31,7 @@ def with_implied_references(snapshot: Snapshot) -> Snapshot:
 
 @once_per_snapshot
 def with_shared_columns(snapshot: Snapshot) -> Snapshot:
-    """The same, and the columns that join tables which no chain of references joins, as if one referred to the other.
-
-    A column whose name two tables alone have, the only such one of what is joined so, and named as keys are or as one
-    of the two tables: `car_names.model` and `model_list.model`. A guess, for a statement that is refused otherwise.
-    """
+    """The same, and key-like columns that only two tables share and no references join: for a refused statement."""
     implied = with_implied_references(snapshot)
     return _added(implied, _shared(implied))
 

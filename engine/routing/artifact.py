@@ -1,10 +1,8 @@
-"""Trained routers on disk: versions side by side, one of them current.
+"""Trained routers on disk: versions side by side, complete or absent; switching is one rename.
 
-A version is complete or absent, and switching is one rename. A version is a manifest and a file of named arrays.
-
-    <folder>/current                    the name of the current version
-    <folder>/<version>/manifest.json    what it was trained on, how, and how good it is
-    <folder>/<version>/weights.npz      its arrays
+<folder>/current                    the name of the current version
+<folder>/<version>/manifest.json    what it was trained on, how, and how good it is
+<folder>/<version>/weights.npz      its arrays
 """
 
 from __future__ import annotations

@@ -89,10 +89,7 @@ class Graph:
 
 
 def serialise(graph: Graph, tables: Iterable[int], rng: np.random.Generator | None = None) -> tuple[int, ...]:
-    """`tables` in the order of a depth-first search (DBCopilot, algorithm 2), by number or drawn from `rng`.
-
-    In a connected set each table but the first is linked to one before it; pieces follow one another.
-    """
+    """`tables` by depth-first search (DBCopilot, algorithm 2), by number or drawn from `rng`, piece after piece."""
     wanted = set(tables)
     visited: dict[int, None] = {}
     stack = _ordered(wanted, rng)

@@ -49,11 +49,7 @@ def orders(layers: int, places: NDArray[np.int64], seed: int = SEED) -> NDArray[
 
 
 def levels(scores: Floats, reference: Floats) -> Floats:
-    """The coverage at which each layer's set takes in a label with these nonconformity scores in [0, 1], (layers, m).
-
-    `reference`: sorted scores of the label where it was true, (layers, r), from other data than calibrates the
-    aggregate. Linear between them, so that no two different scores are tied.
-    """
+    """The coverage at which each layer's set takes in a label of these scores, (layers, m), by sorted `reference`."""
     shares = np.arange(reference.shape[1] + 2) / (reference.shape[1] + 1)
     return np.stack(
         [
@@ -96,11 +92,7 @@ ALTERNATIVES = 3
 def trace_back(
     flagged: Sequence[Decision], decisions: Sequence[Decision], states: NodeStates
 ) -> tuple[BranchingPoint, ...]:
-    """`flagged`, some of `decisions`, each with what may be meant in its place: elements decided the other way.
-
-    In the place of a linked element may be meant one that is not linked, and the reverse; of columns and tables their
-    own kind, the likeliest first, `ALTERNATIVES` at most.
-    """
+    """Each of `flagged` with the likeliest elements of its kind that were decided the other way."""
     linked = frozenset(decision.element for decision in decisions if decision.linked)
     chances = probabilities(states)
     ordered = sorted(chances, key=chances.__getitem__, reverse=True)

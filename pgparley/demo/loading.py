@@ -64,11 +64,7 @@ class Sample:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     async def load(self, dsn: str) -> bool:
-        """Loads the sample into the database at `dsn` unless it is there already; returns whether it did.
-
-        An older revision is replaced. On failure the database stays as it was. Raises `SampleError`: the database has
-        tables that no sample made, or a data package is missing.
-        """
+        """Loads it into the database at `dsn`, whole, unless it is there; whether it did. Raises `SampleError`."""
         digest = self.digest()
         connection = await asyncpg.connect(dsn, timeout=10, command_timeout=_LOAD_SECONDS)
         try:

@@ -85,11 +85,7 @@ REFUSED = ("What is the weather in Paris tomorrow?",)
 
 
 def answers(got: Rows, gold: Rows) -> bool:
-    """Whether `got` holds the rows of `gold`, as many times each, in any order of rows and columns.
-
-    Further columns of `got` are passed over. Numbers agree within 1e-6, whether they came as numbers or, as
-    in PostgreSQL's text format, as text.
-    """
+    """Whether `got` holds the rows of `gold`, as often each, in any order of rows and columns, or more columns."""
     if len(got) != len(gold):
         return False
     if not gold:

@@ -101,10 +101,9 @@ def _listen_port() -> int:
 
 
 async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
-    """`pgparley catalog add` for each database, or `refresh` where it is registered; its text may go to the model.
+    """`pgparley catalog add` or `refresh` for each database; its text may go to the model.
 
-    Each asker logs in there under their own name: the demo's server lets every role in through its socket, and is
-    the one that the gateway stands before, so that equal names are the same people.
+    Each asker logs in there under their own name: it is the server behind the gateway, so names mean the same people.
     """
     listed = await pgparley(site, "catalog", "list", "--json")
     for name, dsn in databases:

@@ -167,10 +167,7 @@ def _set(key: str, rest: str) -> ConsoleCommand:
 
 
 def check_rights(command: ConsoleCommand, rights: Rights, for_admins: frozenset[str]) -> None:
-    """Refuses what `rights` do not cover: everything but SHOW, and the views in `for_admins`.
-
-    Raises `ConsoleError`: the user is no administrator.
-    """
+    """Refuses what `rights` do not cover: all but SHOW, and the views `for_admins`. Raises `ConsoleError`."""
     wants = isinstance(command, AdminCommand | SetSetting) or (
         isinstance(command, ShowView) and command.view in for_admins
     )

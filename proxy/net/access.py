@@ -38,10 +38,7 @@ class AccessError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rules by which clients log in, and by which the server may authenticate them.
-
-    `traits`: the visible traits of the secrets in `users`. `binding`: the hash of our certificate that SCRAM binds to.
-    """
+    """The rules of logins, on both sides. `traits`: of the secrets in `users`; `binding`: of our certificate."""
 
     auth_type: AuthType
     rules: tuple[HBARule, ...]

@@ -117,10 +117,7 @@ def describe(tls: ssl.SSLObject | None) -> str:
 
 
 def common_name(tls: ssl.SSLObject | None) -> str | None:
-    """The common name of the certificate that the other side proved to hold; None without one.
-
-    A name with a NUL in it, or several names, is no name (CVE-2009-4034).
-    """
+    """The common name of the proven certificate; None without one, or with a NUL or several (CVE-2009-4034)."""
     certificate = tls.getpeercert() if tls is not None else None
     if not certificate:
         return None
@@ -130,10 +127,7 @@ def common_name(tls: ssl.SSLObject | None) -> str | None:
 
 
 def end_point(certificate: bytes) -> bytes:
-    """The channel binding `tls-server-end-point` of a certificate in DER (RFC 5929, 4.1).
-
-    The hash is the signature's own, save that MD5 and SHA-1 become SHA-256.
-    """
+    """The binding `tls-server-end-point` of a certificate in DER (RFC 5929, 4.1): MD5 and SHA-1 become SHA-256."""
     return hashlib.new(_signature_hash(certificate), certificate).digest()
 
 

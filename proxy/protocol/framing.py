@@ -127,10 +127,7 @@ def frontend_length(data: bytes, pos: int) -> int:
 
 
 def startup_length(data: bytes) -> int | None:
-    """The length of the startup packet that `data` begins with, length word included; None if unknown yet.
-
-    Raises `ProtocolViolationError`: the length is impossible.
-    """
+    """The length of the startup packet, length word included; None yet. Raises `ProtocolViolationError`."""
     if len(data) < LENGTH_SIZE:
         return None
     length = int.from_bytes(data[:LENGTH_SIZE], "big")
@@ -140,10 +137,7 @@ def startup_length(data: bytes) -> int | None:
 
 
 def responses(data: bytes) -> int:
-    """Where the whole authentication responses that `data` begins with end; 0 where there is none.
-
-    Raises `ProtocolViolationError`: a length is out of bounds.
-    """
+    """Where the whole authentication responses in `data` end, or 0. Raises `ProtocolViolationError`."""
     pos = 0
     while pos < len(data) and data[pos] == RESPONSE:
         end = message_end(data, pos, limit=AUTHENTICATION_LIMIT)

@@ -1,7 +1,4 @@
-"""What a dbt project says: its property files (`schema.yml`), or `target/manifest.json`, which holds all of them.
-
-The format: https://docs.getdbt.com/reference/model-properties, https://schemas.getdbt.com/dbt/manifest/v12.json.
-"""
+"""What a dbt project says: its `schema.yml` files (docs.getdbt.com/reference/model-properties) or its manifest."""
 
 from __future__ import annotations
 

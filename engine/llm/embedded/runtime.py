@@ -75,10 +75,7 @@ class Runtime:
         return bool(self._library.llama_vocab_is_eog(self._vocab, token))
 
     def decode(self, slices: Sequence[Slice]) -> list[list[NDArray[np.float32]]]:
-        """Decodes all slices in one pass; for each the logits asked for: (vocabulary,) views until the next call.
-
-        Raises `MemoryError` where the cache has no room.
-        """
+        """Decodes all slices; of each the logits asked for, views until the next call. Raises `MemoryError`."""
         rows: list[range] = []
         at = 0
         for piece in slices:

@@ -40,10 +40,7 @@ def whole_period(statement: Statement, context: Context) -> str | None:
 
 
 def text_as_period(statement: Statement, _context: Context) -> str | None:
-    """Reads a text that says a year or a month, beside a date, as all of its days; another pattern as one of its text.
-
-    `day = '2018-02'`, `day LIKE '2024%'`; of `date_trunc` the first day, which is what it gives.
-    """
+    """Reads a text that says a year or month beside a date as all of its days (`day LIKE '2024%'`); or as text."""
     changed = []
     for node in list(statement.tree.find_all(*_COMPARISONS, exp.NEQ, exp.Like, exp.ILike)):
         meant = _as_period(node, statement.scopes)

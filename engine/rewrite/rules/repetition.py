@@ -32,10 +32,7 @@ _TWO = 2
 
 
 def none_of_them(statement: Statement, context: Context) -> str | None:
-    """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`: not one of a student's pets is.
-
-    With `kind = 'dog'` beside it, which says all of one row already, the pets stay joined as well.
-    """
+    """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`: none of a student's pets is."""
     word = _NEGATION.search(context.question)
     joined = join_tree(statement.tree, statement.scopes)
     if word is None or joined is None:

@@ -13,10 +13,7 @@ _ANY = ("0.0.0.0", "::")  # noqa: S104 - what `*` asks for
 
 
 def bind(settings: GatewaySettings) -> list[socket.socket]:
-    """TCP sockets that listen on the addresses of `settings`; port 0 becomes one port for all of them.
-
-    Raises `OSError`: an address cannot be bound.
-    """
+    """TCP sockets on the addresses of `settings`; port 0 becomes one port for all of them. Raises `OSError`."""
     names = [name.strip() for name in settings.listen_addr.split(",") if name.strip()]
     bound: list[socket.socket] = []
     port = settings.listen_port

@@ -50,10 +50,7 @@ class Dialer:
                 await loop.create_connection(factory, settings.upstream_host, settings.upstream_port)
 
     async def send_once(self, packet: bytes) -> None:
-        """Sends a packet on a connection of its own and waits until the server closes it (CancelRequest).
-
-        Raises `OSError`: as `dial`.
-        """
+        """Sends a packet on a connection of its own and waits until the server closes it. Raises as `dial`."""
         sent = _OneWay(packet)
         try:
             await self.dial(lambda: sent)

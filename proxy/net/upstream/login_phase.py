@@ -60,10 +60,7 @@ class LoginReply:
 
 
 class GatewayLogin:
-    """The gateway logs in for the client. `refused` is called where the server does not let it in.
-
-    `ended`: whether the phase is over; bytes pass from then on.
-    """
+    """The gateway logs in for the client; bytes pass once `ended`. `refused`: called where it is not let in."""
 
     def __init__(
         self,
@@ -84,10 +81,7 @@ class GatewayLogin:
         self._method_check.bind(trusted=channel.trusted)
 
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
-        """Takes a whole message of the server's. The next is given only after a future that was returned is done.
-
-        Raises `UpstreamRefusedError`: the login cannot go on; the future can raise it, too.
-        """
+        """Takes a whole message; the next when a returned future is done. Both may raise `UpstreamRefusedError`."""
         self._method_check.check(message)
         self.ended = self._method_check.ended
         if message[0] == _ERROR:

@@ -90,10 +90,7 @@ class CancelKeys:
         """Key → session or console that it cancels."""
 
     async def cancel(self, request: CancelRequest) -> None:
-        """Carries out a cancel request: at the worker that has the session, and at the server where it must know.
-
-        Raises `OSError`: the server cannot be reached.
-        """
+        """Carries out a cancel request, at the worker that has the session and at the server. Raises `OSError`."""
         owner = self.owners.get(request.key)
         if owner is None:
             async with self._unknown_keys:

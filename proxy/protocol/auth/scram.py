@@ -140,11 +140,7 @@ class KeyDerivation:
 
 
 class ServerExchange:
-    """One client's proof. `binding`: the channel binding data of our TLS connection, None without TLS.
-
-    `genuine` is false for a made-up verifier of a role that may not log in: the exchange then runs to its end
-    and fails there, so that it does not show which roles exist.
-    """
+    """One client's proof. `binding`: of our TLS connection; not `genuine`: fails at the end, as for no such role."""
 
     def __init__(
         self, verifier: Verifier, nonce: str, *, binding: bytes | None, genuine: bool = True
@@ -191,10 +187,7 @@ class ServerExchange:
             raise ScramError("channel binding with a mechanism that has none")
 
     def final(self, message: bytes) -> tuple[bytes, ClientKeys]:
-        """Takes client-final-message, gives server-final-message and the keys that the client holds.
-
-        Raises `ScramError`: it is malformed, or the proof is wrong.
-        """
+        """Takes client-final-message; gives server-final-message and the client's keys. Raises `ScramError`."""
         match = _FINAL.fullmatch(_text(message))
         if match is None:
             raise ScramError("malformed client-final-message")

@@ -47,10 +47,7 @@ class UpstreamRefusedError(Exception):
 
 
 def parse_requirement(text: str) -> Requirement:
-    """`text` is empty (the default), a list of methods with commas between, or one of methods with `!` before each.
-
-    Raises `ValueError`: a method is unknown, or some have `!` and some have not.
-    """
+    """Of a list of methods with commas, all or none after `!`; empty: the default. Raises `ValueError`."""
     words = [word.strip() for word in text.split(",")] if text.strip() else []
     excluded = [word.startswith("!") for word in words]
     if not words:

@@ -168,7 +168,6 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def _listed(entry: Entry) -> dict[str, object]:
-    """A row of `list --json`."""
     database = entry.database
     return {
         "name": database.name,

@@ -130,7 +130,6 @@ def _text(*, server: str, listen: str, store: str, model: str, admins: str) -> s
 
 
 def _sql(store: str) -> str:
-    """What makes the roles and the database of the URI `store`."""
     role, database = quote_ident(user_of(store) or getpass.getuser()), dbname_of(store) or STORE_ROLE
     return (
         f"CREATE ROLE {role} LOGIN; CREATE ROLE {CATALOG_ROLE} LOGIN; CREATE ROLE nl_admin; CREATE ROLE nl_steward;\n"

@@ -92,7 +92,6 @@ def learned_app(store_dsn: Callable[[], str]) -> typer.Typer:
 
 
 def _add_changes(app: typer.Typer, run: Run) -> None:
-    """Adds what changes whose examples count."""
 
     @app.command()
     def approve(numbers: Numbers) -> None:

@@ -49,7 +49,6 @@ class MetricsPage:
         return web.Response(body=text + await self._engines(), headers={"Content-Type": _TYPE})
 
     async def _engines(self) -> bytes:
-        """The pages of the engines that answer as one; nothing, where none does."""
         try:
             addresses = engine_addresses(self._settings)
         except AccessError:

@@ -77,7 +77,6 @@ def router_app(configured: Callable[[], tuple[Config, Path | None]]) -> typer.Ty
 
 
 def _add_switches(app: typer.Typer, configured: Callable[[], tuple[Config, Path | None]]) -> None:
-    """Adds the commands that say which version is in use."""
 
     @app.command()
     def use(version: Annotated[str, typer.Argument(help="A version, as `status` lists it.")]) -> None:

@@ -94,7 +94,6 @@ def examples(terrain: Terrain, questions: Sequence[AnsweredQuestion]) -> list[Ex
 
 
 def _tables_of(question: AnsweredQuestion, snapshot: Snapshot) -> tuple[int, ...]:
-    """Numbers of a question's tables; none where one of them is not there."""
     times = Counter(table.name for table in snapshot.tables)
     numbers = {
         table.name if times[table.name] == 1 else f"{table.schema}.{table.name}": number

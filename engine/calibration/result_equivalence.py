@@ -64,7 +64,6 @@ def with_keys(sql: str) -> WithKeys | None:
 
 
 def _count(limit: exp.Expr | None) -> int | None:
-    """The rows of LIMIT or FETCH, where it is a number."""
     count = None if limit is None else limit.args.get("expression") or limit.args.get("count")
     return int(count.this) if isinstance(count, exp.Literal) and count.is_int else None
 

@@ -243,7 +243,6 @@ def refused(state: State, refusal: Refusal, stage: str) -> State:
 
 
 def _failed(refusal: Refusal, stage: str) -> tuple[TraceLine, ...]:
-    """What the catalog keeps of the words that failed."""
     return tuple(TraceLine(stage, "nothing stands for", each) for each in refusal.phrases)
 
 

@@ -62,15 +62,11 @@ KEPT = 4
 
 @dataclass(frozen=True, slots=True)
 class _Imported:
-    """What the store said inside the transaction, and what the command says of it."""
-
     said: dict[str, Said]
     reply: TrialReply
 
 
 class _TrialStore(CatalogStore):
-    """The store as it is, but for what is said of databases."""
-
     def __init__(self, pool: Pool, said: dict[str, Said]) -> None:
         super().__init__(pool)
         self._said = said

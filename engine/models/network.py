@@ -161,7 +161,6 @@ class _ClosestColumn(torch.autograd.Function):
 
 
 def _closest_column(vectors: Tensor, ground: Ground) -> Tensor:
-    """The largest cosine of each of n vectors in each table, (n, T)."""
     starts = ground.field.column_starts
     if not isinstance(ground.columns, tuple):
         best: Tensor = _ClosestColumn.apply(  # type: ignore[no-untyped-call]  # torch types it not

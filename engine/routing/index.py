@@ -85,7 +85,6 @@ def _write(arrays: Sequence[NDArray[Scalar]], shape: tuple[int, ...], path: Path
 
 
 def _tidy(folder: Path) -> None:
-    """Removes what no engine has opened for long."""
     oldest = time.time() - KEPT_S
     for path in folder.iterdir() if folder.is_dir() else ():
         with contextlib.suppress(FileNotFoundError):
@@ -157,7 +156,6 @@ def _column_texts(table: Table) -> list[str]:
 
 
 def _terms(snapshot: Snapshot, table: Table) -> list[str]:
-    """The terms of the business that are about a table."""
     return [term.name for term in snapshot.terms if any(element[:2] == table.key for element in term.reads)]
 
 

@@ -151,8 +151,6 @@ class LearnedLeg:
 
 @dataclass(frozen=True, slots=True)
 class _Decoded:
-    """`tables`: (T,), each database's in turn, best first; `scores`: their log-scores; `sets`: of those searched."""
-
     pointed: Pointed
     field: CandidateSpace
     tables: Sequence[int]

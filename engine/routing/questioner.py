@@ -190,7 +190,6 @@ def walk(snapshot: Snapshot, graph: Graph, start: int, rng: np.random.Generator)
 
 
 def _step(graph: Graph, tables: Sequence[int], rng: np.random.Generator) -> int | None:
-    """A table linked to the last one, else to any before it; None where all have been visited."""
     for source in reversed(tables):
         edges: list[Edge] = [edge for edge in graph.edges[source] if edge.table not in tables]
         if edges:
@@ -200,7 +199,6 @@ def _step(graph: Graph, tables: Sequence[int], rng: np.random.Generator) -> int 
 
 
 def _key_columns(table: Table) -> frozenset[str]:
-    """Columns of foreign keys, and of a primary key that is a number or a uuid."""
     types = {column.name: column.type for column in table.columns}
     own = [name for name in table.primary_key if types.get(name) in ("integer", "bigint", "uuid")]
     return frozenset(own).union(*(key.columns for key in table.foreign_keys))
@@ -268,7 +266,6 @@ class Questioner:
     def _fillings(
         self, snapshot: Snapshot, graph: Graph, walk: Walk, rng: np.random.Generator
     ) -> Iterator[MadeQuestion]:
-        """Fillings of templates that fit the walk."""
         named, between = _named(walk, snapshot)
         for _ in range(self._settings.tries):
             tables = [int(number) for number in rng.permutation(named)]

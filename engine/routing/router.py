@@ -129,7 +129,6 @@ class HybridRouter:
             return self._retrieved(questions, catalog) if learned is None else learned
 
     def _retrieved(self, questions: Sequence[str], catalog: _Catalog) -> list[tuple[Match, ...]]:
-        """By the retrieval leg alone."""
         encoded = self._encoder.encode_tokens_many(questions)
         found = []
         for question, (sentence, tokens) in zip(questions, encoded, strict=True):

@@ -91,6 +91,5 @@ def likelier(first: Sequence[Match], second: Sequence[Match], reading: str) -> t
 
 
 def _total(matches: Sequence[Match]) -> float:
-    """The logarithm of the sum of the exponentials of the logits."""
     most = max(match.logit for match in matches)
     return most + math.log(math.fsum(math.exp(match.logit - most) for match in matches))

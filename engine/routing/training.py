@@ -252,7 +252,6 @@ def measure(pointer: Pointer, portions: Sequence[Portion]) -> dict[str, float]:
 
 
 def _tables(pointed: Pointed, tables: range, database: int) -> list[int]:
-    """The tables of a database, best first, as the engine ranks them."""
     found = [one for one in pointed.found if pointed.heads[one.head] == database]
     scores = table_scores(tables, pointed.tables[tables.start : tables.stop], found)
     return [tables[number] for number in np.argsort(-scores, kind="stable").tolist()]

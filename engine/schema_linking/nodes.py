@@ -159,8 +159,6 @@ def windows(
 
 
 class _Writer:
-    """One window in the making."""
-
     def __init__(self, asked: Sequence[tuple[int, int]], marks: Marks) -> None:
         self._marks = marks
         self._ids = [marks.start, *(token for token, _ in asked), marks.end]
@@ -248,7 +246,6 @@ def _names(element: Table | Column) -> tuple[str, ...]:
 
 
 def _kind(column: Column) -> tuple[bool, bool, bool, bool]:
-    """Whether the type is a number's, a text's, a time's, another."""
     bare = column.type.split("(", 1)[0].casefold()
     time = bool(_TIME.search(bare))
     number = not time and bool(_NUMBER.search(bare))
@@ -257,8 +254,6 @@ def _kind(column: Column) -> tuple[bool, bool, bool, bool]:
 
 
 class _Asked:
-    """A question's words, to compare names with."""
-
     def __init__(self, question: str) -> None:
         self._words = frozenset(question_words(question))
         self._stems = frozenset(word[:_STEM] for word in self._words)

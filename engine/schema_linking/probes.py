@@ -99,8 +99,6 @@ CONTEXT = 16
 
 
 class _Surroundings:
-    """The log-odds around a decision."""
-
     def __init__(self, states: NodeStates, snapshot: Snapshot) -> None:
         self._odds = {node: float(odds) for node, odds in zip(states.nodes, states.log_odds, strict=True)}
         self._answerable = float(_log_odds(states.answerable))
@@ -151,7 +149,6 @@ class _Surroundings:
 
 
 def _keys_of(snapshot: Snapshot) -> frozenset[ColumnKey]:
-    """The columns of primary and foreign keys."""
     return frozenset(
         (*table.key, name)
         for table in snapshot.tables

@@ -40,8 +40,6 @@ Row = tuple[object, ...]
 
 @dataclass(slots=True)
 class _Selling:
-    """The rows that selling makes."""
-
     orders: list[Row] = field(default_factory=list)
     items: list[Row] = field(default_factory=list)
     returns: list[Row] = field(default_factory=list)

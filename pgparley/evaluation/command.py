@@ -126,8 +126,6 @@ async def _questions(client: EngineClient, run: Evaluation) -> tuple[VerifiedQue
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """The questions of a run, to be asked one after the other. `seconds`: that one may take."""
-
     client: EngineClient
     asked: tuple[VerifiedQuery, ...]
     run: Evaluation

@@ -257,7 +257,6 @@ def _lists(snapshot: ConsoleSnapshot) -> Iterable[Row]:
 
 
 def _added(parts: Iterable[Traffic]) -> list[Traffic]:
-    """One entry a database."""
     found: dict[str, Traffic] = {}
     for part in parts:
         found[part.database] = found.get(part.database, Traffic(part.database)).plus(part)

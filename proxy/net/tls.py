@@ -152,7 +152,6 @@ def _signature_hash(certificate: bytes) -> str:
 
 
 def _der(data: bytes, pos: int) -> tuple[int, int]:
-    """Start and end of the value at `pos`."""
     length = data[pos + 1]
     if length < 0x80:  # noqa: PLR2004 - X.690, 8.1.3: the short form
         return pos + 2, pos + 2 + length

@@ -294,7 +294,6 @@ class Session:
     # -- translation
 
     def _step(self, reply: EngineReply | None, out: list[Command]) -> None:
-        """Runs the job up to its next request, or to its end."""
         if self._job is None:
             raise AssertionError("no translation is under way")
         kind, job = self._job

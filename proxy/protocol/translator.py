@@ -157,7 +157,6 @@ class Translator:
         return Rewritten(codec.encode_query(encode(sql, context.encoding)), _mark(notice))
 
     def _in_text(self, content: object, context: TranslationContext) -> _ReplacementJob:
-        """The SQL in place of a finding, with the answer in it."""
         match content:
             case AskCall(str() as question):
                 rows = yield from self.conversation.ask(NLQuestion(question), context, "ask_call")
@@ -177,7 +176,6 @@ class Translator:
         return (yield from self._fixed(content, context))
 
     def _fixed(self, content: object, context: TranslationContext) -> _ReplacementJob:
-        """The SQL in place of a finding that is answered when it is prepared, in either protocol."""
         match content:
             case ErrorReply():
                 self.conversation.statement_kinds.append("refused")

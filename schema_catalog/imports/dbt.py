@@ -115,8 +115,6 @@ class _Manifest(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Tables by what `ref()` and `source()` call them."""
-
     models: Mapping[str, TableName]
     sources: Mapping[tuple[str, str], TableName]
 
@@ -294,7 +292,6 @@ def _named(blocks: Any) -> list[tuple[str, Any]]:
 def _manifest_tests(
     manifest: _Manifest, tables: Mapping[str, TableName]
 ) -> dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]]:
-    """The tests of each column, by its table's identifier and its name."""
     found: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
     for node in manifest.nodes.values():
         if node.resource_type != "test" or node.test_metadata is None:

@@ -29,8 +29,6 @@ _DEEPEST = 8
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """A dimension, an entity or a measure of a semantic model."""
-
     name: str
     expr: str | None = None
     agg: str | None = None
@@ -251,6 +249,5 @@ def _condition(template: str, model: SemanticModel | None) -> str:
 
 
 def _entities(model: SemanticModel) -> set[str]:
-    """The names by which dimensions of the model's own table are called."""
     own = {entity.name for entity in model.entities or () if entity.type in ("primary", "unique")}
     return own | {name for name in (model.primary_entity,) if name}

@@ -144,7 +144,6 @@ def _of_dataset(dataset: _Dataset, table: TableName, place: Place) -> Statements
 
 
 def _single_keys(dataset: _Dataset) -> set[str]:
-    """The columns that are unique alone."""
     keys = [dataset.primary_key or [], *(dataset.unique_keys or ())]
     return {key[0] for key in keys if len(key) == 1}
 

@@ -126,7 +126,6 @@ async def _queries(connection: Connection, names: list[str]) -> dict[str, list[Q
 
 
 def _by_database(blocks: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
-    """The blocks of each database, in their order; none of one that has none."""
     found: dict[str, list[T]] = defaultdict(list)
     for name, block in blocks:
         found[name].append(block)

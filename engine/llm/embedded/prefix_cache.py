@@ -80,7 +80,6 @@ class PrefixCache:
             self.cut(number, 0)
 
     def _longest(self, prompt: tuple[int, ...]) -> tuple[int, int]:
-        """(number of the sequence with the longest common prefix, its usable length in tokens)."""
         shared = [common(s.tokens, prompt) for s in self._sequences]
         source = max(range(len(shared)), key=shared.__getitem__)
         return source, min(shared[source], len(prompt) - 1)
@@ -95,7 +94,6 @@ class PrefixCache:
         return empty[0] if empty else min(others, key=self._worth)
 
     def _worth(self, number: int) -> float:
-        """When it was last used, and how many tokens would be lost with it."""
         sequence = self._sequences[number]
         return sequence.used + (len(sequence.tokens) - sequence.shared) / TOKENS_A_TURN
 

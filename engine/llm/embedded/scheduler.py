@@ -178,7 +178,6 @@ class Scheduler:
         return matcher
 
     def _place(self, job: _Job) -> None:
-        """Gives the job a sequence that begins with as much of its prompt as the cache holds."""
         request = job.request
         reserved = sum(other.request.max_tokens for other in self._running)
         job.sequence = self._cache.place(request.prompt, request.keep, request.max_tokens, reserved)
@@ -274,7 +273,6 @@ class Scheduler:
         return text.lower().startswith(self._runtime.piece(token).lower())
 
     def _keep(self, job: _Job) -> None:
-        """Writes the prompt that has just been computed to the request's file, once."""
         request = job.request
         if request.keep is not None and not job.answer and not request.keep.exists():
             self._runtime.save(job.sequence, request.prompt, request.keep)
@@ -336,7 +334,6 @@ class Scheduler:
         job.top.append(top)
 
     def _allowed(self, job: _Job, logits: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The logits, minus infinity for what the grammar does not allow."""
         if job.matcher is None:
             return logits
         llguidance.numpy.fill_next_token_bitmask(job.matcher, self._mask)

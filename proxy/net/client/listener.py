@@ -147,7 +147,6 @@ def _close_socket(sock: socket.socket) -> None:
 
 
 async def _first_byte(sock: socket.socket) -> bytes:
-    """Waits for the first byte and returns it without consuming it."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
     descriptor = sock.fileno()

@@ -138,7 +138,6 @@ class ClientStartup(asyncio.Protocol):
                     self._route(self._client)
 
     def _startup_refusal(self, startup: Startup) -> ErrorReply | None:
-        """The error that refuses this packet, None where it can begin a session."""
         major, minor = startup.version
         if major != codec.MAJOR_VERSION:
             supported = f"{codec.MAJOR_VERSION}.0 to {codec.MAJOR_VERSION}.{codec.NEWEST_MINOR}"

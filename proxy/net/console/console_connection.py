@@ -88,7 +88,6 @@ async def _show(admin: Admin, view: str) -> CommandResult:
 
 
 async def _on_all_workers(admin: Admin, verb: str, argument: str) -> CommandResult:
-    """Every worker does it; the first failure is the outcome."""
     answers = await admin.ask_all(WorkerRequest(verb, argument))
     for answer in answers:
         if answer.error is not None:

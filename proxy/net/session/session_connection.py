@@ -159,7 +159,6 @@ class SessionConnection(asyncio.Protocol):
         self._regulate()
 
     def _regulate(self) -> None:
-        """Reads from the client unless its bytes have nowhere to go."""
         pause = self._upstream_full or self._session.backlogged
         if pause is self._paused or self._client is None or self._client.is_closing():
             return

@@ -136,7 +136,6 @@ class AuthQueryConnection(asyncio.Protocol):
 
 
 def _row(message: bytes) -> _Row:
-    """The first two columns of a DataRow."""
     values = [
         None if value is None else value.decode("utf-8", "replace") for value in codec.decode_row(message)
     ]

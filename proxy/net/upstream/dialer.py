@@ -61,8 +61,6 @@ class Dialer:
 
 
 class _OneWay(asyncio.Protocol):
-    """Writes one packet and waits for the end of the connection."""
-
     def __init__(self, packet: bytes) -> None:
         self._packet = packet
         self._transport: asyncio.Transport | None = None
@@ -111,7 +109,6 @@ async def _connect_with_tls(
 
 
 def _accepts_tls(reply: bytes, mode: TLSMode) -> bool:
-    """Whether the server is going to speak TLS."""
     if reply == b"S":
         return True
     if reply != b"N":
@@ -123,8 +120,6 @@ def _accepts_tls(reply: bytes, mode: TLSMode) -> bool:
 
 
 class _TLSRequest(asyncio.Protocol):
-    """Sends SSLRequest and takes the reply."""
-
     def __init__(self, answer: asyncio.Future[bytes]) -> None:
         self._answer = answer
         self._transport: asyncio.Transport | None = None

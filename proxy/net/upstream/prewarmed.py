@@ -279,7 +279,6 @@ class FirstReplyFilter(asyncio.Protocol):
 
 
 def _is_complete(head: bytes) -> bool:
-    """Whether the first message is no error, or a whole one."""
     return head[0] != _ERROR or message_end(head) is not None
 
 

@@ -110,7 +110,6 @@ async def _ask_sibling(path: Path, request: WorkerRequest) -> WorkerAnswer | Non
 
 
 def _forget(path: Path) -> None:
-    """Removes the name of a process that is no more."""
     path.unlink(missing_ok=True)
 
 

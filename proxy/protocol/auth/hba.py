@@ -174,7 +174,6 @@ def _refuse_unsupported(words: list[HBAName], number: int) -> None:
 
 
 def _networks(fields: list[str], number: int) -> tuple[tuple[Network, ...], int]:
-    """The networks of an address, and how many fields it takes."""
     if fields[0] == "all":
         return (), 1
     try:

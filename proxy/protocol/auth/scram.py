@@ -267,7 +267,6 @@ class ClientExchange:
 
 
 def _split_header(text: str) -> tuple[str, str, str]:
-    """gs2-cbind-flag, authzid and client-first-message-bare."""
     flag, first, rest = text.partition(",")
     authzid, second, bare = rest.partition(",")
     if not first or not second:

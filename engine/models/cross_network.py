@@ -48,8 +48,8 @@ class Heads(nn.Module):
 
     def __init__(self, dimension: int) -> None:
         super().__init__()
-        self.whole = _scorer(4 * dimension)
-        self.phrase = _scorer(4 * dimension)
+        self.whole = scorer(4 * dimension)
+        self.phrase = scorer(4 * dimension)
 
     def forward(self, hidden: Tensor, pairs: Pairs) -> Scores:
         """`hidden`: (b, n, d)."""
@@ -67,7 +67,8 @@ class Heads(nn.Module):
         )
 
 
-def _scorer(inputs: int) -> nn.Sequential:
+def scorer(inputs: int) -> nn.Sequential:
+    """(…, inputs) → (…, 1), by one hidden layer."""
     return nn.Sequential(nn.Linear(inputs, WIDTH), nn.GELU(), nn.Linear(WIDTH, 1))
 
 

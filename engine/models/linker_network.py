@@ -10,11 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from engine.models.cross_network import scorer
 from engine.routing.graph import EdgeKind
 from engine.schema_linking.nodes import ASKED, FEATURES, RELATIONS, NodeRelation
-
-WIDTH = 96
-"""Of the scorers' hidden layers."""
 
 INNER, ATTENTIONS = 128, 4
 """Width of the attention layer, and its heads."""
@@ -64,11 +62,11 @@ class Heads(nn.Module):
         nn.init.zeros_(self.node_marks.weight)
         nn.init.zeros_(self.word_marks.weight)
         self.related = Related(dimension)
-        self.table = _scorer(3 * dimension + len(FEATURES))
-        self.column = _scorer(3 * dimension + len(FEATURES) + 1)
+        self.table = scorer(3 * dimension + len(FEATURES))
+        self.column = scorer(3 * dimension + len(FEATURES) + 1)
         self.structure = Structure()
         self.missing = nn.Linear(dimension, 1)
-        self.answerable = _scorer(5 * dimension + 2)
+        self.answerable = scorer(5 * dimension + 2)
 
     def marks(self, inputs: Inputs) -> Tensor:
         """(w, t, d), to be added to the tokens' states below the tuned layers."""
@@ -207,7 +205,3 @@ def pooled(hidden: Tensor, groups: Tensor, count: int, weights: Tensor | None = 
     )
     size = torch.zeros(count, dtype=hidden.dtype).index_add(0, target, shares)
     return total / size.clamp_min(1e-6)[:, None]
-
-
-def _scorer(inputs: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(inputs, WIDTH), nn.GELU(), nn.Linear(WIDTH, 1))

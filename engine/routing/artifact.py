@@ -197,15 +197,9 @@ class CurrentWeights:
 
 def write(place: Path, manifest: Manifest, arrays: Arrays) -> Manifest:
     """Writes a version's two files into an existing folder; the same arrays give the same bytes."""
-    import numpy as np  # noqa: PLC0415  as above
+    from engine.models.packaged import archived  # noqa: PLC0415  numpy, as above
 
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name in sorted(arrays):
-            entry = zipfile.ZipInfo(f"{name}.npy")  # dated 1980: no clock in the bytes
-            with archive.open(entry, "w") as member:
-                np.lib.format.write_array(member, np.asarray(arrays[name], order="C"), allow_pickle=False)
-    content = buffer.getvalue()
+    content = archived(arrays)
     manifest = replace(manifest, weights_sha256=hashlib.sha256(content).hexdigest())
     (place / _WEIGHTS).write_bytes(content)
     (place / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")

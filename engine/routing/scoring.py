@@ -37,12 +37,8 @@ class Weights:
 
     @property
     def database(self) -> Numbers:
-        """Those of a database's logit, in the order of `PARTS`: (5,)."""
+        """Those of a database's logit: (5,)."""
         return np.array([self.late, self.best_tables, self.whole, self.words, self.size])
-
-
-PARTS = ("late", "best", "whole", "words", "size")
-"""What a database's logit is the sum of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +60,14 @@ class EncodedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One database, `part` by number. `logit`: comparable within one call.
+    """One database, `part` by number. `logit`: comparable within one call. `tables`: (number, score), best first.
 
-    `parts`: (5,), what the logit is the sum of, in the order of `PARTS`. `evidence`: cosine of the question and its
-    closest table or column. `coverage`: weighted share of the question's words found. `tables`: (number, score), best
-    first.
+    `evidence`: cosine of the question and its closest table or column.
     """
 
     part: int
     logit: float
-    parts: Numbers
     evidence: float
-    coverage: float
     tables: tuple[tuple[int, float], ...]
 
 
@@ -100,8 +92,7 @@ def score(
     sizes = index.table_ends[chosen] - index.table_starts[chosen]
     mean = _mean_of_best(text + best, starts)
     features = np.stack([spread @ late, mean, whole[chosen], coverage[chosen], np.log(sizes)])
-    parts = weights.database[:, None] * features
-    logits = parts.sum(0)
+    logits = (weights.database[:, None] * features).sum(0)
     own = spread if len(chosen) > 1 else _spread(per_token)
     ranked = (
         weights.table_late * (own @ per_token)
@@ -112,14 +103,7 @@ def score(
     within = tables - index.table_starts[index.owners[tables]]
     pairs = _by_database(within, ranked, starts)
     return tuple(
-        Scored(
-            int(chosen[n]),
-            float(logits[n]),
-            parts[:, n],
-            float(evidence[n]),
-            float(coverage[chosen[n]]),
-            pairs[n],
-        )
+        Scored(int(chosen[n]), float(logits[n]), float(evidence[n]), pairs[n])
         for n in np.argsort(-logits, kind="stable")
     )
 

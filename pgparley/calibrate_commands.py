@@ -1,8 +1,4 @@
-"""`pgparley calibrate`: questions whose answer is known, judged by the running engine; and the calibration's state.
-
-Owns the words of the command, the format of a file of pairs, and the exit status (0 done, 1 not done, 2 wrong usage).
-The engine asks and keeps the outcomes.
-"""
+"""`pgparley calibrate`: questions whose answer is known, judged by the running engine; and the calibration's state."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""`pgparley catalog …`: register databases, show their schemas, read them again.
-
-Owns the words of these commands and their exit status (0 done, 1 not done, 2 wrong usage). Does not know
-where the store is: the composition root passes that in. No password is ever shown.
-"""
+"""`pgparley catalog …`: register databases, show their schemas, read them again. No password is ever shown."""
 
 from __future__ import annotations
 
@@ -52,10 +48,7 @@ def catalog_app(
     engine: Callable[[], str] = str,
     login: Callable[[], str] = str,
 ) -> typer.Typer:
-    """The commands; what they need of the configuration is asked for when one of them runs.
-
-    `login`: by which databases of the store's server are read; empty: by the store's.
-    """
+    """The commands. `login`: by which databases of the store's server are read; empty: by the store's."""
     app = typer.Typer(help="Register databases and see what is known of them.", no_args_is_help=True)
 
     def run(work: Callable[[CatalogStore], Awaitable[T]]) -> T:
@@ -175,7 +168,6 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def _listed(entry: Entry) -> dict[str, object]:
-    """A row of `list --json`."""
     database = entry.database
     return {
         "name": database.name,

@@ -1,7 +1,4 @@
-"""`pgparley check [PART]`: runs the checks of `pgparley.check` and shows what they found.
-
-Owns which checks a part has, their order, and the exit status: 0 where nothing keeps it from working, else 1.
-"""
+"""`pgparley check [PART]`: which checks a part has, what they found, and the exit status: 1 where one fails."""
 
 from __future__ import annotations
 

@@ -36,8 +36,6 @@ from pgparley.terminal import AsJson, print_error
 
 @dataclass(slots=True)
 class _Options:
-    """What stands before the command on the command line."""
-
     file: Path | None = None
 
 

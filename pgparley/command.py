@@ -1,7 +1,4 @@
-"""The console script: the command line, begun anew where nothing but the installation says what a name is.
-
-Imports nothing before that but what Python has loaded by itself; see `engine.python_process`.
-"""
+"""The console script: the command line, begun anew in isolation; see `engine.python_process`. Imports little."""
 
 import os
 import sys

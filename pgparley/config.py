@@ -1,7 +1,6 @@
 """Configuration: one TOML file, overridden by the environment. The only reader of either.
 
-Every key is a field of a settings dataclass, so that its meaning stands where it is used. A key that does not
-exist is an error with the nearest one that does.
+Every key is a field of a settings dataclass; one that does not exist is an error with the nearest that does.
 """
 
 from __future__ import annotations
@@ -72,11 +71,7 @@ class Config(EngineSections):
         return EngineSettings(own.socket, own.store, own.vectors, own.router, **sections, listening=listening)
 
     def model_with_keys(self, environment: Mapping[str, str] = os.environ) -> ModelSettings:
-        """`[model]` with the keys that files and variables hold, which only those need that ask the model.
-
-        Raises:
-            ConfigError: A key's file cannot be read or is empty, or there is no such variable.
-        """
+        """`[model]` with the keys of files and variables, for those who ask the model. Raises `ConfigError`."""
         others = tuple(_with_key(each, environment) for each in self.model.fallback)
         return dataclasses.replace(_with_key(self.model, environment), fallback=others)
 
@@ -87,11 +82,7 @@ def cache_dir(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load(file: Path | None, environment: Mapping[str, str] = os.environ) -> Config:
-    """The configuration of `file`, else of `$PGPARLEY_CONFIG`, else of `./pgparley.toml` where there is one.
-
-    Raises:
-        ConfigError: The file is missing, is not TOML, or holds an unknown key or a value of the wrong type.
-    """
+    """The configuration of `file`, else of `$PGPARLEY_CONFIG` or `./pgparley.toml`. Raises `ConfigError`."""
     tree = _read(chosen(file, environment))
     for (section, key), text in _overrides(environment).items():
         target = tree if not section else tree.setdefault(section, {})

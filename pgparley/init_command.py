@@ -1,8 +1,4 @@
-"""`pgparley init`: asks five questions and writes a commented configuration.
-
-Owns the questions and the file's text. What the keys mean is the settings' own matter: what is written is read back by
-`pgparley.config` before the command says that it is done.
-"""
+"""`pgparley init`: asks five questions and writes a commented configuration, which it reads back."""
 
 from __future__ import annotations
 
@@ -134,7 +130,6 @@ def _text(*, server: str, listen: str, store: str, model: str, admins: str) -> s
 
 
 def _sql(store: str) -> str:
-    """What makes the roles and the database of the URI `store`."""
     role, database = quote_ident(user_of(store) or getpass.getuser()), dbname_of(store) or STORE_ROLE
     return (
         f"CREATE ROLE {role} LOGIN; CREATE ROLE {CATALOG_ROLE} LOGIN; CREATE ROLE nl_admin; CREATE ROLE nl_steward;\n"

@@ -1,8 +1,4 @@
-"""`pgparley catalog export`, `diff` and `import`: what a DBA, or another tool, says of databases, as a file.
-
-Owns the words of these commands. They leave the store's schema as it is and need no right but those of `nl_catalog`, so
-that a steward runs them as well.
-"""
+"""`pgparley catalog export`, `diff` and `import`: what is said of databases, as a file. Needs `nl_catalog` alone."""
 
 from __future__ import annotations
 

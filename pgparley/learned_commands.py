@@ -1,8 +1,4 @@
-"""`pgparley learned …`: what users' choices have taught, and who is answered by it.
-
-Owns the words of these commands and their exit status (0 done, 1 not done, 2 wrong usage). What an approval means
-`nl_catalog` says; adapters, and forgetting, are commands alone.
-"""
+"""`pgparley learned …`: what users' choices have taught, and who is answered by it."""
 
 from __future__ import annotations
 
@@ -96,7 +92,6 @@ def learned_app(store_dsn: Callable[[], str]) -> typer.Typer:
 
 
 def _add_changes(app: typer.Typer, run: Run) -> None:
-    """Adds what changes whose examples count."""
 
     @app.command()
     def approve(numbers: Numbers) -> None:

@@ -1,7 +1,4 @@
-"""`pgparley catalog login` and `logout`: as whom the statements of an asker run in a registered database.
-
-Owns the words of these commands, and how logins are shown. No password is ever shown.
-"""
+"""`pgparley catalog login` and `logout`: as whom an asker's statements run in a database. No password is ever shown."""
 
 from __future__ import annotations
 

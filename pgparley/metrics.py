@@ -28,12 +28,7 @@ class MetricsPage:
         self._runner: web.AppRunner | None = None
 
     async def open(self) -> None:
-        """Listens, where that is wanted.
-
-        Raises:
-            OSError: The address cannot be bound.
-            ValueError: It is no `address:port`.
-        """
+        """Listens, where that is wanted. Raises `OSError` and `ValueError`."""
         if not self._settings.prometheus_listen:
             return
         host, _, port = self._settings.prometheus_listen.rpartition(":")
@@ -54,7 +49,6 @@ class MetricsPage:
         return web.Response(body=text + await self._engines(), headers={"Content-Type": _TYPE})
 
     async def _engines(self) -> bytes:
-        """The pages of the engines that answer as one; nothing, where none does."""
         try:
             addresses = engine_addresses(self._settings)
         except AccessError:

@@ -1,7 +1,6 @@
 """The processes that `pgparley serve` starts: `python -P -E -m pgparley.processes gateway|engine|model|page`.
 
-The supervisor adds the configuration file, and for a worker the sockets to listen on and its own process id. Each
-process imports what it runs and nothing else: a gateway worker pays for no engine library.
+Each imports what it runs and nothing else: a gateway worker pays for no engine library.
 """
 
 from __future__ import annotations

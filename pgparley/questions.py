@@ -21,17 +21,9 @@ class KnownQuestion(msgspec.Struct, forbid_unknown_fields=True):
     database: str = ""
     id: str | int | None = None
 
-    @property
-    def identity(self) -> str:
-        """What a calibration knows it by."""
-        return self.question if self.id is None else str(self.id)
-
 
 def read_questions(path: Path, database: str | None = None) -> tuple[KnownQuestion, ...]:
-    """The questions of the file; raises `typer.Exit` where it cannot be read or holds anything else.
-
-    `database`: of those that name none; the others' have to be the same, or they are left out.
-    """
+    """The questions of the file, only those of `database`, the default; raises `typer.Exit`."""
     jsonl = path.suffix in _JSON_LINES
     found = []
     for number, each in enumerate(read_json_lines(path, KnownQuestion, _SHAPE) if jsonl else _yaml(path), 1):

@@ -1,13 +1,10 @@
-"""`pgparley router …`: train the router on the catalog's own schemas, see how it stands, go back.
-
-Owns the words of these commands and their exit status (0 done, 1 not done, 2 wrong usage). The work is
-`pgparley.router_training`'s, which brings torch and is loaded when a command runs.
-"""
+"""`pgparley router …`: train the router on the catalog's own schemas, see how it stands, go back. Loads torch late."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,7 +77,6 @@ def router_app(configured: Callable[[], tuple[Config, Path | None]]) -> typer.Ty
 
 
 def _add_switches(app: typer.Typer, configured: Callable[[], tuple[Config, Path | None]]) -> None:
-    """Adds the commands that say which version is in use."""
 
     @app.command()
     def use(version: Annotated[str, typer.Argument(help="A version, as `status` lists it.")]) -> None:
@@ -121,9 +117,9 @@ def _store(folder: Path) -> ArtifactStore:
 
 
 def _workshop(config: Config, threads: int = 1) -> Workshop:
-    from pgparley.router_training import Workshop, with_threads  # noqa: PLC0415  brings torch
+    from pgparley.router_training import Workshop  # noqa: PLC0415  brings torch
 
-    return Workshop(_folder(config), config.engine.vectors, with_threads(config.encoder, threads))
+    return Workshop(_folder(config), config.engine.vectors, replace(config.encoder, threads=threads))
 
 
 def _train(config: Config, snapshots: tuple[Snapshot, ...], start: str, threads: int) -> None:

@@ -1,15 +1,11 @@
-"""Trains and measures routers on the catalog, by questions made of its schemas' names.
-
-Owns the files of questions that a version may be measured on, and a version's manifest. Shows nothing. Heavy: brings
-torch.
-"""
+"""Trains and measures routers on the catalog, by questions made of its schemas' names. Heavy: brings torch."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -98,7 +94,6 @@ def examples(terrain: Terrain, questions: Sequence[AnsweredQuestion]) -> list[Ex
 
 
 def _tables_of(question: AnsweredQuestion, snapshot: Snapshot) -> tuple[int, ...]:
-    """Numbers of a question's tables; none where one of them is not there."""
     times = Counter(table.name for table in snapshot.tables)
     numbers = {
         table.name if times[table.name] == 1 else f"{table.schema}.{table.name}": number
@@ -133,10 +128,7 @@ def train_version(
     settings: TrainingSettings,
     progress: Callable[[Progress], None],
 ) -> Trained:
-    """Trains from version `start` on questions made for the catalog, and saves the outcome; it is not current yet.
-
-    Raises `RouterError` where there are too few questions, `ArtifactError` where `start` cannot be read.
-    """
+    """Trains from version `start` and saves the outcome, not current yet. Raises `RouterError` and `ArtifactError`."""
     begun = time.monotonic()
     terrain = workshop.terrain(snapshots)
     known = lesson(terrain.index.parts, packaged())
@@ -176,10 +168,7 @@ def evaluate(
     version: str,
     questions: Sequence[AnsweredQuestion] | None,
 ) -> tuple[dict[str, float], int]:
-    """Figures of a version, and the number of questions they are of; raises `RouterError`, `ArtifactError`.
-
-    Without `questions` they are of those that no training saw.
-    """
+    """Figures and count; without `questions` of untrained ones. Raises `RouterError` and `ArtifactError`."""
     terrain = workshop.terrain(snapshots)
     known = _kept_apart(terrain) if questions is None else examples(terrain, questions)
     if not known:
@@ -187,11 +176,6 @@ def evaluate(
     pointer = PointerModel(workshop.versions.load(version), workshop.encoder)
     rng = np.random.default_rng(0)
     return measure(pointer, portioned(terrain, known, TrainingSettings().portion, rng)), len(known)
-
-
-def with_threads(settings: EncoderSettings, threads: int) -> EncoderSettings:
-    """The encoder's settings for training, with more threads than for serving."""
-    return replace(settings, threads=threads)
 
 
 def _kept_apart(terrain: Terrain) -> list[Example]:

@@ -1,8 +1,7 @@
 """`pgparley serve`: the gateway's workers, engine, embedded model and the DBA's page, each a process of its own.
 
-Owns starting, watching, replacing and stopping them, and the listening sockets: a worker that dies or is replaced
-takes no waiting client with it. A process that dies is started again, later each time it dies soon; a gateway
-without an engine still relays plain SQL, so workers start first and wait for nobody.
+Owns them and the listening sockets: a worker that dies or is replaced takes no waiting client with it. Workers start
+first and wait for nobody: without an engine they still relay plain SQL.
 """
 
 from __future__ import annotations
@@ -64,10 +63,7 @@ class _Slot:
 
 
 def parts(config: Config) -> list[Part]:
-    """The processes of `config`. Without a model server, an embedded one on a free loopback port and with a new key.
-
-    Raises `ConfigError` where its own key cannot be read.
-    """
+    """The processes of `config`; without a model server an embedded one, with a new key. Raises `ConfigError`."""
     model: dict[str, str] = {}
     found: list[Part] = []
     if config.model.base_url is None:
@@ -91,20 +87,12 @@ def workers(config: Config) -> list[Part]:
 
 
 async def serve(config: Config, file: Path | None, found: list[Part]) -> None:
-    """Runs `found` until told to end, by signals that mean what they mean to PgBouncer; see `docs/operations.md`.
-
-    Raises:
-        OSError: An address cannot be bound, or the runtime directory cannot be used.
-    """
+    """Runs `found` until a signal ends it, as PgBouncer's (docs/operations.md). Raises `OSError`."""
     await Supervisor(config, file, found).run()
 
 
 async def restart(config: Config) -> str | None:
-    """Has the running supervisor replace its workers one by one. Returns why that failed.
-
-    Raises:
-        OSError: None is running.
-    """
+    """Has the running supervisor replace its workers one by one. Returns why that failed. Raises `OSError`."""
     path = Path(config.gateway.runtime_dir) / SUPERVISOR
     seconds = (config.workers + 1) * READY_TIMEOUT
     return (await ask_worker(path, WorkerRequest("restart"), seconds)).error

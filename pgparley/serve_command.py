@@ -1,7 +1,4 @@
-"""`pgparley serve [PART]`: which processes it starts, and whether what they need is installed.
-
-Owns the choice alone; `pgparley.serve` supervises, `pgparley.processes` runs.
-"""
+"""`pgparley serve [PART]`: which processes it starts, and whether what they need is installed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`pgparley store …`: the database that keeps catalog, questions and feedback.
-
-Owns the words of these commands. Backups are PostgreSQL's own tools' matter: see `docs/operations.md`.
-"""
+"""`pgparley store …`: the database that keeps catalog, questions and feedback. For backups see `docs/operations.md`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What commands write: tables, JSON, and the message of a failure.
-
-Owns the exit status of expected failures (1), and that no control character of a database reaches the terminal.
-"""
+"""What commands write: tables, JSON, failures (exit status 1). No control character of a database is written."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`pgparley catalog values`: which columns' values may be shown to a language model, and reading them.
-
-Owns the words of this command. Without a permission no value of a column is read, kept or shown.
-"""
+"""`pgparley catalog values`: the columns whose values a language model may see. Without leave none is read or kept."""
 
 from __future__ import annotations
 

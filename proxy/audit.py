@@ -1,7 +1,4 @@
-"""A line of the audit log: which request of whom, what came of it, and how much of its text is written down.
-
-Owns the fields, the outcomes and the redaction. Writes nothing: that is `proxy.net.audit_log`.
-"""
+"""A line of the audit log: which request of whom, what came of it, and how much of its text is written down."""
 
 from __future__ import annotations
 
@@ -144,17 +141,7 @@ def replied(reply: EngineReply) -> Replied:
 _ERRORS = {"57014": Outcome.CANCELLED, "58000": Outcome.FAILED, "XX000": Outcome.FAILED}
 _KINDS = {RowKind.OPTION: Outcome.ASKED_BACK, RowKind.ABSTAIN: Outcome.ABSTAINED}
 
-_LITERALS = frozenset(
-    {
-        TokenKind.STRING,
-        TokenKind.ESCAPE_STRING,
-        TokenKind.UNICODE_STRING,
-        TokenKind.BIT_STRING,
-        TokenKind.DOLLAR_STRING,
-        TokenKind.NUMBER,
-        TokenKind.COMMENT,
-    }
-)
+_LITERALS = frozenset({*lexer.CONSTANTS, TokenKind.BIT_STRING, TokenKind.NUMBER, TokenKind.COMMENT})
 _WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`""")
 

@@ -77,7 +77,6 @@ class _Workers:
         yield from self._traffic()
 
     def _own(self) -> Iterator[Metric]:
-        """The metrics that each worker counts itself."""
         for family in GatewayMetrics().registry.collect():
             merged = Metric(family.name, family.documentation, family.type)
             for report in self._reports:
@@ -118,6 +117,5 @@ class _Workers:
 
 
 def _family(name: str) -> str:
-    """The name of the family that a sample belongs to."""
     suffix = next((suffix for suffix in _SUFFIXES if name.endswith(suffix)), "")
     return name.removesuffix(suffix)

@@ -19,12 +19,7 @@ async def serve(
     placement: WorkerPlacement = STANDALONE,
     reread: Callable[[], GatewaySettings] | None = None,
 ) -> Worker:
-    """A worker that listens; `stop` it in the same loop. The arguments are `Worker`'s.
-
-    Raises:
-        OSError: The address cannot be bound.
-        AccessError: The settings of logins or TLS cannot be used.
-    """
+    """A worker that listens; `stop` it in the same loop. Raises `OSError` and `AccessError`."""
     worker = Worker(settings, placement, reread)
     await worker.start()
     return worker

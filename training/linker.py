@@ -11,17 +11,18 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from engine.models.linker import CALIBRATION, LinkerEncoder, collated, packed, tokenized
+from engine.models.linker import CALIBRATION, HEADS, LAYERS, SCALES, LinkerEncoder, collated, tokenized
 from engine.models.linker_network import Found, Heads, Inputs
 from engine.models.packaged import Packaged
 from engine.schema_linking.linker import FORMAT, NAME
@@ -58,6 +59,23 @@ class Progress:
 
     step: int = 0
     seconds: float = 0.0
+
+
+_DEEPEST = 127
+"""The largest 8-bit integer that a weight becomes."""
+
+
+def packed(layers: Mapping[str, NDArray[Any]], heads: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays of an artifact: the layers' weights as 8-bit integers, like the fast pass, the rest as halves."""
+    found: dict[str, NDArray[Any]] = {}
+    for name, value in layers.items():
+        if value.ndim == 1:
+            found[f"{LAYERS}.{name}"] = value.astype(np.float16)
+            continue
+        scale = np.abs(value).max(axis=1, keepdims=True).clip(1e-12) / _DEEPEST
+        found[f"{LAYERS}.{name}"] = np.round(value / scale).astype(np.int8)
+        found[f"{SCALES}.{name}"] = scale.astype(np.float32)
+    return found | {f"{HEADS}.{name}": value.astype(np.float16) for name, value in heads.items()}
 
 
 class Trainer:

@@ -19,7 +19,7 @@ from benchmarks.harness.drawing import FOLDS, fold_of
 from benchmarks.harness.intervals import auc
 from benchmarks.quality.linking.decided import Decisions, together
 from benchmarks.quality.linking.linked import Linked
-from engine.schema_linking.branching import Aggregation, Detector, Kind, Promise, level_of, levels
+from engine.schema_linking.branching import Aggregation, Detector, Kind, level_of, levels
 from engine.schema_linking.linker import Decision
 from engine.schema_linking.probes import (
     CONTEXT,
@@ -29,7 +29,6 @@ from engine.schema_linking.probes import (
     assembled,
     at_most,
     inputs_of,
-    question_scores,
 )
 
 BATCH = 512
@@ -177,13 +176,11 @@ def _extra(level: Floats, known: Decisions) -> float:
 
 
 def calibration_of(detector: Detector, known: Decisions) -> dict[str, Floats]:
-    """The sorted levels of branching points by kind, and of questions."""
+    """The sorted levels of branching points by kind."""
     chances = detector.probes.chances(known.told[detector.probes.layers])
     level = detector.aggregated(chances, known.places)
     kinds = {Kind.TABLE: known.tables, Kind.COLUMN: ~known.tables}
-    found = {kind.value: level[own & known.wrong] for kind, own in kinds.items()}
-    found[Promise.QUESTION] = question_scores(level[known.wrong], known.questions[known.wrong])
-    return {str(name): np.sort(scores) for name, scores in found.items()}
+    return {kind.value: np.sort(level[own & known.wrong]) for kind, own in kinds.items()}
 
 
 def artifact(

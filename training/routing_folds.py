@@ -24,6 +24,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from rich.console import Console
 
@@ -62,6 +63,34 @@ KEPT, BATCH = 20, 64
 
 _SHORTEST = BeamSettings(groups=1, width=1, longest=1)
 """Only the databases' logits are measured."""
+
+
+class CheckpointedTrainer(NetworkTrainer):
+    """A trainer that can go on where another run stopped."""
+
+    def save(self, file: Path, step: int) -> None:
+        """Writes down everything that `resume` needs after `step` steps; the file is whole or as it was."""
+        made = file.with_suffix(".new")
+        torch.save(
+            {
+                "step": step,
+                "tower": self._tower.state_dict(),
+                "network": self._network.state_dict(),
+                "optimiser": self._optimiser.state_dict(),
+            },
+            made,
+        )
+        made.replace(file)
+
+    def resume(self, file: Path) -> int:
+        """Takes up what `save` wrote; returns the steps done, 0 where there is no file."""
+        if not file.is_file():
+            return 0
+        held = torch.load(file, weights_only=True)
+        self._tower.load_state_dict(held["tower"])
+        self._network.load_state_dict(held["network"])
+        self._optimiser.load_state_dict(held["optimiser"])
+        return int(held["step"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +182,7 @@ class Folds:
         folder.mkdir(parents=True, exist_ok=True)
         parts = entries(options.bench, {item["db"] for item in material.items}, self.cache)
         apart = frozenset(name for name in parts if fold_of(name) == fold)
-        trainer = NetworkTrainer(None, self.settings, seed=options.seed)
+        trainer = CheckpointedTrainer(None, self.settings, seed=options.seed)
         checkpoint, started = folder / "checkpoint.pt", time.monotonic()
         course = Course(options.steps, options.seed, apart, trainer.resume(checkpoint))
         for step, root, tables in learned(trainer, material, parts, course):

@@ -22,10 +22,7 @@ SURE = 0.95
 
 
 async def find_exchanges(candidate: Candidate, context: Context, encoder: Encoder) -> list[Exchange]:
-    """Exchanges of tables, then of columns.
-
-    By values held, by tables that keep a column of another one, by their names' similarity.
-    """
+    """Exchanges of tables, then of columns: by values held, foreign columns kept, and similar names."""
     snapshot = context.snapshot
     holding = await asyncio.to_thread(_of_shared_values, candidate, context)
     texts = phrases(table for table in snapshot.tables if table.key in candidate.tables)
@@ -60,10 +57,7 @@ def _of_shared_values(candidate: Candidate, context: Context) -> list[Exchange]:
 
 
 class ExchangedStatements:
-    """The statements that `exchanges` make of `leading`, each made and checked once.
-
-    `score`: of a masked schema, by which a statement is worth less the worse the name in place of another fits.
-    """
+    """The statements that `exchanges` make of `leading`, each checked once; `score`: of a masked schema."""
 
     def __init__(
         self,

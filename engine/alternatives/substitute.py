@@ -1,7 +1,4 @@
-"""A statement with one element of the schema exchanged for another and FROM adjusted, all else unchanged.
-
-Which elements are exchanged is `engine.alternatives.synonyms`'s.
-"""
+"""A statement with one element of the schema exchanged for another and FROM adjusted, all else unchanged."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ from schema_catalog.types import Snapshot, TableKey
 
 
 def substituted(sql: str, exchange: Exchange, snapshot: Snapshot) -> str | None:
-    """`sql` with `exchange.other` for `exchange.used`; None where the exchange alone is not possible or says nothing.
-
-    A column by which tables are joined stays there: the other one is shown, compared or grouped by in its place.
-    """
+    """`sql` with `exchange.other`; None where that alone is not possible. Columns that join tables stay there."""
     tree = parsed(sql)
     if tree is None:
         return None
@@ -39,10 +33,7 @@ def substituted(sql: str, exchange: Exchange, snapshot: Snapshot) -> str | None:
 
 
 def _places(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> list[exp.Column]:
-    """Where the column stands, of what is shown twice where it is shown again.
-
-    Not where it joins tables, unless the other one is as much a key there.
-    """
+    """Where the column stands: shown, compared, grouped by; in joins only where the other is as much a key."""
     found = scopes.columns(tree, exchange.used[:2], exchange.used[2])
     again = {id(column) for item in repeated_items(tree) for column in item.find_all(exp.Column)}
     if repeated := [column for column in found if id(column) in again]:

@@ -1,7 +1,6 @@
 """Which elements are synonyms (Odin's ambiguities), so that a statement's alternatives need no call of the model.
 
-Two columns of one table, one column in two tables joined by a foreign key, two tables of the same columns. Other
-ambiguities take a mask and the model (`engine.decoding.mask_search`).
+Two columns of a table, one column in two tables joined by a key, two tables of the same columns.
 """
 
 from __future__ import annotations

@@ -25,10 +25,7 @@ FILE = Path(__file__).with_name("base.json")
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """`scores`: the lowest of each question's right statements, by function, by how many were looked for, by kind.
-
-    `model`: that wrote them. `made`: by which command, of which questions.
-    """
+    """The lowest `scores` of each question's right statements, by function, width and kind. `model`: wrote them."""
 
     model: str
     made: str
@@ -54,10 +51,7 @@ def read(file: Path = FILE) -> Base:
 
 
 def base_for(settings: EngineSettings) -> Base:
-    """What counts with `settings`: nothing with another model, or where another setting shapes answers too.
-
-    Raises `PackagedError`.
-    """
+    """What counts with `settings`: nothing where they shape answers otherwise. Raises `PackagedError`."""
     if not settings.selection.base:
         return NOTHING
     found = read()

@@ -1,18 +1,9 @@
 """Split conformal prediction for sets of candidates (Odin §6.1 and 6.2), without I/O.
 
-A nonconformity score is lower where a candidate fits its question better. A calibration point is a question with a
-known right candidate; its score is the lowest of its right candidates', since one of them makes the set right. The
-threshold is the ⌈(n + 1)(1 - alpha)⌉-th smallest of n such scores.
-
-The promise is marginal: P(a right candidate is in the set | a right candidate was generated) ≥ 1 - alpha, where the
-calibration points and the question are exchangeable. It holds for no single question and for no question without a
-generated right candidate.
-
-How an answer was selected: kept with it, so that a choice from it can become a calibration point.
-
-The nonconformity score of a ranked candidate, and how far a statement passes a question's phrases over.
-
-Owns the score's version: a changed computation is a new version, so that no threshold comes from other scores.
+A nonconformity score is lower where a candidate fits better. A calibration point is a question with a known right
+candidate; its score is the lowest of its right candidates'. The threshold is the ⌈(n + 1)(1 - alpha)⌉-th smallest of n
+such scores. The promise is marginal: P(a right candidate is in the set | one was generated) ≥ 1 - alpha, where the
+calibration points and the question are exchangeable. A changed score is a new version (`CONFIDENCE`).
 """
 
 from __future__ import annotations
@@ -58,11 +49,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Uncalibrated:
-    """Too few scores: `points` of the `needed` for `coverage`.
-
-    `failed`: the known right candidates that the threshold of other databases' scores keeps here, where these are too
-    few for it to hold.
-    """
+    """Too few scores: `points` of the `needed`. `failed`: what other databases' threshold keeps here, if too few."""
 
     points: int
     needed: int
@@ -204,10 +191,7 @@ def confidence_score(candidate: Candidate) -> float:
 
 
 def shortfall(candidate: Candidate, entities: Sequence[Entity]) -> float:
-    """The largest, over entities, of best cosine in the schema less best cosine in the statement; [0, 2].
-
-    0 without entities, `UNSCORED` where the statement reads no element.
-    """
+    """The largest, over entities, of best cosine in the schema less that in the statement, [0, 2]; or `UNSCORED`."""
     used = elements_read(candidate.columns, candidate.tables)
     if not entities:
         return 0.0

@@ -1,8 +1,6 @@
 """The fingerprint of the settings and program files that scores depend on: a calibration's recipe.
 
-Points of another recipe are kept and do not count. The parts that change while the process runs are added by
-`engine.calibration.store`: the router's version, the generation of shared feedback and, with each point, the schema and
-the columns with allowed values.
+`engine.calibration.store` adds what changes while the process runs. Points of another recipe are kept and do not count.
 """
 
 from __future__ import annotations
@@ -65,10 +63,7 @@ _READ = frozenset({".py", ".lark", ".txt", ".sql", ".json", ".npz"})
 
 
 def pipeline_fingerprint(settings: EngineSettings) -> str:
-    """SHA-256 (hex) of the settings that count, the program's parts in `SHAPING`, and the encoder.
-
-    The files are read once for a process. Raises `engine.models.encoder.EncoderUnavailableError`.
-    """
+    """SHA-256 (hex) of settings, `SHAPING` and encoder, read once. Raises `EncoderUnavailableError`."""
     encoder = settings.encoder.model or packaged_model()
     parts = [counting(settings), program(), weights(encoder)]
     return hashlib.sha256(msgspec.json.encode(parts, enc_hook=str)).hexdigest()
@@ -128,10 +123,7 @@ def counting(settings: EngineSettings) -> EngineSettings:
 
 
 def networks(settings: EncoderSettings) -> str:
-    """SHA-256 (hex) of the program's parts and the encoder: equal where the same input has the same numbers.
-
-    The router's versions apart, which have names. Raises as `pipeline_fingerprint`.
-    """
+    """SHA-256 (hex) of program and encoder: equal where numbers are. Raises as `pipeline_fingerprint`."""
     parts = [program(), weights(settings.model or packaged_model())]
     return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 

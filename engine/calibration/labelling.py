@@ -1,12 +1,6 @@
-"""Judges a question whose answer is known.
-
-The statement that answers a question, run as the asker, and whether a candidate has its result.
+"""Judges a question whose answer is known: runs the pipeline without selection and compares every candidate's result.
 
 Owns what cannot be judged: a known statement that is refused, fails, gives no row, or more rows than the cap.
-
-Labels a question with a known answer: runs the pipeline without selection and compares every candidate's result.
-
-A question is skipped where the known statement fails, gives no row, or gives more rows than the cap.
 """
 
 from __future__ import annotations
@@ -96,11 +90,7 @@ async def has_its_result(
 
 
 async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, limits: Limits) -> JudgeReply:
-    """Labels one question and keeps it as a point.
-
-    Raises `NoRouteError` where its database is not registered or not readable, `StoreUnavailableError`, and
-    `InvalidSettingError` where `k` is out of range.
-    """
+    """Labels one question as a point. Raises `NoRouteError`, `StoreUnavailableError` and `InvalidSettingError`."""
     started = time.monotonic()
     k = limits.width(request.k)
     question = id_hash(request.identity)

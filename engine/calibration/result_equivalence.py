@@ -1,15 +1,8 @@
-"""Whether two statements have the same result.
+"""Execution accuracy: whether two statements have the same result.
 
-Which rows of a statement's result tie under its ORDER BY, so that they may come in any order.
-
-Owns how that is asked: the statement once more, with what it orders by as columns behind its own and, where it has a
-LIMIT, with all rows that tie with the last one.
-
-Execution accuracy: whether two statements have the same result.
-
-Rows are a multiset. Where the known statement orders them, they come in its order, those that tie in any, and any of
-those that tie at its limit. Columns may come in any order; numbers agree to seven digits, and a timestamp at midnight
-is its date. Text is never a number.
+Rows are a multiset. Where the known statement orders them, they come in its order, those that tie in any (it is run
+once more, with its keys and all that tie at its limit). Columns may come in any order; numbers agree to seven digits,
+and a timestamp at midnight is its date. Text is never a number.
 """
 
 from __future__ import annotations
@@ -71,7 +64,6 @@ def with_keys(sql: str) -> WithKeys | None:
 
 
 def _count(limit: exp.Expr | None) -> int | None:
-    """The rows of LIMIT or FETCH, where it is a number."""
     count = None if limit is None else limit.args.get("expression") or limit.args.get("count")
     return int(count.this) if isinstance(count, exp.Literal) and count.is_int else None
 

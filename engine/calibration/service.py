@@ -1,9 +1,4 @@
-"""The calibration behind the engine's interface, and its status.
-
-The calibration's status: points, thresholds, and observed coverage on held-out questions.
-
-The calibration's verbs behind the engine's interface and `pgparley calibrate`: judge, pairs, status.
-"""
+"""The calibration's verbs behind the engine's interface (judge, pairs, status), and its status."""
 
 from __future__ import annotations
 

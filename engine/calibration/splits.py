@@ -1,10 +1,6 @@
-"""Splits of labelled questions, and the coverage observed on those held out.
-
-The tuning, calibration and test splits of labelled questions, by a hash of the question's id.
+"""The tuning, calibration and test splits of labelled questions, by a hash of the question's id; observed coverage.
 
 A type each keeps them apart: thresholds come from a `CalibrationSet` and are measured on a `HeldOutSet`.
-
-Observed coverage on held-out questions.
 """
 
 from __future__ import annotations

@@ -8,12 +8,11 @@ count.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
-import asyncpg
 import msgspec
 
 from engine.calibration.base import NOTHING, Base
@@ -21,7 +20,7 @@ from engine.calibration.conformal import Calibrated, Selection
 from engine.calibration.records import Judged, Point, read_scores, written_scores
 from engine.calibration.splits import divide, id_hash
 from engine.calibration.types import KnownPair
-from schema_catalog.catalog import StoreUnavailableError
+from engine.learning.store import answering
 from schema_catalog.pg import Pool
 
 _VALUED = """
@@ -71,6 +70,9 @@ _ANSWERED = f"""
 """  # noqa: S608 - constants
 
 
+_answering = partial(answering, "the calibration's store")
+
+
 class Source(StrEnum):
     """Where a labelled question comes from: a file of pairs, a correction, a user's choice."""
 
@@ -109,10 +111,7 @@ class _Selected(msgspec.Struct):
 
 
 class CalibrationStore:
-    """`engine.core.ports.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`.
-
-    The generation of shared feedback, which changes scores and prompts, is part of the recipe.
-    """
+    """`engine.core.ports.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`."""
 
     def __init__(
         self, pool: Pool, recipe: str, moving: Callable[[], str] = str, base: Base = NOTHING
@@ -259,14 +258,6 @@ class CalibrationStore:
 def question_identity(database: str, question: str) -> str:
     """The id of a question without one: database and words, without case and white space."""
     return f"{database}\n{' '.join(question.casefold().split())}"
-
-
-@asynccontextmanager
-async def _answering() -> AsyncIterator[None]:
-    try:
-        yield
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        raise StoreUnavailableError("the calibration's store does not answer") from error
 
 
 def _with(recipe: str, *changing: str) -> str:

@@ -1,15 +1,8 @@
-"""How likely each candidate is right, by what is known of the question, its links and the other candidates.
+"""How likely each candidate is right, and what is done with a question: shown, asked back, or not answered.
 
-Two steps: that one of them is right (a logistic regression), and which one then (a choice model over the candidates).
-A third regression says how probably the answer to a question back turns a wrong first one into a right one.
-Owns the features and the packaged weights, `certainty.json`; `training.certainty` fits them on training databases.
-
-What is done with a question: its statements shown, a question asked back, or none answered, whichever costs least.
-
-The costs are the asker's (`[dialogue]`): of a wrong answer taken for a right one, of a question, of a further statement
-to read, of no answer. The chances are calibrated (`engine.dialogue.certainty`). Pure; docs/dialogue.md has the table.
-
-Why a question has no statement to show: set by a stage, or told from the state at the end.
+Three regressions with the packaged weights of `certainty.json` (`training.certainty`): that one candidate is right,
+which one then, and that a question back turns a wrong first one into a right one. The cheapest action by the asker's
+costs (`[dialogue]`) is taken; docs/dialogue.md has the table.
 """
 
 from __future__ import annotations
@@ -48,10 +41,7 @@ _LEAST = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """By the features' names: `some` of the set's, `which` of a candidate's, `turns` of a question back.
-
-    A feature without one counts nothing.
-    """
+    """By features' names: `some` of the set's, `which` of a candidate's, `turns` of a question back; others count 0."""
 
     some: Features
     which: Features
@@ -214,20 +204,14 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What a question back does: probabilities in [0, 1].
-
-    `turns`: that the first statement is wrong and the answer leads to a right one. `misread`: that the answer is wrong.
-    """
+    """Of a question back: that it `turns` a wrong first statement into a right one; that its answer is `misread`."""
 
     turns: float
     misread: float = 0.0
 
 
 def decide(chances: Chances, worth: Worth | None, costs: DialogueSettings, *, run: bool = False) -> Decision:
-    """The cheapest action. Of equal ones statements are shown before a question is asked, and that before none.
-
-    `worth`: of the question back, None where there is none. `run`: the first statement runs unread.
-    """
+    """The cheapest action; of equals showing, then asking. `worth`: of the question back; `run`: it runs unread."""
     prices = {Action.SHOW: shown(chances.statements, costs, run=run), Action.ABSTAIN: costs.abstention}
     if worth is not None:
         right = min(1.0, chances.first * (1.0 - worth.misread) + worth.turns)
@@ -263,7 +247,6 @@ def told(state: State, refusal: Refusal, stage: str, event: str) -> State:
 
 
 def _failed(refusal: Refusal, stage: str) -> tuple[TraceLine, ...]:
-    """What the catalog keeps of the words that failed."""
     return tuple(TraceLine(stage, "nothing stands for", each) for each in refusal.phrases)
 
 
@@ -277,10 +260,7 @@ def abstention(state: State) -> Refusal:
 
 
 def doubt(state: State) -> Refusal:
-    """The refusal of a question whose statements are all unlikely: by the first of these that explains it.
-
-    A phrase that nothing stands for, values that do not occur, a name that no statement uses, none of these.
-    """
+    """The refusal of a question whose statements are all unlikely, by the first reason that explains it."""
     first = state.candidates[0]
     route = next(each for each in state.routes if each.database.name == first.database)
     if route.unknown:

@@ -1,13 +1,7 @@
-"""Which question back is worth asking, by its readings and by what no candidate reads.
+"""Which question back is worth asking: the difference whose answer leaves the least expected error.
 
-What a difference itself says about its readings, beside the candidates' confidences.
-
-Where the question names one reading in its own words, the others are hardly meant. Where the schema holds the same
-columns twice, or the linker says that it may go astray between two, a preference for either means little.
-
-Which difference is worth asking about: the one whose answer leaves the least expected error.
-
-What the schema linker holds for possible and no candidate reads: options for which nothing is written yet.
+A reading that the question names itself leaves the others hardly meant; a preference between columns that the schema
+holds twice means little. What the linker holds for possible and no candidate reads is an option, too.
 """
 
 from __future__ import annotations
@@ -72,10 +66,7 @@ def believed(difference: Difference, probability: Sequence[float], evidence: Evi
 
 
 def named_reading(readings: Sequence[Reading], question: str) -> Reading | None:
-    """The only reading whose name stands in the question whole; None where another one is named in part.
-
-    Of columns of one name the table's name decides, in the same way.
-    """
+    """The only reading whose name (else its table's) the question has whole; None where another's is there in part."""
     asked = frozenset(identifier_words(question))
     if len(readings) < 2 or not all(each.elements for each in readings):  # noqa: PLR2004  one reading is no choice
         return None
@@ -231,10 +222,7 @@ def errors(difference: Difference, probability: Sequence[float]) -> Errors:
 def unread(
     candidates: Sequence[Candidate], said: Said, links: Mapping[str, SchemaLinks]
 ) -> tuple[Difference, ...]:
-    """For each branching point of `links`, by database, the elements that candidates read against those that none does.
-
-    `said`: the candidates' facts, which tell what they read where `Candidate.columns` does not.
-    """
+    """For each branching point of `links`, by database, elements that candidates read against those that none does."""
     reads = [
         elements_read(each.columns, each.tables).union(*(fact.columns for fact in facts))
         for each, facts in zip(candidates, said, strict=True)

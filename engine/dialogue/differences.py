@@ -1,8 +1,4 @@
-"""In what candidates differ: each difference parts them by what they say on one matter.
-
-The smallest differences are found first: two statements that say the same but for one table, one column, one value or
-one way of computing are told apart by that. A matter as a whole, and the statements as wholes, are what remains.
-"""
+"""In what candidates differ: each difference parts them by what they say on one matter, the smallest first."""
 
 from __future__ import annotations
 
@@ -51,10 +47,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Readings without a common member; who says nothing here is in none. `example`: a fact that differs.
-
-    `place`: where in `example` the part stands that differs, of a column or a value.
-    """
+    """Readings without a common member. `example`: a fact that differs, at `place` of a column or value."""
 
     aspect: Aspect
     matter: Matter | None
@@ -101,10 +94,7 @@ def differences(said: Said) -> tuple[Difference, ...]:
 
 
 def _stand_ins(said: Said) -> dict[TableKey, TableKey]:
-    """Tables that stand in for each other, each by the first of its kind.
-
-    Two do where one candidate says of one of them what another candidate says of the other.
-    """
+    """Tables of which one candidate says what another says of the other, each by the first of its kind."""
     near: dict[Part, set[Part]] = {}
     for one, other in combinations(said, 2):
         mine, theirs = (

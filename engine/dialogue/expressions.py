@@ -1,8 +1,4 @@
-"""An expression of a statement in parts: words without SQL, and between them columns of the catalog and literals.
-
-Two expressions whose words are the same and whose columns differ say the same about different columns: so differences
-are found. What has no rule is told by its kind and its operands.
-"""
+"""An expression in parts: words without SQL, and between them columns of the catalog and literals."""
 
 from __future__ import annotations
 

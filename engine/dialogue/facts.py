@@ -55,10 +55,7 @@ def connection(one: tuple[Part, ...], other: tuple[Part, ...]) -> Fact:
 
 
 def facts(sql: str, database: str, snapshot: Snapshot | None) -> tuple[Fact, ...]:
-    """The facts of a statement, each once, outputs in order.
-
-    Without its schema, columns are words; of one that cannot be parsed only the database is known.
-    """
+    """The facts of a statement, each once, outputs in order; of one that cannot be parsed the database alone."""
     found = [Fact(Matter.DATABASE, (database,))]
     if (tree := parsed(sql)) is not None:
         found += _Statement(tree, _scopes(tree, snapshot)).facts()

@@ -1,11 +1,4 @@
-"""Questions back and their answers, and whether their schemas still hold.
-
-The question back that candidates give rise to, without a model: they are the readings of the asker's question.
-
-An answer to a question back: whether it is one, which candidates agree with it, and what it says to a model.
-
-Whether the schemas that a dialogue is about are still those that it began with.
-"""
+"""The question back that candidates give rise to, its answer, and whether the schemas that it is about still hold."""
 
 from __future__ import annotations
 
@@ -87,10 +80,7 @@ OFFERED = 3
 
 
 def by_meanings(candidates: Sequence[Candidate], turns: Sequence[Turn]) -> Proposal | None:
-    """The question which of the candidates' meanings is meant, in the words that they were given with.
-
-    None where there is one meaning, or two read alike, or it was asked before. The candidates have confidences.
-    """
+    """The question which of the given meanings is meant; None for one, two that read alike, or if asked before."""
     offered = candidates[:OFFERED]
     if len(offered) < 2 or len({each.meaning.casefold() for each in offered}) < len(offered):  # noqa: PLR2004 - none to choose
         return None
@@ -211,10 +201,7 @@ def resolve(dialogue: Dialogue, answer: int | str, question: str = "") -> Turn:
 
 
 def asks_anew(text: str, pending: ClarifyingQuestion, question: str) -> bool:
-    """Whether `text` has the form of a question and no word of the pending one, of its options or of `question`.
-
-    Conservative: a short text, or one that shares a single content word, is an answer.
-    """
+    """Whether `text` is a question that shares no content word with the pending one, its options or `question`."""
     words = text.lower().split()
     if not text.endswith("?") or len(words) < _QUESTION_WORDS or words[0] not in _INTERROGATIVES:
         return False
@@ -238,10 +225,7 @@ def agrees(option: Option, candidate: Candidate) -> bool:
 
 
 def agreeing(candidates: Sequence[Candidate], turn: Turn) -> tuple[Candidate, ...] | None:
-    """The candidates that agree with an answer, in their order.
-
-    None where only other statements can: for a text, and for an option that no statement was written for.
-    """
+    """The candidates that agree with an answer, in order; None for a text, or an option without a statement."""
     option = chosen(turn)
     if option is None or not option.statements:
         return None
@@ -263,10 +247,7 @@ def forbidden(turn: Turn) -> frozenset[ColumnKey]:
 
 
 def conversation_text(dialogue: Dialogue) -> str:
-    """What was asked and answered, and what was rejected and why, as lines for a prompt; empty where nothing was.
-
-    A text of the asker's stands on one line between quotes: it is data.
-    """
+    """What was asked, answered and rejected, as lines for a prompt; the asker's texts between quotes, as data."""
     lines = [f"Asked: {turn.question.words} Answered: {_answer(turn)}" for turn in dialogue.turns]
     lines += [f"Rejected: {_line(sql)}" for sql in dialogue.rejected[-SHOWN_STATEMENTS:]]
     lines += [f"The asker says: {_quoted(remark)}" for remark in dialogue.remarks]
@@ -298,10 +279,7 @@ Fingerprints = tuple[tuple[str, str], ...]
 
 
 def fingerprints(state: State) -> Fingerprints:
-    """Of the databases that the candidates read, or of all that may answer where there is no candidate.
-
-    Blocks, a hash over each schema: call it in a thread.
-    """
+    """Of the databases that candidates read, else of all that may answer. Blocks: call it in a thread."""
     read = {candidate.database for candidate in state.considered}
     return tuple(
         (route.database.name, route.snapshot.fingerprint)
@@ -311,10 +289,7 @@ def fingerprints(state: State) -> Fingerprints:
 
 
 def check_unchanged(state: State) -> None:
-    """Raises `StaleDialogueError` (NL004) where one has changed, or is no longer among those that may answer.
-
-    Blocks as `fingerprints` does.
-    """
+    """Raises `StaleDialogueError` (NL004) where one has changed or may not answer any longer. Blocks: use a thread."""
     now = {route.database.name: route.snapshot for route in state.routes}
     for name, before in state.dialogue.fingerprints:
         if name not in now or now[name].fingerprint != before:

@@ -1,9 +1,4 @@
-"""What an asker is told where there is no statement: why, and what would help.
-
-Owns the reasons and their words. Which reason holds is decided by `engine.stages.understand` before a question goes its
-way, and by `engine.dialogue.certainty` after it. Errors (a timeout, a model that is down) are no refusals: they reach
-the asker as `engine.errors`.
-"""
+"""What an asker is told where there is no statement: why, and what would help. Errors are `engine.errors`."""
 
 from __future__ import annotations
 
@@ -108,10 +103,7 @@ def nothing_near() -> Refusal:
 
 
 def lacking(phrases: Sequence[UnknownPhrase], databases: Sequence[str], *, partly: bool) -> Refusal:
-    """The refusal of a question with phrases that nothing in `databases` stands for, the least known first.
-
-    `partly`: other phrases are known, so that a definition would help; without any the schema lacks what is asked for.
-    """
+    """The refusal of phrases that nothing stands for, the least known first. `partly`: a definition would help."""
     named = spoken([f"\u201c{each.text}\u201d" for each in phrases], "or")
     words = f"Nothing in {spoken(databases, 'or') or 'the schema'} stands for {named}"
     if phrases[0].looked:
@@ -149,10 +141,7 @@ def absent(values: Sequence[Literal]) -> str:
 
 
 def unlikely(tables: Sequence[str], unsaid: Sequence[str] = ()) -> Refusal:
-    """The refusal of a question of which no statement that was found is likely to be right.
-
-    `unsaid`: what of the question the likeliest says nothing of.
-    """
+    """The refusal where no statement is likely right; `unsaid`: what of the question the likeliest passes over."""
     named = spoken([f"\u201c{each}\u201d" for each in unsaid], "and")
     silent = f", and says nothing of {named}" if named else ""
     return Refusal(

@@ -1,7 +1,4 @@
-"""The values of a dialogue: what a question may mean, what the asker is asked about it, and what they answered.
-
-They are stored as JSON between two turns (`engine.api.question_store`).
-"""
+"""A dialogue: what a question may mean, what its asker is asked and answered. Stored as JSON between two turns."""
 
 from __future__ import annotations
 
@@ -78,11 +75,7 @@ class Chances:
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """How the options of a question back part the candidates.
-
-    `groups`: for each option the positions of those that agree with it. `twins`: whether options stand for what the
-    schema holds twice.
-    """
+    """How options part candidates: `groups` of positions; `twins`: they stand for what the schema holds twice."""
 
     groups: tuple[tuple[int, ...], ...]
     twins: bool = False

@@ -1,8 +1,4 @@
-"""A difference in words for a person: the question back, and its options. No SQL stands in either.
-
-Names become words; where two would read alike, their tables stand beside them, and where those do too, the names as
-the catalog has them.
-"""
+"""A difference in words for a person: the question back and its options. No SQL; tables only where names read alike."""
 
 from __future__ import annotations
 
@@ -79,10 +75,7 @@ _LEADS = {
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of columns and tables in words, apart from each other among `elements`.
-
-    `tables`: where a column stands for that of several tables.
-    """
+    """The names of columns and tables in words, apart from each other; `tables`: those that a column stands for."""
 
     elements: frozenset[ColumnKey]
     tables: Mapping[ColumnKey, frozenset[str]] = field(default_factory=dict)
@@ -257,10 +250,7 @@ class Asked:
 
 
 def _margin(entity: Entity, elements: frozenset[ColumnKey]) -> float | None:
-    """By how much the phrase is nearer to each of `elements` than to the table that it is of; None where it is not.
-
-    A column's vector has its table's name in it, so that the phrase for the table is near to all of its columns.
-    """
+    """By how much the phrase is nearer to each element than to its table; None where it is not."""
     cosines = entity.similarities
     nearest = min(cosines.get(each, 0.0) for each in elements)
     tables = [cosines.get((*each[:2], WHOLE_TABLE), 0.0) for each in elements if each[2] != WHOLE_TABLE]
@@ -290,10 +280,7 @@ def ambiguity(difference: Difference) -> Ambiguity:
 
 
 def option_text(question: ClarifyingQuestion, option: Option) -> str:
-    """An option with the first rows of its likeliest statement, at most `TEXT_LENGTH` characters.
-
-    Without rows where those of all options are the same.
-    """
+    """An option, at most `TEXT_LENGTH` characters, with its likeliest statement's first rows where options' differ."""
     preview = option.preview
     same = all(each.preview == preview for each in question.options)
     if same or preview is None or not preview.rows:

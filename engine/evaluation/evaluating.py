@@ -1,13 +1,7 @@
-"""Questions whose answer is known, asked and judged without a trace, in the catalog as it is or would be.
+"""Questions whose answer is known, asked through the whole pipeline and judged, in the catalog as it is or would be.
 
-The catalog as it would be after a file was imported; the store keeps nothing of it.
-
-Owns the transaction that does the import and takes it back. What an import does is `schema_catalog.knowledge_files`'s.
-
-Asks questions whose answer is known through the whole pipeline, and judges what an asker would be shown.
-
-Keeps nothing: no answer, no calibration point, no feedback. What was learned of the very question is left out, so that
-a verified query never answers its own question; that of other questions counts as ever.
+Keeps nothing: no answer, no calibration point, no feedback; an import that is tried is taken back. What was learned of
+the very question is left out, so that a verified query never answers its own question.
 """
 
 from __future__ import annotations
@@ -68,15 +62,11 @@ KEPT = 4
 
 @dataclass(frozen=True, slots=True)
 class _Imported:
-    """What the store said inside the transaction, and what the command says of it."""
-
     said: dict[str, Said]
     reply: TrialReply
 
 
 class _TrialStore(CatalogStore):
-    """The store as it is, but for what is said of databases."""
-
     def __init__(self, pool: Pool, said: dict[str, Said]) -> None:
         super().__init__(pool)
         self._said = said
@@ -95,10 +85,7 @@ class Trials:
         self._kept: dict[str, CachedCatalog] = {}
 
     async def begin(self, request: TrialRequest) -> TrialReply:
-        """Tries a file.
-
-        Raises `InvalidSettingError` where it cannot be imported, `ModelUnavailableError` without the store.
-        """
+        """Tries a file. Raises `InvalidSettingError` and `ModelUnavailableError`."""
         name = str(next(self._numbers))
         try:
             imported = await self._imported(name, request)
@@ -176,11 +163,7 @@ class Evaluating:
     trials: Trials
 
     async def evaluate(self, request: EvaluateRequest) -> EvaluateReply:
-        """Asks one question and judges its answer.
-
-        Raises `InvalidSettingError` where `k` is out of range or the trial is forgotten, and what the other questions
-        would meet as well: `ModelUnavailableError`, `DatabaseUnavailableError`.
-        """
+        """Asks one question and judges its answer; raises what others would meet too, and `InvalidSettingError`."""
         state = self._state(request)
         try:
             route = await readable_route(request.database, request.asker, self.tools)

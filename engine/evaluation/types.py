@@ -41,10 +41,7 @@ class EvaluateRequest:
 
 @dataclass(frozen=True, slots=True)
 class EvaluateReply:
-    """`detail`: the question back, or why there is none of a verdict's better ones. `sql`: the first statement shown.
-
-    `rank`: of the first right one among the `shown`, from 1. `seconds`: of the answer, without its judging.
-    """
+    """`detail`: why; `sql`: the first shown; `rank`: of the first right one; `seconds`: without the judging."""
 
     verdict: Verdict
     detail: str = ""

@@ -1,8 +1,4 @@
-"""Training and acceptance of an adapter of the encoder.
-
-A third of the pairs of alternatives, by hash, and all verified questions are held out. An adapter that orders fewer of
-the held-out votes rightly than the encoder alone, or raises the verified statements' mean shortfall, is dropped.
-"""
+"""Training and acceptance of an adapter of the encoder, on held-out pairs of alternatives and verified questions."""
 
 from __future__ import annotations
 
@@ -49,10 +45,7 @@ class Triplets:
 async def adapt(
     scope: str, store: LearningStore, catalog: Catalog, encoder: Encoder
 ) -> AdapterTraining | None:
-    """Trains an adapter for a role, or for everybody (""), and stores the outcome; None where the votes are too few.
-
-    Raises `StoreUnavailableError`.
-    """
+    """Trains and stores an adapter for a role, or all (""); None for too few votes. Raises `StoreUnavailableError`."""
     evidence = await store.evidence(scope)
     pairs = await store.pairs(scope)
     snapshots = {database.name: snapshot for database, snapshot in await catalog.entries()}

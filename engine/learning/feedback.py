@@ -1,8 +1,7 @@
-"""Learns from feedback on an answer: a choice, a correction, a rejection.
+"""Learns from feedback on an answer: a choice, a correction (which counts twice), a rejection.
 
-A choice and a correction make a verified example and votes against the other rows of the same database; a correction
-counts twice. A rejection is stored for this very question. Nothing is learned of elements that the asker may not read.
-Every method of `Learner` but `settled` and `aclose` raises `StoreUnavailableError`.
+Nothing is learned of elements that the asker may not read. Every method of `Learner` but `settled` and `aclose` raises
+`StoreUnavailableError`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""A low-rank correction of the encoder for phrases: x' = normalise(x + U Vᵀ x). Schema vectors are unchanged.
-
-Trained in numpy on triplets (phrase, preferred, rejected) with a margin: seconds for thousands. Training data and
-acceptance are `engine.learning.adapter_training`'s.
-"""
+"""A low-rank correction of the encoder for phrases: x' = normalise(x + U Vᵀ x), trained in numpy on triplets."""
 
 from __future__ import annotations
 

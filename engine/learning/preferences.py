@@ -1,17 +1,8 @@
-"""From choices to votes, and from votes to what an asker means by a phrase.
-
-From a choice to votes: which phrase of the question meant which column or table (Odin §7.1, algorithm 3).
+"""From choices to votes (Odin §7.1, algorithm 3), and from votes to what an asker means by a phrase.
 
 A phrase is linked to the nearest element that only the chosen statement reads, and to the nearest that only a rejected
-one reads: a pair of alternatives. Where two tables are alternatives, a pair of their columns becomes the pair of
-tables. Each element is in one pair at most, with the phrase that is nearest to it and not to an element that both
-statements read: in "names of singers" `artist_name` and `performer_name` of one table `singer` belong to *names*.
-
-From votes to preferences: the meanings of a question's phrases for an asker, with their strengths.
-
-A vote decays exponentially with its age and with each newer vote on the same pair, and does not count outside of the
-window; votes for the other element are negative. Strength = |net| / (total + 1): 0.5 for one fresh vote, 0.64 for two
-that agree.
+one reads: a pair of alternatives, of tables where the tables differ. A vote decays with its age and with each newer one
+on the same pair; votes for the other element are negative. Strength = |net| / (total + 1).
 """
 
 from __future__ import annotations
@@ -39,10 +30,7 @@ _Votes = tuple[Element, Element]
 
 
 def bare_entities(texts: Sequence[str], snapshot: Snapshot, encoder: Encoder) -> tuple[Entity, ...]:
-    """Phrases with their cosines to tables, and to columns by their names without the table's.
-
-    With the table's name, as for routing and masks, *name* is nearer to `singer` than to its `performer_name`.
-    """
+    """Phrases with their cosines to tables and bare column names: with the table's, *name* is nearer to `singer`."""
     names = {(*table.key, WHOLE_TABLE): folded_name(table.name) for table in snapshot.tables}
     names |= {(*table.key, column.name): folded_name(column.name) for table, column in snapshot.columns()}
     return compared(texts, names, encoder)
@@ -122,10 +110,7 @@ def preferences(
     *,
     settings: LearningSettings,
 ) -> tuple[Preference, ...]:
-    """The preferences that concern a question, strongest first, at most `settings.hints`.
-
-    `casts`: newest first. Approved votes of others on a pair count only where the asker has none on it.
-    """
+    """A question's preferences, strongest first. `casts`: newest first; others' count where the asker has none."""
     pools: defaultdict[_Pair, list[_Matched]] = defaultdict(list)
     for cast in casts:
         if cast.age > settings.window_days or _named_otherwise(question, cast):

@@ -1,7 +1,4 @@
-"""The stored feedback: the SQL of the tables `learned_example`, `learned_vote` and `learned_adapter`.
-
-An asker's own, approved and verified examples count for them. Every method raises `StoreUnavailableError`.
-"""
+"""The stored feedback: the SQL of its tables. Every method raises `StoreUnavailableError`."""
 
 from __future__ import annotations
 
@@ -250,12 +247,12 @@ def normal_form(question: str) -> str:
 
 
 @asynccontextmanager
-async def answering() -> AsyncIterator[None]:
+async def answering(store: str = "the store of what was learned") -> AsyncIterator[None]:
     """Raises `StoreUnavailableError` in place of the store's failures."""
     try:
         yield
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        raise StoreUnavailableError("the store of what was learned does not answer") from error
+        raise StoreUnavailableError(f"{store} does not answer") from error
 
 
 def _vote(row: asyncpg.Record) -> Vote:

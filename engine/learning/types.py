@@ -96,10 +96,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What concerns one question on one database, of elements that the asker may read.
-
-    `refused`: statements that the asker rejected for this very question.
-    """
+    """What concerns one question, database and asker. `refused`: statements rejected for this very question."""
 
     preferences: tuple[Preference, ...] = ()
     examples: tuple[Example, ...] = ()

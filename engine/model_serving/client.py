@@ -1,7 +1,6 @@
 """The engine's side of networks that run elsewhere: each port of theirs, answered over HTTP.
 
-Owns deadlines, attempts and errors of these calls. Every call is a question to a pure function, so that one whose
-answer was lost is asked again. The vectors that an engine remembers stay in it (`engine.models.encoder`).
+Owns deadlines, attempts and errors. Every call asks a pure function, so that a lost answer is asked for again.
 """
 
 from __future__ import annotations
@@ -75,14 +74,9 @@ class ModelServer:
         self._client.close()
 
     def call(self, to: Served, request: Any, answer: type[T], *, for_several: bool = False) -> T:
-        """The answer, asked for again until there is one or time is up: `[encoder] timeout`, and the question's own.
+        """The answer, asked for again until there is one or time is up; `for_several` askers: not a question's own.
 
-        `for_several`: for questions of several askers at once, whose own time is not looked at.
-
-        Raises:
-            ModelUnavailableError: No answer in time, or the networks there are others.
-            CancelledError: The question's own time was up.
-            ArtifactError: There is no such router version.
+        Raises `ModelUnavailableError`, `CancelledError` (the question's time) and `ArtifactError` (no such version).
         """
         own = None if for_several else deadline.current()
         started, content = time.monotonic(), encode(request)

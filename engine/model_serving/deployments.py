@@ -1,7 +1,6 @@
 """The engine's networks as deployments of Ray Serve, an application each; deploy/ray/models.yaml starts them.
 
-Owns what a replica loads, and which requests it computes together. How many replicas there are, and on which machines,
-is Ray's matter and that file's. The only module that imports Ray: an engine does without.
+Owns what a replica loads and computes together. The only module that imports Ray.
 """
 
 from __future__ import annotations

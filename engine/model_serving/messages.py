@@ -1,7 +1,4 @@
-"""What an engine and the deployments of its networks say to each other: MessagePack over HTTP, one request a POST.
-
-Owns the values and their bytes. Light: no torch, no Ray, no HTTP.
-"""
+"""What an engine and the deployments of its networks say to each other: MessagePack over HTTP, one request a POST."""
 
 from __future__ import annotations
 

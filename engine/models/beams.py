@@ -1,8 +1,7 @@
 """The decoder's steps while answering: the arithmetic of `engine.models.network.Network` in numpy.
 
-Owns no weight: it reads a trained network's. Training takes the same steps in torch (`engine.models.sequences`), where
-a step costs as much for one table as for thousands. What does not change from step to step is kept once for each
-database searched. Heavy: imports torch.
+Owns no weight. Training takes the same steps in torch (`engine.models.sequences`), where a step costs as much for one
+table as for thousands. Heavy: imports torch.
 """
 
 from __future__ import annotations

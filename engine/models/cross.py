@@ -1,7 +1,6 @@
-"""The ranker's cross-encoder, loaded from an artifact.
+"""The ranker's cross-encoder, loaded from an artifact: questions and phrases into scores.
 
-Owns turning questions and phrases into tokens, and arrays into a network: the tuned layers take their places in a copy
-of the sentence encoder, whose fast pass then reads the pairs. Light to import: torch comes with the first question.
+The tuned layers take their places in a copy of the encoder. Light to import: torch comes with the first question.
 """
 
 from __future__ import annotations
@@ -46,10 +45,7 @@ class CrossEncoder:
         self._built: tuple[Any, Forward, Heads] | None = None
 
     def scores(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
-        """Shape (len(pairs), 2): of the whole, and of the phrases together; higher is better.
-
-        Raises `EncoderUnavailableError`.
-        """
+        """(len(pairs), 2): of the whole, of the phrases; higher is better. Raises `EncoderUnavailableError`."""
         if not pairs:
             return np.zeros((0, 2), dtype=np.float32)
         import torch  # noqa: PLC0415  heavy: loaded with the first question

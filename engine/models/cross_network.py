@@ -1,7 +1,6 @@
-"""The heads of the ranker's cross-encoder, which score a question together with a statement's phrases.
+"""The heads of the ranker's cross-encoder (MetaSQL §III-C2): scores of a whole statement, and of each phrase.
 
-Owns the heads over the encoder's hidden states, and their scores (MetaSQL §III-C2): one of the whole statement, and for
-each phrase the probability that it is asked for. Heavy: imports torch.
+Heavy: imports torch.
 """
 
 from __future__ import annotations
@@ -18,10 +17,7 @@ WIDTH = 96
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """A batch of pairs as tokens: question, mark, phrases, each an array (b, n).
-
-    `parts`: 0 outside, 1 the question's tokens, 1 + k those of phrase k.
-    """
+    """A batch of pairs as tokens (b, n). `parts`: 0 outside, 1 the question's tokens, 1 + k those of phrase k."""
 
     ids: Tensor
     mask: Tensor
@@ -52,8 +48,8 @@ class Heads(nn.Module):
 
     def __init__(self, dimension: int) -> None:
         super().__init__()
-        self.whole = _scorer(4 * dimension)
-        self.phrase = _scorer(4 * dimension)
+        self.whole = scorer(4 * dimension)
+        self.phrase = scorer(4 * dimension)
 
     def forward(self, hidden: Tensor, pairs: Pairs) -> Scores:
         """`hidden`: (b, n, d)."""
@@ -71,7 +67,8 @@ class Heads(nn.Module):
         )
 
 
-def _scorer(inputs: int) -> nn.Sequential:
+def scorer(inputs: int) -> nn.Sequential:
+    """(…, inputs) → (…, 1), by one hidden layer."""
     return nn.Sequential(nn.Linear(inputs, WIDTH), nn.GELU(), nn.Linear(WIDTH, 1))
 
 

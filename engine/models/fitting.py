@@ -1,14 +1,12 @@
-"""The learned router's network in training: losses by teacher forcing, and the steps that lower them.
+"""The learned router's network in training: losses by teacher forcing, the optimiser, the parts' learning rates.
 
-Owns the optimiser and the learning rates of the network's parts. Examples and epochs are
-`engine.routing.training`'s. Heavy: imports torch.
+Heavy: imports torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,10 +98,7 @@ FURTHER = Rates(tower=5e-6, weights=1e-3, rest=1e-4)
 
 
 class NetworkTrainer:
-    """`engine.routing.training.Trainer`: starts from an artifact, or from the encoder as it is.
-
-    `rates`: full ones by default where nothing was trained before, else `FURTHER`.
-    """
+    """`engine.routing.training.Trainer`, from an artifact or the encoder. `rates`: full ones, or `FURTHER`."""
 
     def __init__(
         self,
@@ -163,30 +158,6 @@ class NetworkTrainer:
         torch.nn.utils.clip_grad_norm_(everything, 5.0)
         self._optimiser.step()
         return cost.root.item(), cost.tables.item()
-
-    def save(self, file: Path, step: int) -> None:
-        """Writes down everything that `resume` needs after `step` steps; the file is whole or as it was."""
-        made = file.with_suffix(".new")
-        torch.save(
-            {
-                "step": step,
-                "tower": self._tower.state_dict(),
-                "network": self._network.state_dict(),
-                "optimiser": self._optimiser.state_dict(),
-            },
-            made,
-        )
-        made.replace(file)
-
-    def resume(self, file: Path) -> int:
-        """Takes up what `save` wrote; returns the steps done, 0 where there is no file."""
-        if not file.is_file():
-            return 0
-        held = torch.load(file, weights_only=True)
-        self._tower.load_state_dict(held["tower"])
-        self._network.load_state_dict(held["network"])
-        self._optimiser.load_state_dict(held["optimiser"])
-        return int(held["step"])
 
     def pointer(self, temperature: float) -> PointerModel:
         """See `Trainer.pointer`."""

@@ -1,7 +1,6 @@
 """The schema linker's encoder, loaded from an artifact: a question and a schema in, the states of every layer out.
 
-Owns turning words into tokens, and arrays into a network: the tuned layers take their places in a copy of the sentence
-encoder, whose fast pass then reads. Light to import: torch comes with the first question.
+The tuned layers take their places in a copy of the encoder. Light to import: torch comes with the first question.
 """
 
 from __future__ import annotations
@@ -50,9 +49,6 @@ MOST_WINDOWS = 8
 
 _LEAST = 1e-7
 """Probabilities nearer to 0 or 1 have no log-odds to speak of."""
-
-_DEEPEST = 127
-"""The largest 8-bit integer that a weight becomes."""
 
 
 class LinkerEncoder:
@@ -203,19 +199,6 @@ def _padded(arrays: Sequence[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[A
     for number, each in enumerate(arrays):
         found[number][tuple(map(slice, each.shape))] = each
     return found
-
-
-def packed(layers: Mapping[str, NDArray[Any]], heads: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The arrays of an artifact: the layers' weights as 8-bit integers, like the fast pass, the rest as halves."""
-    found: dict[str, NDArray[Any]] = {}
-    for name, value in layers.items():
-        if value.ndim == 1:
-            found[f"{LAYERS}.{name}"] = value.astype(np.float16)
-            continue
-        scale = np.abs(value).max(axis=1, keepdims=True).clip(1e-12) / _DEEPEST
-        found[f"{LAYERS}.{name}"] = np.round(value / scale).astype(np.int8)
-        found[f"{SCALES}.{name}"] = scale.astype(np.float32)
-    return found | {f"{HEADS}.{name}": value.astype(np.float16) for name, value in heads.items()}
 
 
 def unpacked(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:

@@ -1,7 +1,6 @@
-"""The network that links a schema: heads over an encoder's states of a question and of a schema's elements.
+"""The network that links a schema: heads over an encoder's states, and an attention layer over nodes (as RAT-SQL's).
 
-Owns pooling tokens into nodes, one attention layer over the nodes that knows their relations (as RAT-SQL's), and the
-scores of tables, of columns, and of the schema as a whole. Heavy: imports torch.
+Heavy: imports torch.
 """
 
 from __future__ import annotations
@@ -11,11 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from engine.models.cross_network import scorer
 from engine.routing.graph import EdgeKind
 from engine.schema_linking.nodes import ASKED, FEATURES, RELATIONS, NodeRelation
-
-WIDTH = 96
-"""Of the scorers' hidden layers."""
 
 INNER, ATTENTIONS = 128, 4
 """Width of the attention layer, and its heads."""
@@ -65,11 +62,11 @@ class Heads(nn.Module):
         nn.init.zeros_(self.node_marks.weight)
         nn.init.zeros_(self.word_marks.weight)
         self.related = Related(dimension)
-        self.table = _scorer(3 * dimension + len(FEATURES))
-        self.column = _scorer(3 * dimension + len(FEATURES) + 1)
+        self.table = scorer(3 * dimension + len(FEATURES))
+        self.column = scorer(3 * dimension + len(FEATURES) + 1)
         self.structure = Structure()
         self.missing = nn.Linear(dimension, 1)
-        self.answerable = _scorer(5 * dimension + 2)
+        self.answerable = scorer(5 * dimension + 2)
 
     def marks(self, inputs: Inputs) -> Tensor:
         """(w, t, d), to be added to the tokens' states below the tuned layers."""
@@ -133,10 +130,7 @@ def best_nodes(nodes: Tensor, scores: Tensor, inputs: Inputs) -> tuple[Tensor, .
 
 
 class Structure(nn.Module):
-    """What a table's columns and neighbours add to its own score.
-
-    A table is read for its columns, or because it joins two others that are.
-    """
+    """What a table's columns and neighbours add to its own score: it is read for them, or to join two that are."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -211,7 +205,3 @@ def pooled(hidden: Tensor, groups: Tensor, count: int, weights: Tensor | None = 
     )
     size = torch.zeros(count, dtype=hidden.dtype).index_add(0, target, shares)
     return total / size.clamp_min(1e-6)[:, None]
-
-
-def _scorer(inputs: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(inputs, WIDTH), nn.GELU(), nn.Linear(WIDTH, 1))

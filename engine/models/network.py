@@ -1,8 +1,7 @@
 """The learned router's network: a question tower and a decoder that points at nodes of the schema graph.
 
-Owns the arithmetic, in torch, for training and for answering alike. The tower is the sentence encoder with its
-last layers tuned; schema vectors come from the untouched encoder, so that a database is routable before
-anything was trained on it. No parameter belongs to a database or a table. Heavy: imported when it is needed.
+Owns the arithmetic, for training and answering. Schema vectors come from the untouched encoder, so that a database is
+routable before anything was trained on it. Heavy: imports torch.
 """
 
 from __future__ import annotations
@@ -162,7 +161,6 @@ class _ClosestColumn(torch.autograd.Function):
 
 
 def _closest_column(vectors: Tensor, ground: Ground) -> Tensor:
-    """The largest cosine of each of n vectors in each table, (n, T)."""
     starts = ground.field.column_starts
     if not isinstance(ground.columns, tuple):
         best: Tensor = _ClosestColumn.apply(  # type: ignore[no-untyped-call]  # torch types it not

@@ -1,11 +1,4 @@
-"""Small trained models that come with the program: a folder with a manifest and a file of named arrays.
-
-Owns the layout and the check that the arrays are those that the manifest was written for. Versions of one model side by
-side are the router's matter (`engine.routing.artifact`).
-
-    <folder>/manifest.json    name, origin and figures
-    <folder>/weights.npz      its arrays
-"""
+"""Small trained models that come with the program: a folder with `manifest.json` and `weights.npz`, checked."""
 
 from __future__ import annotations
 
@@ -80,17 +73,22 @@ def under(prefix: str, arrays: Mapping[str, T]) -> dict[str, T]:
     return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
 
 
-def write(folder: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Manifest:
-    """Writes both files; the same arrays give the same bytes. Returns the manifest as written."""
-    folder.mkdir(parents=True, exist_ok=True)
+def archived(arrays: Mapping[str, NDArray[Any]], compression: int = zipfile.ZIP_STORED) -> bytes:
+    """A file of named arrays (.npz); the same arrays give the same bytes."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for key in sorted(arrays):
-            entry = zipfile.ZipInfo(f"{key}.npy")  # dated 1980: no clock in the bytes
-            entry.compress_type = zipfile.ZIP_DEFLATED
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in sorted(arrays):
+            entry = zipfile.ZipInfo(f"{name}.npy")  # dated 1980: no clock in the bytes
+            entry.compress_type = compression
             with archive.open(entry, "w") as member:
-                np.lib.format.write_array(member, np.asarray(arrays[key], order="C"), allow_pickle=False)
-    content = buffer.getvalue()
+                np.lib.format.write_array(member, np.asarray(arrays[name], order="C"), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def write(folder: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Manifest:
+    """Writes both files; returns the manifest as written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = archived(arrays, zipfile.ZIP_DEFLATED)
     manifest = replace(manifest, weights_sha256=hashlib.sha256(content).hexdigest())
     (folder / _WEIGHTS).write_bytes(content)
     (folder / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")

@@ -1,8 +1,6 @@
-"""The learned router's network, loaded from an artifact.
+"""The learned router's network, loaded from an artifact; questions into decodings.
 
-Owns turning arrays into a network and questions into decodings. The tuned layers take their places in a copy of
-the sentence encoder, whose fast pass then reads questions (`engine.models.sentences`). Light to import: torch
-comes with the first question.
+The tuned layers take their places in a copy of the encoder. Light to import: torch comes with the first question.
 """
 
 from __future__ import annotations
@@ -184,10 +182,7 @@ class PointerModel:
 
 
 def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
-    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is.
-
-    Raises `ArtifactError` where the arrays do not fit it.
-    """
+    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is. Raises `ArtifactError`."""
     from engine.models.network import Tower  # noqa: PLC0415  heavy: loaded with the first question
 
     layers = model[0].auto_model.encoder.layer

@@ -1,9 +1,7 @@
-"""Texts to vectors with a loaded sentence-transformers model.
+"""Texts to vectors with a loaded sentence-transformers model. Owns batches, and which pass reads them.
 
-Owns batches, and which pass reads them. Texts of schemas are encoded once and exactly, by the library; questions are
-encoded while somebody waits, with products of 8-bit integers where the processor is made for them: a question's vector
-then differs by a cosine of 0.998, and no measured figure of routing fell. The cache of vectors and the lock are the
-encoder's (`engine.models.encoder`).
+Schemas' texts are encoded once and exactly; questions with products of 8-bit integers where the processor is made for
+them, which costs a cosine of 0.002 and no measured figure of routing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Partial sequences of tables in training, and the tables that may come next.
+"""Partial sequences of tables in training: what may come next (DBCopilot §4.4), and the inputs of the next step.
 
-Owns the constraint, that a table after the first is linked to one chosen before (DBCopilot §4.4), and the inputs of
-the network's next step. Training forces the right tables; a search takes the same steps in numpy
-(`engine.models.beams`). Heavy: imports torch.
+A search takes the same steps in numpy (`engine.models.beams`). Heavy: imports torch.
 """
 
 from __future__ import annotations
@@ -20,10 +18,7 @@ from engine.routing.candidate_space import CandidateSpace
 
 @dataclass(frozen=True, slots=True)
 class Sequences:
-    """n partial sequences.
-
-    `firsts`: (n,), the first table of each one's database. `chosen`: (n, t), which tables it holds.
-    """
+    """n partial sequences. `firsts`: (n,), each database's first table. `chosen`: (n, t), the tables it holds."""
 
     network: Network
     field: CandidateSpace

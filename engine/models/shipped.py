@@ -1,8 +1,4 @@
-"""Where the trained models are that come with the program.
-
-In a checkout they lie beside the code that reads them; installed, in the package pgparley-models, which has the same
-folders. Owns that choice, not what the folders hold (`engine.models.packaged`).
-"""
+"""Where the trained models are that come with the program: beside the code, or in the package pgparley-models."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
 """Runs the rules over a statement: each can be switched off, each leaves a trace, and one that fails is skipped.
 
 Owns which changes replace a statement and which stand beside it. A reading is made of the statement and of the readings
-already made, so that a statement that misses two things gets the reading that misses neither: those of most changes are
-the likeliest.
-
-A statement as candidates: itself, repaired where it was refused, and beside it what else it may be meant to say.
+already made; those of most changes are the likeliest.
 """
 
 from __future__ import annotations
@@ -151,10 +148,7 @@ class Checker:
     tools: Tools
 
     async def statement(self, candidate: Candidate) -> Candidate | Rejection:
-        """The statement, in its normal form, and repaired by rule only where names or EXPLAIN refused it.
-
-        Where the repaired one is refused as well, that is what the first refusal says. Raises as `check_candidate`.
-        """
+        """The statement in normal form, repaired by rule only where it was refused. Raises as `check_candidate`."""
         written = Rewritten(candidate.sql, candidate.changes)
         normal = await asyncio.to_thread(normalise, written, self.context, self._off)
         outcome = await self._checked(candidate, normal)

@@ -1,8 +1,6 @@
 """References that no foreign key declares and that names imply: `review.business_id` beside `business.business_id`.
 
-Many databases, warehouses above all, declare none. The rules for joins read what is implied among a table's foreign
-keys (`engine.rewrite.rule.Context`); prompts and the schema linker see what is declared alone, and nothing takes it for
-enforced. Owns which names imply a reference, and which columns join what no reference does.
+Read by the rules for joins alone; nothing takes them for enforced. Owns which names imply one.
 """
 
 from __future__ import annotations
@@ -21,10 +19,7 @@ Holder = tuple[Table, Column]
 
 @once_per_snapshot
 def with_implied_references(snapshot: Snapshot) -> Snapshot:
-    """`snapshot` with a foreign key, not enforced, for each reference that names imply: the same one at every call.
-
-    A column that is part of a foreign key gets none, nor do two tables between which there is one.
-    """
+    """`snapshot` with a foreign key, not enforced, for each implied reference; the same one at every call."""
     free = (
         (holder, home)
         for holder, home in _implied(snapshot)
@@ -36,11 +31,7 @@ def with_implied_references(snapshot: Snapshot) -> Snapshot:
 
 @once_per_snapshot
 def with_shared_columns(snapshot: Snapshot) -> Snapshot:
-    """The same, and the columns that join tables which no chain of references joins, as if one referred to the other.
-
-    A column whose name two tables alone have, the only such one of what is joined so, and named as keys are or as one
-    of the two tables: `car_names.model` and `model_list.model`. A guess, for a statement that is refused otherwise.
-    """
+    """The same, and key-like columns that only two tables share and no references join: for a refused statement."""
     implied = with_implied_references(snapshot)
     return _added(implied, _shared(implied))
 

@@ -1,13 +1,7 @@
-"""What a statement reads and how it is joined, for rules over sqlglot's tree.
+"""What a statement's selects read and how they are joined, for rules over sqlglot's tree.
 
-Which tables the selects of a statement read, and which of them a column belongs to.
-
-Owns that look-up for rules over sqlglot's tree. Scopes are `sqlglot.optimizer.scope`'s; here their sources meet the
-catalog. Whether a statement's names are right is `engine.sql.resolution`'s to say.
-
-A select of tables that are joined by equalities: what hangs on what, and the select without a part of it.
-
-Owns taking such statements apart. Why a part is taken out is its callers' to know.
+Owns which table a column belongs to, and taking joins by equality apart. Whether names are right is
+`engine.sql.resolution`'s to say.
 """
 
 from __future__ import annotations
@@ -331,10 +325,7 @@ class JoinTree:
 
 
 def join_tree(tree: exp.Query, scopes: Scopes, *, grouped: bool = False) -> JoinTree | None:
-    """None where the statement is more than that, or a join compares other tables than its own with one before it.
-
-    `grouped`: it may make groups of its rows.
-    """
+    """None where it is more than that, or a join compares other tables. `grouped`: it may have groups."""
     more = _MORE if grouped else (*_MORE, *GROUPING)
     if not isinstance(tree, exp.Select) or any(tree.args.get(each) for each in more):
         return None

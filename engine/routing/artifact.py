@@ -1,10 +1,8 @@
-"""Trained routers on disk: versions side by side, one of them current.
+"""Trained routers on disk: versions side by side, complete or absent; switching is one rename.
 
-A version is complete or absent, and switching is one rename. A version is a manifest and a file of named arrays.
-
-    <folder>/current                    the name of the current version
-    <folder>/<version>/manifest.json    what it was trained on, how, and how good it is
-    <folder>/<version>/weights.npz      its arrays
+<folder>/current                    the name of the current version
+<folder>/<version>/manifest.json    what it was trained on, how, and how good it is
+<folder>/<version>/weights.npz      its arrays
 """
 
 from __future__ import annotations
@@ -199,15 +197,9 @@ class CurrentWeights:
 
 def write(place: Path, manifest: Manifest, arrays: Arrays) -> Manifest:
     """Writes a version's two files into an existing folder; the same arrays give the same bytes."""
-    import numpy as np  # noqa: PLC0415  as above
+    from engine.models.packaged import archived  # noqa: PLC0415  numpy, as above
 
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name in sorted(arrays):
-            entry = zipfile.ZipInfo(f"{name}.npy")  # dated 1980: no clock in the bytes
-            with archive.open(entry, "w") as member:
-                np.lib.format.write_array(member, np.asarray(arrays[name], order="C"), allow_pickle=False)
-    content = buffer.getvalue()
+    content = archived(arrays)
     manifest = replace(manifest, weights_sha256=hashlib.sha256(content).hexdigest())
     (place / _WEIGHTS).write_bytes(content)
     (place / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")

@@ -1,8 +1,4 @@
-"""The databases, tables and links that the pointer network scores for a question.
-
-The arrays of an index, or a cut of them, with the schema graphs' edges. Numbers are local: 0 is the first database or
-table of the space.
-"""
+"""The databases, tables and links that the pointer scores: an index or a cut of it, numbered from 0."""
 
 from __future__ import annotations
 
@@ -74,10 +70,7 @@ def whole_field(index: Index, graphs: Sequence[Graph], columns: Columns) -> Cand
 def cut_field(
     index: Index, graphs: Mapping[int, Graph], databases: Numbers, tables: Numbers, columns: Columns
 ) -> CandidateSpace:
-    """The part of an index that `tables` of `databases` make up, both ascending; each database keeps a table.
-
-    `graphs`: of those databases, by number. `columns`: the index's own, or quantized.
-    """
+    """The part of an index that `tables` of `databases` make up, both ascending; `graphs` by number."""
     firsts = index.column_starts[tables]
     numbers, column_starts = runs(firsts, index.column_ends[tables] - firsts)
     owners = np.searchsorted(databases, index.owners[tables])

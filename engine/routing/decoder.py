@@ -1,8 +1,4 @@
-"""Diverse beam search over sets of tables, along the schema graph.
-
-Each group of beams is bound to one database, the limit of the diversity penalty of DBCopilot's search (§4.4) at the
-first step. The network, and the constraint that a table is linked to an earlier one, are behind `Sequences`.
-"""
+"""Diverse beam search over sets of tables, along the schema graph (DBCopilot §4.4), each group in one database."""
 
 from __future__ import annotations
 
@@ -48,10 +44,7 @@ class BeamSettings:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A set of tables. `head`: which of the starts it belongs to. `tables`: in the order first decoded.
-
-    `log_probability`: given the database, over all orders that were followed.
-    """
+    """A set of tables, of the start `head`, in the order decoded; `log_probability`: over all orders followed."""
 
     head: int
     tables: tuple[int, ...]
@@ -91,11 +84,7 @@ def table_shares(found: Sequence[Found]) -> dict[int, float]:
 def table_scores(
     tables: range, firsts: Vectors, found: Sequence[Found], first_share: float = FIRST_SHARE
 ) -> NDArray[np.float64]:
-    """(t,): the scores of `tables`, which are those of one database.
-
-    `firsts`: (t,), log-probability of each table's being the first. `found`: the sets of the database; where there
-    are none, a table's score is that probability.
-    """
+    """(t,): the scores of one database's `tables`, by the sets `found`, else by `firsts`, (t,): log-probabilities."""
     scores: NDArray[np.float64] = np.exp(firsts.astype(np.float64))
     if found:
         scores *= first_share
@@ -113,10 +102,7 @@ _Step = tuple[int, int, _Live]
 
 
 def _grown(live: Sequence[_Live], shares: Vectors, firsts: Numbers, width: int) -> list[_Step]:
-    """The best `width` continuations of each head.
-
-    Orders of one set of tables merge into the likelier, with their summed probability.
-    """
+    """The best `width` continuations of each head; orders of one set merge into the likelier, probabilities summed."""
     grown: dict[_Key, _Step] = {}
     order = np.argsort(-shares[:, :-1], axis=1, kind="stable")[:, :width].tolist()
     start_of, share_of = firsts.tolist(), shares.tolist()

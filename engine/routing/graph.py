@@ -1,8 +1,4 @@
-"""The schema graph of one database (DBCopilot §4.1), and a set of tables as a sequence (§4.2).
-
-The paper's inclusion edges from a root to databases and tables are implied by one `Graph` for each database. Built from
-a restricted snapshot, a graph holds nothing that its asker may not read.
-"""
+"""The schema graph of one database (DBCopilot §4.1), as an asker sees it; a set of tables as a sequence (§4.2)."""
 
 from __future__ import annotations
 
@@ -56,10 +52,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Tables by their number in the snapshot; `edges[t]` leave table t, by number of the table they lead to.
-
-    No edge leads from a table to itself, none twice to the same, and each has its opposite.
-    """
+    """Tables by number; `edges[t]` leave table t, none to itself or twice to the same, each with its opposite."""
 
     edges: tuple[tuple[Edge, ...], ...]
 
@@ -96,11 +89,7 @@ class Graph:
 
 
 def serialise(graph: Graph, tables: Iterable[int], rng: np.random.Generator | None = None) -> tuple[int, ...]:
-    """`tables`, each once, in the order of a depth-first search over them (DBCopilot, algorithm 2).
-
-    Successors are taken by number, or in an order drawn from `rng`. In a connected set each table but the first
-    is linked to one before it; of a set in several pieces the pieces follow one another.
-    """
+    """`tables` by depth-first search (DBCopilot, algorithm 2), by number or drawn from `rng`, piece after piece."""
     wanted = set(tables)
     visited: dict[int, None] = {}
     stack = _ordered(wanted, rng)

@@ -1,17 +1,7 @@
-"""The schemas that one asker may see as arrays and words, mapped from files where they are large.
+"""The schemas that one asker may see as stacked arrays and an inverted index of their words.
 
-Large arrays in files that are mapped, not read: engines on one machine share one copy, which the system can drop.
-
-A file is named by what it holds, so that it is never stale. Losing it costs time alone.
-
-One database's schema, as one asker may see it, as vectors and words.
-
-Owns the texts that are encoded. Built from a restricted snapshot: nothing unreadable influences a score.
-
-The schemas that one asker may see, stacked into arrays, and an inverted index of their words.
-
-Tables are in the order of their databases, columns in the order of their tables. Built from restricted entries: no
-array holds what an asker may not read.
+Owns the texts that are encoded, and files that large arrays are mapped from: named by what they hold, so never stale,
+and shared by the engines of a machine. Built from restricted snapshots: nothing that an asker may not read is in it.
 """
 
 from __future__ import annotations
@@ -51,10 +41,7 @@ Scalar = TypeVar("Scalar", np.float32, np.int8)
 
 
 def stacked(arrays: Sequence[NDArray[Scalar]], folder: Path | None) -> NDArray[Scalar]:
-    """The arrays, at least one, one after the other; mapped from a file of `folder` where that is worth it.
-
-    In memory where there is no folder, or nothing can be written into it.
-    """
+    """The arrays, at least one, one after the other; mapped from a file of `folder` where that is worth it."""
     if folder is None or sum(each.nbytes for each in arrays) < LEAST:
         return np.concatenate(arrays)
     try:
@@ -98,7 +85,6 @@ def _write(arrays: Sequence[NDArray[Scalar]], shape: tuple[int, ...], path: Path
 
 
 def _tidy(folder: Path) -> None:
-    """Removes what no engine has opened for long."""
     oldest = time.time() - KEPT_S
     for path in folder.iterdir() if folder.is_dir() else ():
         with contextlib.suppress(FileNotFoundError):
@@ -170,7 +156,6 @@ def _column_texts(table: Table) -> list[str]:
 
 
 def _terms(snapshot: Snapshot, table: Table) -> list[str]:
-    """The terms of the business that are about a table."""
     return [term.name for term in snapshot.terms if any(element[:2] == table.key for element in term.reads)]
 
 

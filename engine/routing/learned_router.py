@@ -1,7 +1,6 @@
 """The learned leg of the router: the version in use, the cut of a large catalog, and the pointer's output as matches.
 
-Owns loading a new version without a restart. Where a version cannot be read, the one before it, or the retrieval leg
-alone, goes on answering.
+Where a new version cannot be read, the one before it, or the retrieval leg alone, goes on answering.
 """
 
 from __future__ import annotations
@@ -89,10 +88,7 @@ class LearnedLeg:
     def rank(
         self, questions: Sequence[str], index: Index, positions: Sequence[int]
     ) -> list[tuple[Match, ...]] | None:
-        """The matches of each question, best first; None where no version can answer.
-
-        `positions`: of the databases of `index`, for the matches.
-        """
+        """The matches of each question, best first, by the databases' `positions`; None where no version can answer."""
         pointer = self._versions.current()
         if pointer is None:
             return None
@@ -155,11 +151,6 @@ class LearnedLeg:
 
 @dataclass(frozen=True, slots=True)
 class _Decoded:
-    """`tables`: (T,), those of each database in turn, best first; `scores`: their log-scores given the database.
-
-    `sets`: of the databases that were searched.
-    """
-
     pointed: Pointed
     field: CandidateSpace
     tables: Sequence[int]

@@ -1,8 +1,4 @@
-"""The pointer network's interface: what the router gives it and gets from it.
-
-Owns the vocabulary between `engine.routing.router`, which knows schemas, and `engine.models.pointer`, which knows
-a network. Light: no torch.
-"""
+"""The pointer network's interface between `engine.routing.router` and `engine.models.pointer`. Light: no torch."""
 
 from __future__ import annotations
 

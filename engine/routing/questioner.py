@@ -1,9 +1,8 @@
-"""Questions made of schemas, to train the router: templates, walks over tables, and how they are filled.
+"""Questions made of schemas, to train the router: templates filled with the names of walked tables (DBCopilot §4.3).
 
-Templates of questions: sentences with slots for the tables and columns that they name.
-
-Owns the file's format, the kinds of columns, and how a name of the schema is spoken; filling templates is
-`engine.routing.questioner`'s. The file holds one template a line, below its relation in brackets:
+The questions depend on the schema alone, and every database gets as many. A walk depends on its start, its repetition,
+the seed and the tables near it, so that its questions are found again after a change elsewhere. Owns the templates'
+file, which holds one a line, below its relation in brackets:
 
     [refers]
     What is the average {number0} of the {t0s} for each {t1}?
@@ -11,17 +10,6 @@ Owns the file's format, the kinds of columns, and how a name of the schema is sp
 `{t0}` is a table in the singular, `{t0s}` in the plural. `{number0}` is a column of table 0 of kind number, `{c0}` one
 of any kind but key; with `b` another such column, with `s` in the plural. `{n}` and the larger `{m}` are numbers,
 `{year}` is a year.
-
-Random walks over a schema graph: the tables that a made question may be about (DBCopilot §4.3).
-
-A walk depends on its start, its repetition, the seed and the tables near it alone, so that after a change elsewhere
-in the schema its questions are found again.
-
-Questions about a schema: templates filled with the names of walked tables.
-
-The reverse of routing (DBCopilot §4.3), a thousand a second, without a language model. Owns what fills a slot. The
-questions depend on the schema alone, and every database gets as many: what several databases could answer stays in,
-since how often each is asked it is what a router has to learn of them.
 """
 
 from __future__ import annotations
@@ -202,7 +190,6 @@ def walk(snapshot: Snapshot, graph: Graph, start: int, rng: np.random.Generator)
 
 
 def _step(graph: Graph, tables: Sequence[int], rng: np.random.Generator) -> int | None:
-    """A table linked to the last one, else to any before it; None where all have been visited."""
     for source in reversed(tables):
         edges: list[Edge] = [edge for edge in graph.edges[source] if edge.table not in tables]
         if edges:
@@ -212,7 +199,6 @@ def _step(graph: Graph, tables: Sequence[int], rng: np.random.Generator) -> int 
 
 
 def _key_columns(table: Table) -> frozenset[str]:
-    """Columns of foreign keys, and of a primary key that is a number or a uuid."""
     types = {column.name: column.type for column in table.columns}
     own = [name for name in table.primary_key if types.get(name) in ("integer", "bigint", "uuid")]
     return frozenset(own).union(*(key.columns for key in table.foreign_keys))
@@ -280,7 +266,6 @@ class Questioner:
     def _fillings(
         self, snapshot: Snapshot, graph: Graph, walk: Walk, rng: np.random.Generator
     ) -> Iterator[MadeQuestion]:
-        """Fillings of templates that fit the walk."""
         named, between = _named(walk, snapshot)
         for _ in range(self._settings.tries):
             tables = [int(number) for number in rng.permutation(named)]
@@ -339,10 +324,7 @@ def _filled(
 
 
 def _columns(table: Table, slot: ColumnSlot, *, named: bool) -> list[str]:
-    """The words of a table's columns that fit a slot, but those of foreign keys.
-
-    Where the question does not name the table, whole names, and none that any table could have.
-    """
+    """The words of a table's columns that fit a slot, but foreign keys; not `named`: whole names, none generic."""
     pointing = {name for key in table.foreign_keys for name in key.columns}
     fitting = [column for column in table.columns if slot.fits(column) and column.name not in pointing]
     spoken = [spoken_column(table, column) if named else name_words(column.name) for column in fitting]

@@ -1,7 +1,6 @@
 """The router: the index over all schemas, kept between questions, and the two legs that rank over it.
 
-Owns which entries are kept and when they are rebuilt. An entry belongs to a snapshot restricted to what a role may
-read: roles with the same view share one, and a changed schema rebuilds its own alone.
+An entry belongs to a snapshot restricted to what a role may read: roles with the same view share one.
 """
 
 from __future__ import annotations
@@ -99,10 +98,7 @@ class HybridRouter:
             self._learned.warm_up()
 
     def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
-        """The databases of which anything is readable, likeliest first, at most `SearchLimits.databases`.
-
-        Questions of several threads over the same views are ranked together.
-        """
+        """The readable databases, likeliest first; several threads' questions over the same views are one batch."""
         _, together = self._catalog(views)
         return together(question)
 
@@ -133,7 +129,6 @@ class HybridRouter:
             return self._retrieved(questions, catalog) if learned is None else learned
 
     def _retrieved(self, questions: Sequence[str], catalog: _Catalog) -> list[tuple[Match, ...]]:
-        """By the retrieval leg alone."""
         encoded = self._encoder.encode_tokens_many(questions)
         found = []
         for question, (sentence, tokens) in zip(questions, encoded, strict=True):
@@ -145,10 +140,7 @@ class HybridRouter:
     def _catalog(
         self, views: Sequence[tuple[Snapshot, ReadableColumns]]
     ) -> tuple[_Catalog, Together[str, tuple[Match, ...]]]:
-        """The catalog of `views`, by their ids: as a rule they are the objects of the last question.
-
-        And where questions over it come together.
-        """
+        """The catalog of `views`, by their ids (as a rule the last question's), and where its questions meet."""
         # Bytes: their hash is kept, while a tuple of thousands of numbers is hashed at every look-up.
         key = array("Q", map(id, chain.from_iterable(views))).tobytes()
         with self._lock:

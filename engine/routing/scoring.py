@@ -1,9 +1,7 @@
-"""The retrieval leg: scores of databases and tables for a question.
+"""The retrieval leg: scores of databases and tables for a question, by dense features and lexical ones (exact words).
 
-Dense features (vectors of the question and of its tokens in context against schema texts) and lexical ones (exact
-words, by inverse document frequency). The strongest is late interaction: the best cosine of each token to a column,
-tokens weighted by how much they differ between databases. A database's weights are of greatest likelihood over folds
-of databases (`training.routing_folds`), a table's of an earlier fit.
+The strongest is late interaction: the best cosine of each token to a column, tokens weighted by how much they differ
+between databases. The weights are of greatest likelihood over folds of databases (`training.routing_folds`).
 """
 
 from __future__ import annotations
@@ -39,12 +37,8 @@ class Weights:
 
     @property
     def database(self) -> Numbers:
-        """Those of a database's logit, in the order of `PARTS`: (5,)."""
+        """Those of a database's logit: (5,)."""
         return np.array([self.late, self.best_tables, self.whole, self.words, self.size])
-
-
-PARTS = ("late", "best", "whole", "words", "size")
-"""What a database's logit is the sum of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +60,14 @@ class EncodedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One database, `part` by number. `logit`: comparable within one call.
+    """One database, `part` by number. `logit`: comparable within one call. `tables`: (number, score), best first.
 
-    `parts`: (5,), what the logit is the sum of, in the order of `PARTS`. `evidence`: cosine of the question and its
-    closest table or column. `coverage`: weighted share of the question's words found. `tables`: (number, score), best
-    first.
+    `evidence`: cosine of the question and its closest table or column.
     """
 
     part: int
     logit: float
-    parts: Numbers
     evidence: float
-    coverage: float
     tables: tuple[tuple[int, float], ...]
 
 
@@ -102,8 +92,7 @@ def score(
     sizes = index.table_ends[chosen] - index.table_starts[chosen]
     mean = _mean_of_best(text + best, starts)
     features = np.stack([spread @ late, mean, whole[chosen], coverage[chosen], np.log(sizes)])
-    parts = weights.database[:, None] * features
-    logits = parts.sum(0)
+    logits = (weights.database[:, None] * features).sum(0)
     own = spread if len(chosen) > 1 else _spread(per_token)
     ranked = (
         weights.table_late * (own @ per_token)
@@ -114,14 +103,7 @@ def score(
     within = tables - index.table_starts[index.owners[tables]]
     pairs = _by_database(within, ranked, starts)
     return tuple(
-        Scored(
-            int(chosen[n]),
-            float(logits[n]),
-            parts[:, n],
-            float(evidence[n]),
-            float(coverage[chosen[n]]),
-            pairs[n],
-        )
+        Scored(int(chosen[n]), float(logits[n]), float(evidence[n]), pairs[n])
         for n in np.argsort(-logits, kind="stable")
     )
 
@@ -181,10 +163,7 @@ def _cosines(index: Index, databases: NDArray[np.intp], tables: int, sentence: V
 
 
 def closest(index: Index, vectors: Vectors, tables: NDArray[np.intp]) -> Vectors:
-    """Cosine of each of `vectors`, (n, d), and its closest column in each of `tables`, (t,): (n, t).
-
-    `tables` ascend. Tables that follow each other are one product: their columns are neighbours.
-    """
+    """Cosine of each of `vectors`, (n, d), and its closest column in each of `tables`, (t,), ascending: (n, t)."""
     breaks = np.flatnonzero(np.diff(tables) != 1) + 1
     ends = index.column_ends
     firsts, lasts = tables[np.append(0, breaks)], tables[np.append(breaks, len(tables)) - 1]
@@ -224,11 +203,7 @@ def lexical(words: Sequence[str], index: Index) -> tuple[Numbers, Numbers]:
 
 
 def word_shares(words: Sequence[str], index: Index) -> Numbers:
-    """The weight of each word; they add up to 1.
-
-    A word's weight is its inverse document frequency over databases, as in BM25 with saturated term frequency; a word
-    in no schema (often a value) weighs most.
-    """
+    """The weight of each word by its inverse document frequency; they add up to 1. An unknown word weighs most."""
     held = (index.words.get(word) for word in words)
     holders = np.array([0.0 if hit is None else hit.database_strengths.sum() for hit in held])
     rarity = np.log(1 + (len(index.parts) + 0.5) / (holders + 0.5))

@@ -1,9 +1,7 @@
 """The second look: the likeliest databases again, by what linking found in each.
 
-The router compares a question with all schemas at once and is unsure between two about the same things. Linking reads
-the question together with each: whether the schema holds what is asked for, which stored values are named, which words
-nothing stands for. Owns what of that counts and how much; the weights are fitted on databases that neither the router
-nor the linker was trained on (`training.second_look`).
+Owns what of that counts and how much; the weights are fitted on databases that neither the router nor the linker was
+trained on (`training.second_look`).
 """
 
 from __future__ import annotations

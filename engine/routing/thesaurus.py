@@ -1,10 +1,7 @@
 """A second reading of a question: words that the catalog gives as synonyms, in the names that they stand for.
 
-A synonym is said of one database. A question about another in the same word would be drawn to the one where it is
-said, since nothing of the other holds it. Read with the name instead, the question finds the others, too; each database
-keeps the reading under which it is likelier. Owns which words are read so, and how two rankings become one.
-
-Made of what one asker may see.
+Said of one database, a synonym would draw a question about another one there. Read with the name instead, the question
+finds the others, too; each database keeps the likelier reading. Made of what one asker may see.
 """
 
 from __future__ import annotations
@@ -26,11 +23,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class Thesaurus:
-    """The synonyms of an index's databases; `names`: what is read instead of each, by their folded words.
-
-    A word counts where it is a synonym in most of the databases that hold it: elsewhere it is a name of its own.
-    Of several names that of most databases is taken.
-    """
+    """`names`: what is read for each synonym, by folded words, if it is one in most databases that hold it."""
 
     def __init__(self, index: Index) -> None:
         said: dict[Words, Counter[Words]] = defaultdict(Counter)
@@ -84,10 +77,7 @@ def _differing(one: Words, other: Words) -> tuple[Words, Words]:
 
 
 def likelier(first: Sequence[Match], second: Sequence[Match], reading: str) -> tuple[Match, ...]:
-    """Each database's likelier match under two readings, likeliest first, at most as many as `first`.
-
-    `reading`: the second one. Its logits are moved so that both readings have the same sum of probabilities.
-    """
+    """Each database's likelier match, likeliest first, at most as many as `first`; both readings weigh the same."""
     moved = _total(first) - _total(second)
     best = {match.position: match for match in first}
     for match in second:
@@ -101,6 +91,5 @@ def likelier(first: Sequence[Match], second: Sequence[Match], reading: str) -> t
 
 
 def _total(matches: Sequence[Match]) -> float:
-    """The logarithm of the sum of the exponentials of the logits."""
     most = max(match.logit for match in matches)
     return most + math.log(math.fsum(math.exp(match.logit - most) for match in matches))

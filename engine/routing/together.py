@@ -1,8 +1,4 @@
-"""Requests of several threads, answered together: those that arrive while others are answered make the next batch.
-
-Owns who answers and who waits. Nothing waits for a batch to fill: a request that comes alone is answered at once, by
-its own thread.
-"""
+"""Requests of several threads, answered together: those that arrive while others are answered make the next batch."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Training of the learned router on questions whose databases and tables are known.
 
-Owns batches, held-out questions and figures; the arithmetic is behind `Trainer` (`engine.models.fitting`). Schema
-vectors are frozen, so every step compares a question's right database with all others.
+The arithmetic is behind `Trainer` (`engine.models.fitting`). Schema vectors are frozen, so every step compares a
+question's right database with all others.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -26,17 +25,6 @@ from engine.text.tokens import question_words
 
 States = NDArray[np.float16]
 """The frozen layers' output for one text, (tokens, d)."""
-
-
-class TableOrder(StrEnum):
-    """In which order the right tables of a question are decoded."""
-
-    DRAWN = "drawn"
-    """Depth-first along the graph, another such order each time."""
-    FIXED = "fixed"
-    """Depth-first along the graph, tables by name: always the same."""
-    ANY = "any"
-    """Another order each time, not along the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +87,7 @@ class Trainer(Protocol):
 class TrainingSettings:
     """`passes` over the questions, in `least` to `most` steps of `batch` questions.
 
-    `held_out`: share of the questions for the figures. `order`: of the right tables.
-    `portion`: databases compared with each other at most.
+    `held_out`: share of the questions for the figures. `portion`: databases compared with each other at most.
     """
 
     passes: float = 3.0
@@ -108,7 +95,6 @@ class TrainingSettings:
     most: int = 900
     batch: int = 48
     held_out: float = 0.1
-    order: TableOrder = TableOrder.DRAWN
     portion: int = 400
     seed: int = 1
 
@@ -205,7 +191,7 @@ def _turns(
         numbers = next(endless[turn])
         held = [states[turn][number] for number in numbers]
         chosen = [some[number] for number in numbers]
-        yield part, batch_of(part, chosen, held, rng, settings.order)
+        yield part, batch_of(part, chosen, held, rng)
 
 
 def rate(step: int, steps: int) -> float:
@@ -230,18 +216,13 @@ def batch_of(
     examples: Sequence[Example],
     states: Sequence[States],
     rng: np.random.Generator,
-    order: TableOrder = TableOrder.DRAWN,
 ) -> Batch:
-    """Examples as a step takes them; a set's tables come in `order`."""
+    """Examples as a step takes them; a set's tables come depth-first along the graph, in a drawn order."""
     shares = [lexical(question_words(one.question), terrain.index) for one in examples]
     orders = []
     for one in examples:
         first = terrain.field.tables_of(one.database).start
-        if order is TableOrder.ANY:
-            ordered = tuple(rng.permutation(one.tables).tolist())
-        else:
-            drawn = rng if order is TableOrder.DRAWN else None
-            ordered = serialise(terrain.graphs[one.database], one.tables, drawn)
+        ordered = serialise(terrain.graphs[one.database], one.tables, rng)
         orders.append(tuple(first + int(table) for table in ordered))
     return Batch(
         states=tuple(states),
@@ -253,11 +234,7 @@ def batch_of(
 
 
 def measure(pointer: Pointer, portions: Sequence[Portion]) -> dict[str, float]:
-    """A pointer's figures; empty without examples.
-
-    Recall of databases at 1 and 5, of tables at 5 within the right database, and the databases' mean negative
-    log-likelihood.
-    """
+    """Recall of databases at 1 and 5, of tables at 5 in the right one, and mean negative log-likelihood; or nothing."""
     totals, count = np.zeros(4), 0
     for terrain, examples in portions:
         for one, pointed in zip(examples, _pointed(pointer, terrain, examples), strict=True):
@@ -275,7 +252,6 @@ def measure(pointer: Pointer, portions: Sequence[Portion]) -> dict[str, float]:
 
 
 def _tables(pointed: Pointed, tables: range, database: int) -> list[int]:
-    """The tables of a database, best first, as the engine ranks them."""
     found = [one for one in pointed.found if pointed.heads[one.head] == database]
     scores = table_scores(tables, pointed.tables[tables.start : tables.stop], found)
     return [tables[number] for number in np.argsort(-scores, kind="stable").tolist()]

@@ -1,7 +1,4 @@
-"""Vectors of schema texts, computed once.
-
-A cache on disk, shared by restarts and by several engines. Losing the file costs time alone.
-"""
+"""Vectors of schema texts, computed once: a file that restarts and engines share, and whose loss costs time alone."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ _AT_ONCE = 500
 
 
 class VectorCache:
-    """`engine.core.ports.Encoder` that keeps the vectors of `encoder` in a file, by `model`, the encoder's name.
-
-    `path`: None keeps none.
-    """
+    """`Encoder` that keeps the vectors of `encoder` in the file `path`, if any, by `model`, the encoder's name."""
 
     def __init__(self, encoder: Encoder, *, model: str, path: Path | None) -> None:
         self._encoder = encoder

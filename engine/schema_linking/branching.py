@@ -1,29 +1,13 @@
-"""Branching points (RTS §3.2): prediction sets of several layers, aggregated, and what they trace back to.
+"""Branching points (RTS §3.2): which decisions of a linker may be wrong, and what may be meant in their place.
 
-One prediction set of several layers' sets: by majority, and by majorities along a random permutation (RTS §3.2.3).
-
-Where each layer's set holds the true label with probability 1 - alpha, a label that more than the share theta of them
-hold is the true one with probability 1 - alpha / (1 - theta) (theorem 1), along a permutation 1 - 2 alpha (theorem 3),
-however the layers depend on each other. To promise 1 - alpha itself, the aggregate is calibrated as a whole: a label's
-level is the least coverage of the layers' sets at which the aggregate holds it, and is a nonconformity score.
-
-An odd number of layers has no ties: the last of the permutation's majorities is then the majority at theta = 1/2, as
-theorem 3 has it.
-
-From flagged decisions to what may be meant in their place (RTS §3.3, algorithm 2).
-
-The paper's linker writes tokens, of which the algorithm finds the table. Here a decision is about one element; what is
-left of the algorithm is to find the others that come into question.
-
-Finds the decisions of a linker that may be branching points, with a promise of how many of them (RTS §3.2).
-
-Owns the artifact: probes of some layers and the levels that calibrate their aggregate. It belongs to one version of one
-linker, since the probes read its hidden states, and is void with any other.
+Probes of several layers, put together by majority or along a random permutation (RTS §3.2.3). To promise 1 - alpha
+itself, the aggregate is calibrated as a whole: a label's level is the least coverage of the layers' sets at which the
+aggregate holds it, and is a nonconformity score. Owns the artifact, which is void with any other linker:
 
     layers, w1, b1, w2, b2      probes of all layers (`engine.schema_linking.probes.Probes`)
     chosen, aggregation         places of the k probes that are used, and how they are put together
-    reference                   (k, r): scores that levels are measured by (`engine.schema_linking.branching.levels`)
-    table, column, question     sorted levels of calibration branching points by kind, and of calibration questions
+    reference                   (k, r): scores that levels are measured by (`levels`)
+    table, column               sorted levels of calibration branching points by kind
     databases                   names of those that calibrated
 """
 
@@ -59,36 +43,13 @@ class Aggregation(StrEnum):
 
 
 def orders(layers: int, places: NDArray[np.int64], seed: int = SEED) -> NDArray[np.int64]:
-    """A random permutation of the layers for each decision, (layers, m), by its place among its question's, (m,).
-
-    The same for the same arguments, and for a place whichever others there are.
-    """
+    """A random permutation of the layers for each decision, (layers, m), by its place among its question's, (m,)."""
     drawn = np.random.default_rng(seed).random((int(places.max(initial=-1)) + 1, layers))
     return np.argsort(drawn, axis=1).T[:, places]
 
 
-def majority(sets: Flags, theta: float = HALF) -> Flags:
-    """The labels that more than `theta` of the sets hold: of (layers, m, 2) the (m, 2)."""
-    return np.asarray(sets.sum(axis=0) > theta * len(sets))
-
-
-def permuted(sets: Flags, permutations: NDArray[np.int64]) -> Flags:
-    """Algorithm 1: the labels that half of the first i sets hold, for every i; shapes as in `majority` and `orders`.
-
-    Raises `ValueError` where the number of layers is even.
-    """
-    _check_odd(len(sets))
-    counted = np.cumsum(np.take_along_axis(sets, permutations[:, :, None], axis=0), axis=0)
-    places = np.arange(1, len(sets) + 1)[:, None, None]
-    return np.asarray((2 * counted >= places).all(axis=0))
-
-
 def levels(scores: Floats, reference: Floats) -> Floats:
-    """The coverage at which each layer's set takes in a label with these nonconformity scores in [0, 1], (layers, m).
-
-    `reference`: sorted scores of the label where it was true, (layers, r), from other data than calibrates the
-    aggregate. Linear between them, so that no two different scores are tied.
-    """
+    """The coverage at which each layer's set takes in a label of these scores, (layers, m), by sorted `reference`."""
     shares = np.arange(reference.shape[1] + 2) / (reference.shape[1] + 1)
     return np.stack(
         [
@@ -99,13 +60,13 @@ def levels(scores: Floats, reference: Floats) -> Floats:
 
 
 def majority_level(of_layers: Floats, theta: float = HALF) -> Floats:
-    """The least coverage at which `majority` holds the label, (m,), of the layers' levels, (layers, m)."""
+    """The least coverage at which more than `theta` of the layers' sets hold the label: (m,), of (layers, m)."""
     return np.asarray(np.sort(of_layers, axis=0)[int(theta * len(of_layers))])
 
 
 def permuted_level(of_layers: Floats, permutations: NDArray[np.int64]) -> Floats:
-    """The least coverage at which `permuted` holds the label; shapes and errors as `majority_level`, `permuted`."""
-    _check_odd(len(of_layers))
+    """As `majority_level`: at which half of the first i sets hold it, for every i. Raises `ValueError`: even layers."""
+    check_odd(len(of_layers))
     along = np.take_along_axis(of_layers, permutations, axis=0)
     # Half of the first i hold it from the ⌈i / 2⌉-th smallest level on.
     halves = [np.sort(along[: i + 1], axis=0)[i // 2] for i in range(len(along))]
@@ -119,7 +80,8 @@ def level_of(aggregation: Aggregation, of_layers: Floats, places: NDArray[np.int
     return permuted_level(of_layers, orders(len(of_layers), places))
 
 
-def _check_odd(layers: int) -> None:
+def check_odd(layers: int) -> None:
+    """An even number of layers may be tied: raises `ValueError`."""
     if layers % 2 == 0:
         raise ValueError(f"an odd number of layers has a majority, {layers} may be tied")
 
@@ -130,11 +92,7 @@ ALTERNATIVES = 3
 def trace_back(
     flagged: Sequence[Decision], decisions: Sequence[Decision], states: NodeStates
 ) -> tuple[BranchingPoint, ...]:
-    """`flagged`, some of `decisions`, each with what may be meant in its place: elements decided the other way.
-
-    In the place of a linked element may be meant one that is not linked, and the reverse; of columns and tables their
-    own kind, the likeliest first, `ALTERNATIVES` at most.
-    """
+    """Each of `flagged` with the likeliest elements of its kind that were decided the other way."""
     linked = frozenset(decision.element for decision in decisions if decision.linked)
     chances = probabilities(states)
     ordered = sorted(chances, key=chances.__getitem__, reverse=True)
@@ -164,15 +122,6 @@ def _is_table(element: ColumnKey) -> bool:
 
 NAME, FORMAT = "branching", 1
 ALPHA = 0.1
-
-
-class Promise(StrEnum):
-    """What is flagged with probability 1 - alpha, where questions and calibration are exchangeable."""
-
-    DECISION = "decision"
-    """A branching point that is a table, and one that is a column."""
-    QUESTION = "question"
-    """All branching points of a question that has any."""
 
 
 class Kind(StrEnum):
@@ -218,25 +167,14 @@ def detector_of(arrays: Mapping[str, NDArray[Any]]) -> Detector:
 
 
 class TrainedBranching:
-    """Flags decisions of one linker. `alpha` in (0, 1): the share that may be missed of what `promise` says."""
+    """Flags decisions of one linker. `alpha` in (0, 1): the share of tables, and of columns, that may be missed."""
 
-    def __init__(
-        self,
-        arrays: Mapping[str, NDArray[Any]],
-        *,
-        alpha: float = ALPHA,
-        promise: Promise = Promise.DECISION,
-    ) -> None:
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], *, alpha: float = ALPHA) -> None:
         self._detector = detector_of(arrays)
-        names = {kind: kind.value if promise is Promise.DECISION else promise.value for kind in Kind}
-        self._most = {
-            kind: at_most(arrays[name].astype(np.float64), 1.0 - alpha) for kind, name in names.items()
-        }
+        self._most = {kind: at_most(arrays[kind.value].astype(np.float64), 1.0 - alpha) for kind in Kind}
 
     @classmethod
-    def of(
-        cls, folder: Path, linker: str, *, alpha: float = ALPHA, promise: Promise = Promise.DECISION
-    ) -> TrainedBranching:
+    def of(cls, folder: Path, linker: str, *, alpha: float = ALPHA) -> TrainedBranching:
         """Reads an artifact; raises `PackagedError`, also where it was trained on another linker than `linker`."""
         model = read(folder, NAME, FORMAT)
         if model.manifest.encoder != linker:
@@ -244,7 +182,7 @@ class TrainedBranching:
                 f"{folder} finds branching points of the linker {model.manifest.encoder}, not of {linker}: "
                 "train it on this one with python -m training.branching"
             )
-        return cls(model.arrays, alpha=alpha, promise=promise)
+        return cls(model.arrays, alpha=alpha)
 
     def points(
         self, states: NodeStates, decisions: Sequence[Decision], snapshot: Snapshot

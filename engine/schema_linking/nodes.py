@@ -1,11 +1,7 @@
-"""A question and a schema as an encoder's input: the schema's elements in order, what is known of each, windows.
+"""A question and a schema as an encoder's input, in windows, and what a model that links them shows of itself.
 
-Owns the words of nodes and questions, the features and relations of nodes, and the windows of long inputs. The ids of
-tokens come from the caller; the network is `engine.models.linker_network`'s matter.
-
-What a model that links schemas shows of itself: the states of a schema's elements, and their log-odds.
-
-Owns the values and the Protocol. Which model gives them, an encoder or a causal one, is the implementation's matter.
+Owns the words, features and relations of nodes, and the Protocol of the model. The ids of tokens come from the caller;
+the network is `engine.models.linker_network`'s matter.
 """
 
 from __future__ import annotations
@@ -163,8 +159,6 @@ def windows(
 
 
 class _Writer:
-    """One window in the making."""
-
     def __init__(self, asked: Sequence[tuple[int, int]], marks: Marks) -> None:
         self._marks = marks
         self._ids = [marks.start, *(token for token, _ in asked), marks.end]
@@ -252,7 +246,6 @@ def _names(element: Table | Column) -> tuple[str, ...]:
 
 
 def _kind(column: Column) -> tuple[bool, bool, bool, bool]:
-    """Whether the type is a number's, a text's, a time's, another."""
     bare = column.type.split("(", 1)[0].casefold()
     time = bool(_TIME.search(bare))
     number = not time and bool(_NUMBER.search(bare))
@@ -261,8 +254,6 @@ def _kind(column: Column) -> tuple[bool, bool, bool, bool]:
 
 
 class _Asked:
-    """A question's words, to compare names with."""
-
     def __init__(self, question: str) -> None:
         self._words = frozenset(question_words(question))
         self._stems = frozenset(word[:_STEM] for word in self._words)

@@ -1,9 +1,4 @@
-"""Checks of what the engine computes with, and of the page.
-
-Libraries, trained models, networks elsewhere, the language model, and room on the disk; the page's address and
-certificate.
-
-"""
+"""Checks of what the engine computes with (libraries, models, networks, language model, disk), and of the page."""
 
 from __future__ import annotations
 

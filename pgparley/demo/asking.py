@@ -62,7 +62,6 @@ def _script(question: Question, answer: Path, rows: Path) -> str:
 
 
 async def _psql(site: Site, script: str) -> str:
-    """The output of one psql that reads `script` as if it were typed."""
     process = await asyncio.create_subprocess_exec(
         *(str(site.psql), "-X", "--echo-queries", "--pset=linestyle=unicode", "--pset=expanded=auto"),
         *("--pset=columns=120", site.uri),
@@ -74,7 +73,6 @@ async def _psql(site: Site, script: str) -> str:
 
 
 def _read(file: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file; none where psql wrote none."""
     if not file.exists():
         return []
     with file.open(encoding="utf-8", newline="") as lines:

@@ -1,8 +1,4 @@
-"""A generated public library.
-
-It shares names with the other samples (`employees`, `departments`, `orders`, `returned_on`, cities), so that
-finding the right database takes more than finding a word.
-"""
+"""A generated public library that shares names with the other samples: a word alone does not find the database."""
 
 from __future__ import annotations
 
@@ -44,8 +40,6 @@ Row = tuple[object, ...]
 
 
 class _Loan(NamedTuple):
-    """A row of the table `loans`."""
-
     loan: int
     book: int
     member: int
@@ -57,8 +51,6 @@ class _Loan(NamedTuple):
 
 @dataclass(slots=True)
 class _Lending:
-    """The rows that lending makes."""
-
     loans: list[_Loan] = field(default_factory=list)
     fines: list[Row] = field(default_factory=list)
     owed: dict[int, int] = field(default_factory=lambda: defaultdict(int))
@@ -130,7 +122,6 @@ def _members(random: Random) -> list[Row]:
 
 
 def _lend(random: Random) -> _Lending:
-    """Loans in the order of their days."""
     lending = _Lending()
     readers, demand = popularity(random, _MEMBERS), popularity(random, _BOOKS)
     days = sorted(day(random, _FIRST_DAY, _LAST_DAY) for _ in range(_LOANS))
@@ -165,7 +156,6 @@ def _fine(random: Random, lending: _Lending, *, loan: int, member: int, days: in
 
 
 def _orders(random: Random) -> list[Row]:
-    """Books bought from suppliers."""
     rows: list[Row] = []
     for number, ordered in enumerate(sorted(day(random, _FIRST_DAY, _LAST_DAY) for _ in range(_ORDERS)), 1):
         quantity, price = random.randint(1, 5), random.randint(899, 4_999)

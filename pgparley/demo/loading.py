@@ -1,8 +1,4 @@
-"""Loading one sample database: tables, COPY, keys and comments, all in one transaction.
-
-Owns when a sample has to be loaded again: when the digest of its sources differs from the one in the comment of its
-database. Does not create databases or roles, nor know any sample.
-"""
+"""Loading one sample database in one transaction; again when its sources' digest differs from its comment's."""
 
 from __future__ import annotations
 
@@ -30,10 +26,7 @@ class SampleError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """CSV for one table, in the order of its columns (generated ones aside).
-
-    `null` is how the file writes NULL; in the columns `force_null` it may do so in quotes too.
-    """
+    """CSV for one table, in its columns' order. `null`: how NULL is written, in `force_null` columns in quotes too."""
 
     table: str
     open: Callable[[], BinaryIO]
@@ -71,13 +64,7 @@ class Sample:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     async def load(self, dsn: str) -> bool:
-        """Loads the sample into the database at `dsn` unless it is there already; returns whether it did.
-
-        An older revision is replaced. On failure the database stays as it was.
-
-        Raises:
-            SampleError: the database has tables that no sample made, or a data package is missing.
-        """
+        """Loads it into the database at `dsn`, whole, unless it is there; whether it did. Raises `SampleError`."""
         digest = self.digest()
         connection = await asyncpg.connect(dsn, timeout=10, command_timeout=_LOAD_SECONDS)
         try:
@@ -125,10 +112,7 @@ def generated(tables: Mapping[str, Iterable[tuple[object, ...]]]) -> Iterator[Co
 
 
 def data_file(name: str, path: str) -> Path:
-    """A file of the distribution `name`, found without importing it: some data packages fail when imported.
-
-    Raises `SampleError` where the distribution is not installed.
-    """
+    """A file of the distribution `name`, found without importing it, which may fail. Raises `SampleError`."""
     return Path(str(_installed(name).locate_file(path)))
 
 

@@ -1,7 +1,4 @@
-"""Makes a running server ready for the demo: databases, their data, and roles that may do what they need.
-
-Owns the objects created on the server. Does not start the server, nor the gateway.
-"""
+"""Makes a running server ready for the demo: databases, their data, and roles that may do what they need."""
 
 from __future__ import annotations
 
@@ -29,14 +26,7 @@ _SECONDS = 60.0
 async def prepare(
     cluster: Cluster, console: Console, samples: Sequence[Sample] = SAMPLES
 ) -> tuple[tuple[str, str], ...]:
-    """Creates what is missing and loads what is missing or out of date.
-
-    Returns:
-        (name, DSN of the catalog's role) of each sample database.
-
-    Raises:
-        SampleError: a data package is missing, or a database of that name is somebody else's.
-    """
+    """Creates and loads what is missing or old; (name, DSN of the catalog's role) of each. Raises `SampleError`."""
     await _create(cluster, samples)
     for sample in samples:
         with console.status(f"loading {sample.name}"):

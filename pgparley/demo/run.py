@@ -1,9 +1,4 @@
-"""`pgparley demo`: from nothing to five answered questions in a real psql.
-
-Owns the order of the steps. Everything it starts is what `pgparley serve` and the other commands start; it keeps its
-files in one directory, so that a second run finds them. The questions are `pgparley.demo.asking`'s, starting and
-stopping `pgparley.demo.serving`'s.
-"""
+"""`pgparley demo`: from nothing to five answered questions in a real psql, by the commands that users have."""
 
 from __future__ import annotations
 
@@ -106,10 +101,9 @@ def _listen_port() -> int:
 
 
 async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
-    """`pgparley catalog add` for each database, or `refresh` where it is registered; its text may go to the model.
+    """`pgparley catalog add` or `refresh` for each database; its text may go to the model.
 
-    Each asker logs in there under their own name: the demo's server lets every role in through its socket, and is
-    the one that the gateway stands before, so that equal names are the same people.
+    Each asker logs in there under their own name: it is the server behind the gateway, so names mean the same people.
     """
     listed = await pgparley(site, "catalog", "list", "--json")
     for name, dsn in databases:

@@ -1,9 +1,4 @@
-"""A generated wholesale business whose schema is ambiguous where real ones are.
-
-Gross beside net sales; a customer's revenue both stored and derivable; salary beside base pay; the
-departments of today beside those of 2022. The stored sums are right: an ambiguous question has several right
-answers, not a right and a wrong one. Amounts are computed in cents.
-"""
+"""A generated wholesale business whose schema is ambiguous where real ones are: several right answers to a question."""
 
 from __future__ import annotations
 
@@ -45,8 +40,6 @@ Row = tuple[object, ...]
 
 @dataclass(slots=True)
 class _Selling:
-    """The rows that selling makes."""
-
     orders: list[Row] = field(default_factory=list)
     items: list[Row] = field(default_factory=list)
     returns: list[Row] = field(default_factory=list)

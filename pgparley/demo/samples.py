@@ -1,7 +1,4 @@
-"""The sample databases of the demo: three of real data from packages, two generated.
-
-Owns the list alone; each module makes one of them, `loading` knows how.
-"""
+"""The sample databases of the demo: three of real data from packages, two generated."""
 
 from __future__ import annotations
 

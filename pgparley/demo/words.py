@@ -1,7 +1,4 @@
-"""Names, places and dates for the generated samples: plausible, and the same on every machine.
-
-All randomness comes from the `Random` that the caller seeds.
-"""
+"""Names, places and dates for the generated samples: plausible, and the same for the same seeded `Random`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""`pgparley eval`: asks the running engine questions whose answer is known, and reports.
-
-Owns the words of the command, its files (questions as a YAML list or JSON lines) and the exit status: 0 done, 1 not
-done or below `--fail-under`. The engine asks and judges.
-"""
+"""`pgparley eval`: asks the running engine questions whose answer is known (a YAML list or JSON lines), and reports."""
 
 from __future__ import annotations
 
@@ -130,8 +126,6 @@ async def _questions(client: EngineClient, run: Evaluation) -> tuple[VerifiedQue
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """The questions of a run, to be asked one after the other. `seconds`: that one may take."""
-
     client: EngineClient
     asked: tuple[VerifiedQuery, ...]
     run: Evaluation

@@ -1,7 +1,4 @@
-"""What an evaluation found: its figures with their 95 % intervals, its JSON, and what changed since an earlier one.
-
-Shares are of the questions that could be judged.
-"""
+"""What an evaluation found: shares of what could be judged with 95 % intervals, JSON, and changes since another."""
 
 from __future__ import annotations
 

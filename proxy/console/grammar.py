@@ -119,11 +119,7 @@ class ConsoleError(Exception):
 
 
 def parse(text: str, views: frozenset[str]) -> ConsoleCommand:
-    """The command that `text` holds; `views` are the names that SHOW knows.
-
-    Raises:
-        ConsoleError: It is none.
-    """
+    """The command that `text` holds; `views` are the names that SHOW knows. Raises `ConsoleError`: it is none."""
     if _EMPTY.fullmatch(text):
         return Empty()
     if (setting := _SET.fullmatch(text)) is not None:
@@ -171,11 +167,7 @@ def _set(key: str, rest: str) -> ConsoleCommand:
 
 
 def check_rights(command: ConsoleCommand, rights: Rights, for_admins: frozenset[str]) -> None:
-    """Refuses what `rights` do not cover: everything but SHOW, and the views in `for_admins`.
-
-    Raises:
-        ConsoleError: The user is no administrator.
-    """
+    """Refuses what `rights` do not cover: all but SHOW, and the views `for_admins`. Raises `ConsoleError`."""
     wants = isinstance(command, AdminCommand | SetSetting) or (
         isinstance(command, ShowView) and command.view in for_admins
     )

@@ -1,7 +1,4 @@
-"""A worker's report: the values that the console's tables are built from.
-
-They travel between workers as JSON. Times are seconds since the epoch, sizes are bytes.
-"""
+"""A worker's report: the values of the console's tables, as JSON. Times: seconds since the epoch; sizes: bytes."""
 
 from __future__ import annotations
 
@@ -40,10 +37,7 @@ class ServerReport:
 
 @dataclass(frozen=True, slots=True)
 class SessionReport:
-    """One session. `state` as PgBouncer names it; `asking`: the engine is awaited.
-
-    `close_needed`: its connection to the server is from before the last RECONNECT.
-    """
+    """One session. `state`: PgBouncer's; `asking`: the engine; `close_needed`: older than the last RECONNECT."""
 
     client: ClientReport
     server: ServerReport | None

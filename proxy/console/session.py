@@ -1,8 +1,4 @@
-"""The console's side of the protocol, simple and extended, for one client that is logged in.
-
-Owns framing, prepared statements and portals of the console. Carrying a command out takes time and belongs to
-the driver: a command goes out as `RunCommand`, and the client's bytes wait meanwhile for `answered`.
-"""
+"""The console's side of the protocol. A command goes out as `RunCommand`; the client's bytes wait for `answered`."""
 
 from __future__ import annotations
 

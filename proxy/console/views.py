@@ -1,8 +1,4 @@
-"""The console's SHOW commands: columns as PgBouncer 1.25 has them, and rows from the reports of all workers.
-
-Owns the shape and content of every table. New columns stand on the right of PgBouncer's, so that what reads its
-tables reads ours. A value that has no meaning without pools is 0 or null.
-"""
+"""The console's SHOW commands: columns as PgBouncer 1.25 has them, then ours; rows from all workers' reports."""
 
 from __future__ import annotations
 
@@ -261,7 +257,6 @@ def _lists(snapshot: ConsoleSnapshot) -> Iterable[Row]:
 
 
 def _added(parts: Iterable[Traffic]) -> list[Traffic]:
-    """One entry a database."""
     found: dict[str, Traffic] = {}
     for part in parts:
         found[part.database] = found.get(part.database, Traffic(part.database)).plus(part)

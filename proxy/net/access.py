@@ -1,7 +1,4 @@
-"""Access rules: the settings of logins and TLS with the files that they name, read and checked.
-
-Owns reading those files. An `Access` never changes; RELOAD makes a new one, and keeps the old where that fails.
-"""
+"""Access rules: the settings of logins and TLS with the files that they name, read and checked. They never change."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ class AccessError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rules by which clients log in, and by which the server may authenticate them.
-
-    `traits`: the visible traits of the secrets in `users`. `binding`: the hash of our certificate that SCRAM binds to.
-    """
+    """The rules of logins, on both sides. `traits`: of the secrets in `users`; `binding`: of our certificate."""
 
     auth_type: AuthType
     rules: tuple[HBARule, ...]
@@ -83,11 +77,7 @@ class Access:
 
 
 def load(settings: GatewaySettings) -> Access:
-    """Reads the files that `settings` name.
-
-    Raises:
-        AccessError: One is missing or cannot be used, or the settings contradict each other.
-    """
+    """Reads the files that `settings` name. Raises `AccessError`."""
     _check(settings)
     try:
         client_tls = tls.client_context(settings)

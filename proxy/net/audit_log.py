@@ -1,7 +1,4 @@
-"""The audit log: JSON lines in a file that others may rotate, or to syslog.
-
-Owns the handlers and the order of events in a session's lines. What stands in a line is `proxy.audit`'s.
-"""
+"""The audit log: JSON lines in a file that others may rotate, or to syslog. A line's content is `proxy.audit`'s."""
 
 from __future__ import annotations
 
@@ -58,11 +55,7 @@ def syslog_device(target: str) -> str | None:
 
 
 class AuditLog:
-    """Where the lines go. `lost`: called for each that could not be written.
-
-    Raises:
-        OSError: The file cannot be opened, or there is no syslog.
-    """
+    """Where the lines go. `lost`: called for each that could not be written. Raises `OSError`."""
 
     def __init__(self, target: str, redaction: AuditRedaction, lost: Callable[[], None]) -> None:
         """`target`: the file's path; `syslog`, or `syslog:` and the path of its socket; empty writes nothing."""

@@ -1,7 +1,6 @@
 """Logins of one worker: admission, role secrets, the threads that derive keys, and the rules for the server's login.
 
-Owns how many clients may be logging in at once. One limit for all, and none for each address: behind a balancer
-everybody has the same one, and a firewall counts addresses better.
+One limit for all and none for each address: behind a balancer everybody has the same one.
 """
 
 from __future__ import annotations
@@ -76,10 +75,7 @@ class LoginService:
         return bool(self._settings.auth_user)
 
     async def find_secret(self, user: str) -> Secret | None:
-        """The secret of `user`: from `auth_file`, else from `auth_query`.
-
-        The server is asked about both, so that the time shows no client which names are in the file.
-        """
+        """From `auth_file`, else `auth_query`; both are asked, so that no time shows which names the file has."""
         found = await self._secrets.find(user)
         return self.auth_file_secret(user) if user in self._access.users else found
 
@@ -106,10 +102,7 @@ class LoginService:
         return GatewayLogin(login, self.method_check(), self.deriver, lambda: self.login_failed(user))
 
     def relayed_login(self, binding: bytes | None) -> RelayedLogin | None:
-        """The handler of a login that the client does itself; None where nothing has to be checked.
-
-        `binding`: as in `RelayedLogin`.
-        """
+        """The handler of a login that the client does itself; None where nothing is checked."""
         if self._access.requirement is None and self._access.server_tls is None and self._dialer.is_local:
             return None
         return RelayedLogin(binding, self.method_check())

@@ -1,7 +1,6 @@
 """The compiled relay of plain chunks: when a session goes there, and how it comes back.
 
-Owns the two transports of a flow while the compiled thread has their sockets. Without it (no compiler where the
-package was built, or no epoll) nothing here ever happens, and every chunk goes through `session_connection`.
+Without it (no compiler where the package was built, or no epoll) every chunk goes through `session_connection`.
 """
 
 from __future__ import annotations
@@ -37,11 +36,7 @@ class RelayedTraffic:
 
 @dataclass(frozen=True, slots=True)
 class ReturnedFlow:
-    """A flow that is ours again.
-
-    `to_client` and `to_server` have not been written yet; `held`, the start of a server's message, and `chunk` have
-    not been looked at.
-    """
+    """A flow that is ours again: bytes to be written, the `held` start of a message, a `chunk` to look at."""
 
     account: RelayedTraffic
     to_client: bytes

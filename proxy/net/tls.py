@@ -1,7 +1,4 @@
-"""TLS: the settings of both sides as OpenSSL contexts, and the description of an established connection's TLS.
-
-Owns everything about certificates. The negotiation is in `listener` (clients) and `dialer` (the server).
-"""
+"""TLS: the settings of both sides as OpenSSL contexts, and the description of an established connection's TLS."""
 
 from __future__ import annotations
 
@@ -36,11 +33,7 @@ class TLSFiles:
 
 
 def client_context(settings: GatewaySettings) -> ssl.SSLContext | None:
-    """The context for clients; None where TLS is off. Reads the files.
-
-    Raises:
-        TLSConfigError: A file is missing or unusable, or a setting is unknown.
-    """
+    """The context for clients; None where TLS is off. Reads the files. Raises `TLSConfigError`."""
     files = TLSFiles(
         settings.client_tls_sslmode,
         settings.client_tls_key_file,
@@ -124,10 +117,7 @@ def describe(tls: ssl.SSLObject | None) -> str:
 
 
 def common_name(tls: ssl.SSLObject | None) -> str | None:
-    """The common name of the certificate that the other side proved to hold; None without one.
-
-    A name with a NUL in it, or several names, is no name (CVE-2009-4034).
-    """
+    """The common name of the proven certificate; None without one, or with a NUL or several (CVE-2009-4034)."""
     certificate = tls.getpeercert() if tls is not None else None
     if not certificate:
         return None
@@ -137,10 +127,7 @@ def common_name(tls: ssl.SSLObject | None) -> str | None:
 
 
 def end_point(certificate: bytes) -> bytes:
-    """The channel binding `tls-server-end-point` of a certificate in DER (RFC 5929, 4.1).
-
-    The hash is the signature's own, save that MD5 and SHA-1 become SHA-256.
-    """
+    """The binding `tls-server-end-point` of a certificate in DER (RFC 5929, 4.1): MD5 and SHA-1 become SHA-256."""
     return hashlib.new(_signature_hash(certificate), certificate).digest()
 
 
@@ -165,7 +152,6 @@ def _signature_hash(certificate: bytes) -> str:
 
 
 def _der(data: bytes, pos: int) -> tuple[int, int]:
-    """Start and end of the value at `pos`."""
     length = data[pos + 1]
     if length < 0x80:  # noqa: PLR2004 - X.690, 8.1.3: the short form
         return pos + 2, pos + 2 + length
@@ -175,11 +161,7 @@ def _der(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def certificate_of(file: str) -> bytes:
-    """The first certificate of a PEM file, in DER.
-
-    Raises:
-        TLSConfigError: There is none.
-    """
+    """The first certificate of a PEM file, in DER. Raises `TLSConfigError`: there is none."""
     try:
         with open(file, encoding="ascii") as source:  # noqa: PTH123 - one read, no path arithmetic
             text = source.read()

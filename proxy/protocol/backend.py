@@ -1,8 +1,4 @@
-"""The server's half of a session: its bytes pass, its replies are accounted for, a few are replaced.
-
-Owns the framing of the server's messages and the state that the session reads from them: transaction status,
-parameters, the cancel key. A chunk without a reply to change passes as it came.
-"""
+"""The server's half of a session: its bytes pass, its replies are accounted for, a few are replaced."""
 
 from __future__ import annotations
 
@@ -35,11 +31,7 @@ _STALE_PLAN = b"RevalidateCachedQuery"
 
 @dataclass(frozen=True, slots=True)
 class ExpectedError:
-    """An error of the server's that names `token` is to reach the client as `error`.
-
-    `stale_plan`: it is marked as PostgreSQL marks an outdated plan, which asyncpg and pgjdbc heal by
-    preparing the statement again.
-    """
+    """The server's error that names `token` reaches the client as `error`; `stale_plan`: as an outdated plan's."""
 
     token: str
     error: ErrorReply

@@ -1,7 +1,4 @@
-"""The protocol messages that the gateway reads or makes, as values and as bytes (PostgreSQL docs, 54.7).
-
-Everything else passes as bytes. Lengths have been checked by `framing` before.
-"""
+"""The protocol messages that the gateway reads or makes, as values and as bytes (PostgreSQL docs, 54.7)."""
 
 from __future__ import annotations
 
@@ -117,11 +114,7 @@ TERMINATE = message(b"X", b"")
 
 
 def decode_first(packet: bytes) -> FirstPacket:
-    """The packet that opens a connection.
-
-    Raises:
-        ProtocolViolationError: Its length or its parameters are not well formed.
-    """
+    """The packet that opens a connection. Raises `ProtocolViolationError`."""
     (code,) = _INT32.unpack_from(packet, 4)
     if code == _CANCEL_CODE:
         if len(packet) - 8 not in _KEY_SIZES:
@@ -281,10 +274,7 @@ def encode_error(
     shown: bytes | None = None,
     routine: bytes | None = None,
 ) -> bytes:
-    """An ErrorResponse. `shown` is the severity in the user's language, `routine` a source function to name.
-
-    Characters that the client's encoding lacks become question marks.
-    """
+    """An ErrorResponse. `shown`: the severity in the user's language. Characters that the encoding lacks become `?`."""
     fields = _fields(error, encoding, severity, shown or severity)
     return message(b"E", fields + (b"" if routine is None else b"R" + routine + b"\0") + b"\0")
 

@@ -1,8 +1,4 @@
-"""A session's NL state, and the engine requests of each NL statement.
-
-Owns the settings in effect, the last qid, and a generator for each kind of statement: it yields requests for the
-engine, is sent the replies, and returns rows or a statement. Where these stand in a message is `translator`'s.
-"""
+"""A session's NL state, and for each kind of statement a generator of the engine requests that it takes."""
 
 from __future__ import annotations
 

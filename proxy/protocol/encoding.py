@@ -1,8 +1,4 @@
-"""Client encodings: from bytes of a message to text and back without loss.
-
-PostgreSQL's name of the encoding (ParameterStatus `client_encoding`) chooses the Python codec. A codec that
-is unknown here is read as Latin-1, which keeps every byte; SQL_ASCII means "bytes", of which most are UTF-8.
-"""
+"""Client encodings: bytes to text and back without loss. An unknown encoding is read as Latin-1, SQL_ASCII as UTF-8."""
 
 from __future__ import annotations
 
@@ -47,11 +43,7 @@ def encode(text: str, encoding: str) -> bytes:
 
 
 def require_valid(text: str) -> str:
-    """`text`, which travels to the engine as UTF-8 and into a store that has no NUL.
-
-    Raises:
-        SyntaxProblemError: It holds a NUL, or bytes that are not valid in the client's encoding.
-    """
+    """`text`, which travels to the engine as UTF-8 and into a store that has no NUL. Raises `SyntaxProblemError`."""
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise SyntaxProblemError(
             "the statement holds a NUL, or bytes that are not valid in the client encoding",

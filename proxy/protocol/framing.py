@@ -1,8 +1,4 @@
-"""Message boundaries of the frontend/backend protocol, version 3.
-
-Owns the ends of messages and the greatest length of each kind. Knows nothing of their content. `hop` is the
-inner loop of the general path: one small function over plain values, whose compiled version is in `fast`.
-"""
+"""Message boundaries of the frontend/backend protocol, version 3, and the greatest length of each kind."""
 
 from __future__ import annotations
 
@@ -107,10 +103,8 @@ def message_end(
     """The offset behind the message that begins at `pos`; None where it has not arrived whole.
 
     `kind`: the only kind that is allowed, None for any. `limit`: the greatest length; None: no length is checked.
-
-    Raises:
-        Exception: What `error` makes, by default a ProtocolViolationError: another kind, or a length below
-            `LENGTH_SIZE` or above `limit`.
+    Raises `Exception`: what `error` makes, by default a ProtocolViolationError: another kind, or a length below
+    `LENGTH_SIZE` or above `limit`.
     """
     if pos + HEADER_SIZE > len(data):
         return None
@@ -122,11 +116,7 @@ def message_end(
 
 
 def frontend_length(data: bytes, pos: int) -> int:
-    """The length of the frontend message whose whole header is at `pos`, checked.
-
-    Raises:
-        ProtocolViolationError: The kind is unknown or the length is impossible for it.
-    """
+    """The length of the frontend message whose whole header is at `pos`, checked. Raises `ProtocolViolationError`."""
     kind, length = HEADER.unpack_from(data, pos)
     limit = FRONTEND_LIMITS.get(kind)
     if limit is None:
@@ -137,11 +127,7 @@ def frontend_length(data: bytes, pos: int) -> int:
 
 
 def startup_length(data: bytes) -> int | None:
-    """The length of the startup packet that `data` begins with, length word included; None if unknown yet.
-
-    Raises:
-        ProtocolViolationError: The length is impossible.
-    """
+    """The length of the startup packet, length word included; None yet. Raises `ProtocolViolationError`."""
     if len(data) < LENGTH_SIZE:
         return None
     length = int.from_bytes(data[:LENGTH_SIZE], "big")
@@ -151,11 +137,7 @@ def startup_length(data: bytes) -> int | None:
 
 
 def responses(data: bytes) -> int:
-    """Where the whole authentication responses that `data` begins with end; 0 where there is none.
-
-    Raises:
-        ProtocolViolationError: A length is out of bounds.
-    """
+    """Where the whole authentication responses in `data` end, or 0. Raises `ProtocolViolationError`."""
     pos = 0
     while pos < len(data) and data[pos] == RESPONSE:
         end = message_end(data, pos, limit=AUTHENTICATION_LIMIT)

@@ -1,8 +1,4 @@
-"""Looking at a client's message: pass, wait for more of it, or translate.
-
-Owns the decision for each message, and how much of it has to have arrived. The framing around it is
-`session`, the translation itself `translator`.
-"""
+"""Looking at a client's message: pass, wait for more of it, or translate."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""PostgreSQL's lexical structure (docs, 4.1), as far as it decides where statements and constants end.
-
-Owns tokens, the split into statements, and the value of a string constant. Used only on a text that could
-hold an NL statement; it never fails: text that PostgreSQL would refuse becomes some token.
-"""
+"""PostgreSQL's lexical structure (docs, 4.1), as far as it decides where statements and constants end. Never fails."""
 
 from __future__ import annotations
 
@@ -177,10 +173,7 @@ _UNICODE_ESCAPE = re.compile(r"\\\\|\\\+([0-9A-Fa-f]{6})|\\([0-9A-Fa-f]{4})")
 
 
 def string_value(text: str, token: LexedToken, *, standard_strings: bool = True) -> str | None:
-    r"""The value of the closed string constant `token`; None where it is none.
-
-    Byte escapes (`\x41`) are taken as characters, which is exact for ASCII alone.
-    """
+    """The value of the closed string constant `token`, byte escapes as characters; None where it is none."""
     raw = text[token.start : token.end]
     if not token.closed:
         return None

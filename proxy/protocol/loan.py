@@ -1,8 +1,7 @@
 """The loan of a session's server to the engine, for the length of one transaction that is always rolled back.
 
-Owns the messages that the borrower may send, the frame around them (a transaction of its own, or a savepoint in the
-client's), and the restoration of the client's state. Bytes go in, commands come out. Whether the server may be lent
-is decided in `loan_lifecycle`; the borrower's socket is the driver's.
+Owns the borrower's messages, the frame around them (a transaction, or a savepoint in the client's), and the restoration
+of the client's state.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The lifecycle of a loan: when a session's server may be lent, and how the session goes on afterwards.
 
-It is lent after the server has answered the client, and not where the loan's Sync would end a transaction of the
-client's. Owns the steps from the request for a loan to its opening, and from its end back to the client. The loan
-itself is in `loan`.
+After the server has answered, and not where the loan's Sync would end a transaction of the client's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The notices beside an answer: its rows in words, a question back, and the progress of a question.
 
-Owns their text. pgjdbc and DBeaver show the message field alone, so it holds the essential part. The explanation of
-every option row begins with the question back, which is what all of them begin with, up to the end of a sentence; the
-error of `nl.on_abstain` says it as well.
+pgjdbc and DBeaver show the message field alone, so it holds the essential part.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The plain SQL that stands in the place of an NL statement.
+"""The plain SQL that stands in the place of an NL statement: rows as JSON that the server unpacks, errors it raises.
 
-Owns its text: answers and other databases' rows as JSON that the server unpacks, errors as a statement that
-the server itself refuses, so that order, transaction status and result formats are the server's own. Names bear their
-schema: it runs with the rights of whoever asks, along whatever search path they have.
+So order, transaction status and result formats are the server's own. Names bear their schema: it runs with the
+asker's rights, along whatever search path they have.
 """
 
 from __future__ import annotations
@@ -23,20 +22,8 @@ TEXT_OIDS = frozenset({0, TEXT_OID, 705, 1042, 1043})
 _TYPE_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_ ,()\[\]]*|"char"')
 _FIRST_WORD = re.compile(r"[ (\[]")
 _WORDED = frozenset(
-    {
-        "bigint",
-        "bit",
-        "boolean",
-        "char",
-        "character",
-        "decimal",
-        "double",
-        "int",
-        "integer",
-        "interval",
-        "numeric",
-    }
-    | {"real", "smallint", "time", "timestamp", "varchar"}
+    "bigint bit boolean char character decimal double int integer interval numeric real smallint time timestamp"  # noqa: SIM905
+    " varchar".split()
 )
 """With which types begin that the grammar knows by their words (docs 8): no search path is asked about them."""
 
@@ -67,10 +54,7 @@ def constant(rows_json: str) -> str:
 
 
 def derived_table(query: str, *, alias: str) -> str:
-    """`query` in place of a call in FROM; `alias` is empty where the call has one of its own.
-
-    The line breaks keep a comment at the query's end away from the parenthesis.
-    """
+    """`query` in place of a call in FROM; `alias` may be empty. The line breaks end a comment at the query's end."""
     return f"(\n{query}\n) AS {alias}" if alias else f"(\n{query}\n)"
 
 
@@ -116,10 +100,7 @@ def help_query() -> str:
 
 
 def refused_query(token: str) -> str:
-    """A statement that the server refuses when it analyses it, naming `token` in the message.
-
-    It needs neither a language nor a privilege, and in a failed transaction the server reports 25P02 first.
-    """
+    """A statement that the server refuses at analysis, naming `token`; it needs no privilege, and 25P02 comes first."""
     return f"SELECT '{token}'::pg_catalog.int4"
 
 

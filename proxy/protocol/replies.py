@@ -1,14 +1,10 @@
-"""The pending replies of the server: an exact account of protocol cycles.
+"""The pending replies of the server: an exact account of protocol cycles. Never looks at a message's body.
 
-Owns the queue of forwarded messages that get a reply, the transaction status, and the marks that ask for a
-change of one particular reply. Never looks at a message's body.
-
-A segment is what is forwarded up to a Query, FunctionCall or Sync, which the server answers with
-ReadyForQuery. A segment that arrived closed and unmarked is queued as its boundary alone: nothing inside it
-can interest us, so only ReadyForQuery has to be seen. Any other segment is queued message by message and then
-matched reply by reply (`exact`). The rules follow `PostgresMain` and `CopyGetData`: after an error in an
-extended query the server skips all until Sync; while it reads COPY data it ignores Sync and Flush; outside of
-COPY it ignores CopyData, CopyDone and CopyFail.
+A segment is what is forwarded up to a Query, FunctionCall or Sync, which the server answers with ReadyForQuery. One
+that arrived closed and unmarked is queued as its boundary alone; any other message by message, and matched reply by
+reply (`exact`). The rules follow `PostgresMain` and `CopyGetData`: after an error in an extended query the server skips
+all until Sync; while it reads COPY data it ignores Sync and Flush; outside of COPY it ignores CopyData, CopyDone and
+CopyFail.
 """
 
 from __future__ import annotations
@@ -96,10 +92,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class RelayState:
-    """The state that another relay goes on from.
-
-    `rest`: bytes of the server's last message that are to come. `pending`: the boundaries that it has not answered.
-    """
+    """The state that another relay goes on from: bytes of a message still to come, boundaries not yet answered."""
 
     rest: int
     pending: bytes
@@ -228,10 +221,7 @@ class Replies:
         return self._marks[0] if self._pending and self._pending[0] & MARKED else None
 
     def completed(self, kind: int, tag: bytes = b"") -> Mark | None:
-        """A reply of `kind` arrived in exact mode; `tag`: of a CommandComplete.
-
-        Returns the mark of the message that it completes.
-        """
+        """The mark that a reply of `kind`, arrived in exact mode, completes; `tag`: of a CommandComplete."""
         head = self._pending[0] & ~MARKED if self._pending else 0
         if kind not in _COMPLETES.get(head, ()):
             return None

@@ -1,8 +1,6 @@
-"""The plain path: whether a chunk passes as it came.
+"""The plain path: whether a chunk passes as it came. Pure functions over plain values, run for every chunk.
 
-Owns the two functions that run for every chunk of every session. They are pure functions over plain values,
-whole in themselves; where a chunk may need more they answer no, and the general path of `session` and `backend`
-decides. They are the reference of the compiled ones; `fast` chooses between the two.
+Where a chunk may need more they answer no, and `session` and `backend` decide. Reference of the compiled ones (`fast`).
 """
 
 from __future__ import annotations

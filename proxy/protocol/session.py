@@ -1,8 +1,6 @@
-"""One client's session: relays messages or has them translated.
+"""One client's session, without I/O: bytes in, commands out. Owns its phase and the client's half of the stream.
 
-Owns the session's phase and the client's half of the stream. Bytes go in, commands come out; nothing here
-awaits. The transitions between phases are in `session_phases`, the server's half in `backend`, a loan of the server in
-`loan_lifecycle`, the content of NL messages in `translator`.
+The phases are in `session_phases`, the server's half in `backend`, loans in `loan_lifecycle`, NL in `translator`.
 """
 
 from __future__ import annotations
@@ -97,10 +95,7 @@ class Session:
     # -- the plain path
 
     def relay_frontend(self, data: bytes) -> bool:
-        """Takes in a client's chunk that goes to the server as it is: whole messages, none of them for us.
-
-        False, and nothing done, where `receive_frontend` has to look.
-        """
+        """Takes in a client's chunk of whole messages, none for us; False, and nothing done, for any other."""
         if not self._plain:
             return False
         boundary = fast.frontend(data)
@@ -299,7 +294,6 @@ class Session:
     # -- translation
 
     def _step(self, reply: EngineReply | None, out: list[Command]) -> None:
-        """Runs the job up to its next request, or to its end."""
         if self._job is None:
             raise AssertionError("no translation is under way")
         kind, job = self._job
@@ -341,10 +335,7 @@ class Session:
         return out
 
     def progress(self, seconds: float) -> list[Command]:
-        """The engine has been awaited for so long: the client is told, where that cannot cut a message.
-
-        A NoticeResponse may stand between any two messages to the client (docs, 54.2.6).
-        """
+        """The engine takes its time: the client is told, where a notice may stand (docs, 54.2.6)."""
         if self.phase is not Phase.CONSULTING or not self.backend.at_boundary:
             return []
         return [ToClient(notices.progress(seconds, self.backend.encoding))]

@@ -1,8 +1,7 @@
 """Translates an NL message to the message that goes upstream in its place.
 
-Each job is a generator without I/O: it yields requests for the engine, is sent the replies, and returns the
-message. Owns the places in a message, and the prepared statements that need a special treatment. The
-requests to the engine are `conversation`'s.
+Each job is a generator without I/O: it yields `conversation`'s requests for the engine, is sent the replies, and
+returns the message. Owns the places in a message, and the prepared statements that need a special treatment.
 """
 
 from __future__ import annotations
@@ -95,10 +94,7 @@ class Translator:
         return None if before is None and prepared is None else StatementChange(name, before, prepared)
 
     def undo(self, change: StatementChange, *, failed: bool) -> None:
-        """The message that made `change` failed or was skipped.
-
-        A failed Parse of the unnamed statement has destroyed the former one nevertheless.
-        """
+        """The message that made `change` failed or was skipped. A failed unnamed Parse has destroyed the former."""
         if self.nl_prepared.get(change.name) is not change.after:
             return
         self.nl_prepared.pop(change.name, None)
@@ -130,7 +126,6 @@ class Translator:
         return Rewritten(codec.encode_query(encode(sql, context.encoding)), _mark(notice))
 
     def _in_text(self, content: object, context: TranslationContext) -> _ReplacementJob:
-        """The SQL in place of a finding, with the answer in it."""
         match content:
             case AskCall(str() as question):
                 rows = yield from self.conversation.ask(NLQuestion(question), context, "ask_call")
@@ -150,7 +145,6 @@ class Translator:
         return (yield from self._fixed(content, context))
 
     def _fixed(self, content: object, context: TranslationContext) -> _ReplacementJob:
-        """The SQL in place of a finding that is answered when it is prepared, in either protocol."""
         match content:
             case ErrorReply():
                 self._unanswered(content)

@@ -1,8 +1,4 @@
-"""What a dbt project says: its property files (`schema.yml`), or `target/manifest.json`, which holds all of them.
-
-Owns how dbt names tables and tests. Metrics are `dbt_metrics`' to read. The format is that of
-https://docs.getdbt.com/reference/model-properties and https://schemas.getdbt.com/dbt/manifest/v12.json.
-"""
+"""What a dbt project says: its `schema.yml` files (docs.getdbt.com/reference/model-properties) or its manifest."""
 
 from __future__ import annotations
 
@@ -119,8 +115,6 @@ class _Manifest(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Tables by what `ref()` and `source()` call them."""
-
     models: Mapping[str, TableName]
     sources: Mapping[tuple[str, str], TableName]
 
@@ -134,10 +128,7 @@ class _Names:
 
 
 def read_dbt(path: Path) -> Statements:
-    """What the project, folder or file at `path` says; raises `CatalogError` and `OSError`.
-
-    Of a project that was compiled its manifest is read, else its property files.
-    """
+    """What the project at `path` says, by its manifest where it was compiled; raises `CatalogError` and `OSError`."""
     manifest = path / "target" / "manifest.json"
     if path.is_dir() and not manifest.is_file():
         folder = path / "models" if (path / "models").is_dir() else path
@@ -301,7 +292,6 @@ def _named(blocks: Any) -> list[tuple[str, Any]]:
 def _manifest_tests(
     manifest: _Manifest, tables: Mapping[str, TableName]
 ) -> dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]]:
-    """The tests of each column, by its table's identifier and its name."""
     found: dict[tuple[str, str], list[tuple[str, Mapping[str, Any]]]] = {}
     for node in manifest.nodes.values():
         if node.resource_type != "test" or node.test_metadata is None:

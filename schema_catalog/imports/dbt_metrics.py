@@ -1,8 +1,4 @@
-"""dbt's metrics (MetricFlow) as SQL expressions: measures of one semantic model, and what is computed of such metrics.
-
-Owns what each kind of metric comes to. Whether the expression is one that a term can have is not decided here. The
-format is that of https://docs.getdbt.com/docs/build/metrics-overview.
-"""
+"""dbt's metrics (MetricFlow, https://docs.getdbt.com/docs/build/metrics-overview) as SQL expressions."""
 
 from __future__ import annotations
 
@@ -33,8 +29,6 @@ _DEEPEST = 8
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """A dimension, an entity or a measure of a semantic model."""
-
     name: str
     expr: str | None = None
     agg: str | None = None
@@ -255,6 +249,5 @@ def _condition(template: str, model: SemanticModel | None) -> str:
 
 
 def _entities(model: SemanticModel) -> set[str]:
-    """The names by which dimensions of the model's own table are called."""
     own = {entity.name for entity in model.entities or () if entity.type in ("primary", "unique")}
     return own | {name for name in (model.primary_entity,) if name}

@@ -1,8 +1,4 @@
-"""Files of other tools, read within limits: YAML as `knowledge_files.yaml_text` takes it, and JSON.
-
-Owns how much is read and what an error says. A struct that a file is read as names the parts that are used; all else in
-the file is passed over.
-"""
+"""Files of other tools, YAML or JSON, read within limits. A struct names the parts used; all else is passed over."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""SQL expressions of other tools' files: put together, and each column named with its table.
-
-Owns no judgement of safety: what comes out is checked as any definition is.
-"""
+"""SQL expressions of other tools' files, put together; what comes out is checked as any definition is."""
 
 from __future__ import annotations
 
@@ -31,10 +28,7 @@ def composed(expression: str, parts: Mapping[str, str]) -> str:
 
 
 def qualified(expression: str, name: Callable[[str, str], str]) -> str:
-    """`expression` with every column as `name` writes it, from its table ("" where none stands there) and name.
-
-    Raises `ExpressionError`, as `name` may.
-    """
+    """`expression` with every column as `name` writes it, from table ("": none) and name. Raises `ExpressionError`."""
     tree = _parsed(expression)
     for column in list(tree.find_all(exp.Column)):
         written = name(column.table, column.name)

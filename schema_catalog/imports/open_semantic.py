@@ -1,7 +1,4 @@
-"""What a file in the Open Semantic Interchange format says (Apache Ossie, `core-spec/spec.md`), in YAML or JSON.
-
-Owns how that format names tables. Both forms of a document are read: models in a list, and one model at the top.
-"""
+"""What a file in the Open Semantic Interchange format says (Apache Ossie, `core-spec/spec.md`), in YAML or JSON."""
 
 from __future__ import annotations
 
@@ -147,7 +144,6 @@ def _of_dataset(dataset: _Dataset, table: TableName, place: Place) -> Statements
 
 
 def _single_keys(dataset: _Dataset) -> set[str]:
-    """The columns that are unique alone."""
     keys = [dataset.primary_key or [], *(dataset.unique_keys or ())]
     return {key[0] for key in keys if len(key) == 1}
 

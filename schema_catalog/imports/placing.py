@@ -1,7 +1,4 @@
-"""Puts what a file says to the tables of a registered database, as a file of knowledge.
-
-Owns which table a name means, and what of the file cannot be said here: each such thing is told with its reason.
-"""
+"""Puts what a file says to the tables of a registered database, as a file of knowledge; tells what cannot be."""
 
 from __future__ import annotations
 
@@ -121,7 +118,6 @@ class _Placing:
         return tuple(blocks.values())
 
     def _text(self, what: str, text: SaidText) -> tuple[str | None, tuple[str, ...]]:
-        """The description and the synonyms that can be said."""
         synonyms: dict[str, str] = {}
         for word in (" ".join(each.split()) for each in text.synonyms):
             if _is_word(word) and len(synonyms) < MOST_WORDS:
@@ -243,7 +239,6 @@ class _Placing:
         return definition
 
     def _table(self, name: TableName) -> TableKey:
-        """Raises `_NotTakenError`."""
         for same in (str.__eq__, _same_folded):
             found = [
                 key
@@ -259,7 +254,6 @@ class _Placing:
         raise _NotTakenError("the database has no such table")
 
     def _column(self, table: TableKey, name: str) -> str:
-        """Raises `_NotTakenError`."""
         columns = self.target.tables[table]
         found = [name] if name in columns else [each for each in columns if _same_folded(each, name)]
         if len(found) != 1:

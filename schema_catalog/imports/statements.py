@@ -1,7 +1,4 @@
-"""What a file of another tool says: before it is known which tables of a database it is about, and as a file of ours.
-
-Owns this vocabulary, which the readers of all formats share, and where in a file something stands.
-"""
+"""What a file of another tool says, and where in it: the vocabulary that the readers of all formats share."""
 
 from __future__ import annotations
 
@@ -125,10 +122,7 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A registered database. `tables`: with their columns.
-
-    Who defines what already: `terms` by their names in lower case, `joins` both ways round.
-    """
+    """A registered database: its tables, and who defines what: `terms` in lower case, `joins` both ways round."""
 
     database: str
     tables: Mapping[TableKey, frozenset[str]]

@@ -1,7 +1,4 @@
-"""What the store says of databases, as the file of it.
-
-Reads the views of `nl_catalog` alone, so that whoever may read those may export, and gets what is open to them.
-"""
+"""What the store says of databases, as the file of it, by the views of `nl_catalog`: what is open to the reader."""
 
 from __future__ import annotations
 
@@ -53,10 +50,7 @@ _ELEMENTS = """
 async def stored_file(
     connection: Connection, databases: Sequence[str], origin: str | None = None
 ) -> KnowledgeFile:
-    """What the store says of `databases`, which are open to the connection's role; all of it in a fixed order.
-
-    `origin`: what the import of that name says, in place of what people say. Verified queries are people's alone.
-    """
+    """What the store says of `databases`, in a fixed order. `origin`: what the import of that name says, not people."""
     names = sorted(set(databases))
     said, tables = _elements(await connection.fetch(_ELEMENTS, names, origin))
     joins = await _joins(connection, names, origin)
@@ -132,7 +126,6 @@ async def _queries(connection: Connection, names: list[str]) -> dict[str, list[Q
 
 
 def _by_database(blocks: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
-    """The blocks of each database, in their order; none of one that has none."""
     found: dict[str, list[T]] = defaultdict(list)
     for name, block in blocks:
         found[name].append(block)

@@ -1,7 +1,6 @@
-"""A file of knowledge taken apart into the single things that it says, with the calls that say each and take it back.
+"""A file of knowledge as the single things that it says, with the calls that say each and take it back.
 
-Owns when two files say the same: white space around texts, the order of synonyms and of tags, and the direction in
-which a join is told mean nothing.
+White space around texts, the order of synonyms and tags, and a join's direction mean nothing.
 """
 
 from __future__ import annotations
@@ -41,10 +40,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing that is said; equal to another that says the same.
-
-    `key`: which one, its database first; `shown` and `value`: for people; `path`: in the file.
-    """
+    """A thing that is said. `key`: which, its database first; `shown` and `value`: for people; `path`: in the file."""
 
     key: tuple[str, ...]
     shown: str = field(compare=False)

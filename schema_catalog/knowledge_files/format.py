@@ -1,8 +1,4 @@
-"""The file in which what a DBA says of databases is kept for review: its format, in YAML.
-
-Owns the format, of which `catalog.schema.json` is the published schema, and where in a file something stands. Does
-not know what the store says: that is `export` and `merge`.
-"""
+"""The YAML file of what a DBA says of databases (`catalog.schema.json`), and where in it something stands."""
 
 from __future__ import annotations
 

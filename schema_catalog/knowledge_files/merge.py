@@ -1,8 +1,4 @@
-"""Makes the store say of databases what a file says of them, by the functions of the schema `nl_catalog`.
-
-Owns what of the two differs and the order of the changes. Works under whatever role the connection has: rights,
-checks and history are those of `nl_catalog` (`sql/0004_saying.sql`, `sql/0005_definitions.sql`).
-"""
+"""Makes the store say of databases what a file says, by `nl_catalog`'s functions, whose rights and checks hold."""
 
 from __future__ import annotations
 
@@ -64,10 +60,7 @@ class Step:
 
 
 async def differences(connection: Connection, source: Wanted) -> tuple[Step, ...]:
-    """What importing `source` would change, in order: first what is taken back.
-
-    Raises `CatalogError` where the file names what the store does not know, or says something twice.
-    """
+    """What importing `source` would change, in order: first what is taken back. Raises `CatalogError`."""
     wanted = source.content
     visible = await open_databases(connection)
     for n, database in enumerate(wanted.databases):
@@ -100,11 +93,7 @@ async def one_at_a_time(connection: Connection) -> None:
 
 
 async def apply(connection: Connection, source: Wanted) -> tuple[Step, ...]:
-    """Makes the store say what `source` says, inside a transaction of the caller's, and returns what was changed.
-
-    Waits for the end of another import's transaction. Raises `CatalogError`, after which the caller's cannot be
-    committed.
-    """
+    """Makes the store say what `source` says; returns the changes. In a transaction; raises `CatalogError`."""
     await one_at_a_time(connection)
     if source.origin is not None:
         await connection.execute("SELECT nl_catalog.import_as($1)", source.origin)

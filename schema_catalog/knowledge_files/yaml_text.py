@@ -1,7 +1,6 @@
 """YAML as people write it for a program: lists, mappings and text, and the line that each stands in.
 
-Owns what of YAML is taken. Anchors, aliases, tags, a second document and a key given twice are refused, so that a file
-means what it shows and does not grow in memory. Whether a text is a number or a truth value is the reader's to say.
+Anchors, aliases, tags, a second document and a key given twice are refused: a file means what it shows.
 """
 
 from __future__ import annotations
@@ -44,10 +43,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def dump(value: object) -> str:
-    """`value`, of text, integers, truth values, sequences and mappings, as YAML that `parse` reads.
-
-    One line for each text that has no line breaks and for each sequence of texts; keys in the order given.
-    """
+    """`value` as YAML that `parse` reads; a text without line breaks, and a sequence of texts, stand on one line."""
     text: str = yaml.serialize(_node(value), Dumper=_DUMPER, allow_unicode=True, width=1_000_000)
     return text
 

@@ -12,24 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from engine.schema_linking.branching import (
-    levels,
-    majority,
-    majority_level,
-    orders,
-    permuted,
-    permuted_level,
-)
-from engine.schema_linking.probes import (
-    Flags,
-    Floats,
+from benchmarks.quality.linking.prediction_sets import (
     Thresholds,
-    at_most,
-    label_conditional,
+    majority,
     marginal,
     nonconformity,
-    question_scores,
+    permuted,
 )
+from engine.schema_linking.branching import levels, majority_level, orders, permuted_level
+from engine.schema_linking.probes import Flags, Floats, at_most
 
 LAYERS, TRIALS, FAR = 5, 60, 4.0
 SHARED = {"independent": 0.0, "dependent": 0.8, "the same": 1.0}
@@ -42,26 +33,24 @@ RARE = 0.05
 
 @dataclass(frozen=True)
 class Drawn:
-    """P(branching point) by layer, (LAYERS, n), and the truth, (n,). `questions`: each decision's."""
+    """P(branching point) by layer, (LAYERS, n), and the truth, (n,)."""
 
     chances: Floats
     branching: Flags
-    questions: np.ndarray[tuple[int], np.dtype[np.int64]]
 
     def right(self, sets: Flags) -> Flags:
         """Whether the sets, (..., n, 2), hold the true label."""
         return np.where(self.branching, sets[..., 1], sets[..., 0])
 
 
-def drawn(random: np.random.Generator, n: int, shared: float, harder: float = 0.0) -> Drawn:
-    """Questions of eight decisions, some of them hard. `harder`: how much less is seen of branching points."""
-    questions = np.repeat(np.arange(n // 8), 8)
-    difficulty = random.normal(size=n // 8)[questions]
+def drawn(random: np.random.Generator, n: int, shared: float) -> Drawn:
+    """Questions of eight decisions, some of them hard."""
+    difficulty = random.normal(size=n // 8).repeat(8)
     branching = random.random(n) < RARE * np.exp(1.2 * difficulty - 0.72)
     common, own = random.normal(size=n), random.normal(size=(LAYERS, n))
     seen = np.sqrt(shared) * common + np.sqrt(1 - shared) * own
-    odds = np.where(branching, 2.5 - harder, 0.0) + seen - 3.0
-    return Drawn(1 / (1 + np.exp(-odds)), branching, questions)
+    odds = np.where(branching, 2.5, 0.0) + seen - 3.0
+    return Drawn(1 / (1 + np.exp(-odds)), branching)
 
 
 Measure = Callable[[np.random.Generator], float]
@@ -78,9 +67,9 @@ class Share:
         return self.mean >= promised - FAR * self.error
 
 
-def share(measure: Measure, trials: int = TRIALS) -> Share:
-    found = [measure(np.random.default_rng(seed)) for seed in range(trials)]
-    return Share(float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(trials)))
+def share(measure: Measure) -> Share:
+    found = [measure(np.random.default_rng(seed)) for seed in range(TRIALS)]
+    return Share(float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(TRIALS)))
 
 
 Calibrate = Callable[[Floats, Flags, float], Thresholds]
@@ -176,22 +165,15 @@ def test_theorem_2_and_the_permutation_s_sets_are_no_larger(layers: int) -> None
 # -- the rare class
 
 
-def on_branching(shared: float, alpha: float, calibrate: Calibrate, harder: float = 0.0) -> Share:
+def on_branching(shared: float, alpha: float, calibrate: Calibrate) -> Share:
     """How often a layer's set holds 1, of branching points alone."""
 
     def measure(random: np.random.Generator) -> float:
-        known, asked = drawn(random, 2_000, shared), drawn(random, 2_000, shared, harder)
+        known, asked = drawn(random, 2_000, shared), drawn(random, 2_000, shared)
         sets = calibrate(known.chances, known.branching, 1 - alpha).sets(asked.chances)
         return float(sets[:, asked.branching, 1].mean())
 
     return share(measure)
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_label_conditional_sets_hold_branching_points_as_promised(alpha: float) -> None:
-    found = on_branching(0.8, alpha, label_conditional)
-    assert found.keeps(1 - alpha)
-    assert found.mean < 1 - alpha + 0.03
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -201,10 +183,6 @@ def test_marginal_sets_do_not(alpha: float) -> None:
     found = on_branching(0.8, alpha, marginal)
     assert not found.keeps(1 - alpha)
     assert found.mean < 0.7
-
-
-def test_other_questions_than_calibrated_break_it() -> None:
-    assert not on_branching(0.8, 0.1, label_conditional, harder=1.0).keeps(0.9)
 
 
 # -- the aggregate, calibrated as a whole
@@ -217,28 +195,16 @@ def along_levels(of_layers: Floats) -> Floats:
     return permuted_level(of_layers, orders(LAYERS, np.arange(of_layers.shape[1])))
 
 
-def aggregate(
-    shared: float,
-    alpha: float,
-    level: Level,
-    *,
-    whole_question: bool,
-    calibrated_by_question: bool,
-    trials: int = TRIALS,
-) -> Share:
-    """How often all is flagged that should be: branching points, or all of a question's."""
+def aggregate(shared: float, alpha: float, level: Level) -> Share:
+    """How often a branching point is flagged."""
 
     def measure(random: np.random.Generator) -> float:
         parts = [drawn(random, n, shared) for n in (1_200, 2_400, 2_400)]
         reference = np.sort(nonconformity(parts[0].chances)[..., 1][:, parts[0].branching])
-        known, asked = (
-            (level(levels(1 - part.chances, reference))[part.branching], part.questions[part.branching])
-            for part in parts[1:]
-        )
-        most = at_most(question_scores(*known) if calibrated_by_question else known[0], 1 - alpha)
-        return float(((question_scores(*asked) if whole_question else asked[0]) <= most).mean())
+        known, asked = (level(levels(1 - part.chances, reference))[part.branching] for part in parts[1:])
+        return float((asked <= at_most(known, 1 - alpha)).mean())
 
-    return share(measure, trials)
+    return share(measure)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -247,22 +213,6 @@ def aggregate(
 def test_the_aggregate_keeps_one_less_alpha_on_branching_points(
     shared: float, level: Level, alpha: float
 ) -> None:
-    found = aggregate(shared, alpha, level, whole_question=False, calibrated_by_question=False)
+    found = aggregate(shared, alpha, level)
     assert found.keeps(1 - alpha)
     assert found.mean < 1 - alpha + 0.03
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("level", [majority_level, along_levels])
-def test_all_of_a_question_s_branching_points_are_flagged_as_promised(level: Level, alpha: float) -> None:
-    found = aggregate(0.8, alpha, level, whole_question=True, calibrated_by_question=True)
-    assert found.keeps(1 - alpha)
-    assert found.mean < 1 - alpha + 0.04
-
-
-def test_decisions_promise_nothing_of_whole_questions() -> None:
-    """Where one question in several has two branching points, each kept by itself is not both kept."""
-    found = aggregate(
-        0.8, 0.1, majority_level, whole_question=True, calibrated_by_question=False, trials=3 * TRIALS
-    )
-    assert not found.keeps(0.9)

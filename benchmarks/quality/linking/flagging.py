@@ -11,8 +11,9 @@ import numpy as np
 
 from benchmarks.harness.drawing import FOLDS, fold_of
 from benchmarks.quality.linking.decided import Decided, Decisions
-from engine.schema_linking.branching import Aggregation, Detector, Kind, majority, orders, permuted
-from engine.schema_linking.probes import Flags, Floats, at_most, marginal
+from benchmarks.quality.linking.prediction_sets import majority, marginal, permuted
+from engine.schema_linking.branching import Aggregation, Detector, Kind, orders
+from engine.schema_linking.probes import Flags, Floats, at_most
 
 Way = Callable[[Detector, Decisions, Decisions, float], Flags]
 """(detector, calibration decisions, decisions, alpha) → which of the decisions are flagged, (m,)."""

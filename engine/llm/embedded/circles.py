@@ -1,8 +1,4 @@
-"""Answers that run in circles: greedy decoding that has written the same tokens again and again seldom stops.
-
-The surer a model gets of the next round the more rounds it has read: where the second one began it was least sure, and
-there stands the likeliest way out. What is written on from there is an answer; what runs on is cut off at the limit.
-"""
+"""Answers that run in circles: written on from where the second round began, where the model was least sure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """llama.cpp's C interface as the `xllamacpp` wheel exports it: the functions that `runtime` calls, with their types.
 
-Owns where the library lies and how its structures are laid out. The layout is no promise of llama.cpp's, so the wheel
-is pinned to one version, and `Runtime` looks whether the context is the one that it asked for.
+The layout of its structures is no promise, so the wheel is pinned to one version and `Runtime` checks its context.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ _KV_UNIFIED = 141
 
 
 SPIN = {"GOMP_SPINCOUNT": "300"}
-"""How often a thread looks whether the other is done before it sleeps, for OpenMP's environment. Alone on two cores a
-token takes 39 ms with it, 36 with a thousand, 50 with none; beside a busy process 63, 80 and 60, and with the library's
-own 300,000 ten times that: it keeps the core that the awaited thread needs."""
+"""How often a thread of OpenMP's looks whether the other is done before it sleeps: with the library's own 300,000 it
+keeps the core that the awaited thread needs."""
 
 
 class ModelParameters(ctypes.Structure):

@@ -1,8 +1,7 @@
-"""The prefix cache: tokens in the sequences of one `Runtime`'s key-value cache.
+"""The prefix cache: tokens in the sequences of one `Runtime`'s key-value cache. One thread drives it.
 
-A new prompt starts from the sequence that shares its longest prefix, of a finished or a running request. What goes
-first is what was not used for long and what would soon be computed again: the end of an answer before a schema that no
-other sequence begins with. Owns the tokens of each sequence and the eviction. Does not decode. One thread drives it.
+A new prompt starts from the sequence that shares its longest prefix. Owns the tokens of each sequence and the eviction:
+first what was not used for long and would soon be computed again.
 """
 
 from __future__ import annotations
@@ -81,7 +80,6 @@ class PrefixCache:
             self.cut(number, 0)
 
     def _longest(self, prompt: tuple[int, ...]) -> tuple[int, int]:
-        """(number of the sequence with the longest common prefix, its usable length in tokens)."""
         shared = [common(s.tokens, prompt) for s in self._sequences]
         source = max(range(len(shared)), key=shared.__getitem__)
         return source, min(shared[source], len(prompt) - 1)
@@ -96,7 +94,6 @@ class PrefixCache:
         return empty[0] if empty else min(others, key=self._worth)
 
     def _worth(self, number: int) -> float:
-        """When it was last used, and how many tokens would be lost with it."""
         sequence = self._sequences[number]
         return sequence.used + (len(sequence.tokens) - sequence.shared) / TOKENS_A_TURN
 
@@ -108,10 +105,7 @@ class PrefixCache:
         return length
 
     def _make_room(self, needed: int, keep: int) -> None:
-        """Evicts idle sequences, those of the least worth first, until `needed` cells are free.
-
-        Counts shared cells once a sequence: an upper bound, so what it frees is enough.
-        """
+        """Evicts idle sequences, the least worth first, until `needed` cells are free; shared cells count once each."""
         idle = sorted(
             (i for i, s in enumerate(self._sequences) if not s.busy and i != keep and s.tokens),
             key=self._worth,

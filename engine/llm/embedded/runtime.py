@@ -1,7 +1,4 @@
-"""llama.cpp in the few calls that the scheduler needs: tokens, batches, logits, the key-value cache.
-
-Owns the model's memory and its C structures. Not thread-safe: the thread of `scheduler` drives it.
-"""
+"""llama.cpp in the few calls that the scheduler needs: its memory and C structures. For one thread."""
 
 from __future__ import annotations
 
@@ -39,10 +36,7 @@ class Slice:
 
 
 class Runtime:
-    """One loaded model and its context.
-
-    Raises `OSError` where the file is missing or no model, or where the library is missing or not the one expected.
-    """
+    """One loaded model and its context. Raises `OSError`."""
 
     def __init__(self, settings: EmbeddedModelSettings) -> None:
         self._library = lib = library.load()
@@ -81,11 +75,7 @@ class Runtime:
         return bool(self._library.llama_vocab_is_eog(self._vocab, token))
 
     def decode(self, slices: Sequence[Slice]) -> list[list[NDArray[np.float32]]]:
-        """Decodes all slices in one pass; returns for each slice the logits asked for, in order.
-
-        The arrays, shape (vocabulary,), are views that the next call overwrites. Raises `MemoryError` where
-        the cache has no room.
-        """
+        """Decodes all slices; of each the logits asked for, views until the next call. Raises `MemoryError`."""
         rows: list[range] = []
         at = 0
         for piece in slices:

@@ -1,12 +1,8 @@
 """Continuous batching over one `Runtime`: every step decodes one batch that serves all running requests.
 
-Prompts are computed one after the other, because the next one usually shares the beginning of the one before it
-(`prefix_cache`): candidates for one question, and questions on one schema, pay for their own tokens alone. Answers are
-written together, because a batch of three costs a CPU less than two and a half times what one costs, and several tokens
-at once where what was written before lets them be guessed (`drafts`). One that runs in circles is led out of them
-(`circles`).
-
-Runs in its own thread; `submit` is for the event loop's thread.
+Prompts are computed one after the other, because the next one usually begins as the one before it (`prefix_cache`);
+answers are written together, several tokens at once where they can be guessed (`drafts`), and led out of circles
+(`circles`). Runs in its own thread; `submit` is for the event loop's.
 """
 
 from __future__ import annotations
@@ -33,8 +29,7 @@ PROMPT_TOKENS_BESIDE_ANSWERS = 64
 """Prompt tokens computed in a step that also writes answers, which would otherwise wait seconds for each token."""
 
 _GRAMMAR_LIMITS = LLParserLimits(max_items_in_row=20_000, step_max_items=5_000_000, verbose_errors=False)
-"""Where a statement names no column yet, that of every table goes on at once: at 24 tables 250,000 items, 60 ms. Of the
-library's own limits (2,000 and 50,000) the second was met at nine tables, behind the first `AS`."""
+"""Where a statement names no column yet, that of every table goes on at once: the library's own limits are too low."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +105,7 @@ class Scheduler:
         self._thread.start()
 
     async def submit(self, request: Request) -> Generated:
-        """The answer; cancelling the awaiting task stops the work at the next step.
-
-        Raises `GrammarProblemError`, and `MemoryError` where the cache has no room.
-        """
+        """The answer; cancelling stops the work at the next step. Raises `GrammarProblemError` and `MemoryError`."""
         loop = asyncio.get_running_loop()
         job = _Job(request, loop.create_future(), loop)
         self._inbox.put(job)
@@ -186,7 +178,6 @@ class Scheduler:
         return matcher
 
     def _place(self, job: _Job) -> None:
-        """Gives the job a sequence that begins with as much of its prompt as the cache holds."""
         request = job.request
         reserved = sum(other.request.max_tokens for other in self._running)
         job.sequence = self._cache.place(request.prompt, request.keep, request.max_tokens, reserved)
@@ -232,10 +223,7 @@ class Scheduler:
         return self._drafts.guess((*request.prompt, *job.answer), min(room, left))
 
     def _write(self, job: _Job, rows: Sequence[NDArray[np.float32]]) -> None:
-        """Chooses a token for each row of logits, as long as the draft agrees with the choice.
-
-        The first row belongs to the last token that was not guessed, each other one to a guessed token.
-        """
+        """A token for each row of logits, as long as the draft agrees; the first is for the last token not guessed."""
         begin = len(job.request.prompt)
         first = len(job.answer)
         guessed = self._cache[job.sequence].tokens[begin + first :]
@@ -285,7 +273,6 @@ class Scheduler:
         return text.lower().startswith(self._runtime.piece(token).lower())
 
     def _keep(self, job: _Job) -> None:
-        """Writes the prompt that has just been computed to the request's file, once."""
         request = job.request
         if request.keep is not None and not job.answer and not request.keep.exists():
             self._runtime.save(job.sequence, request.prompt, request.keep)
@@ -347,7 +334,6 @@ class Scheduler:
         job.top.append(top)
 
     def _allowed(self, job: _Job, logits: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The logits, minus infinity for what the grammar does not allow."""
         if job.matcher is None:
             return logits
         llguidance.numpy.fill_next_token_bitmask(job.matcher, self._mask)

@@ -1,9 +1,7 @@
 """The OpenAI protocol over the scheduler: `/v1/chat/completions`, `/v1/models`, `/health`.
 
-Speaks the part of the protocol that the engine uses, with vLLM's names for what OpenAI has none for:
-`structured_outputs.grammar` (Lark), `continue_final_message`; and `keep_prompt`, which keeps the computed prompt
-between starts. Messages become ChatML, Qwen's format; control
-tokens in a message's text stay text, so that neither a question nor a comment in a schema can end its message.
+With vLLM's names for what OpenAI has none for (`structured_outputs.grammar`, `continue_final_message`), and
+`keep_prompt`. Messages become ChatML; control tokens in a text stay text, so that nothing in it ends its message.
 """
 
 from __future__ import annotations
@@ -187,10 +185,7 @@ def _error(status: int, message: str) -> web.Response:
 
 
 async def serve(settings: EmbeddedModelSettings, name: str, key: str, *, reuse_port: bool) -> None:
-    """Loads the model, listens, writes the base URL as one line to standard output, serves until cancelled.
-
-    `key`: what a request has to show, but for that of its health; `NO_KEY`: nothing. `reuse_port`: of our own user.
-    """
+    """Loads the model, listens, writes the base URL to standard output, serves until cancelled. `key`: of a request."""
     runtime = await asyncio.to_thread(Runtime, settings)
     app = EmbeddedServer(runtime, name, settings.prefixes).application()
     if key != NO_KEY:

@@ -62,10 +62,7 @@ def flags_left_out(
 
 
 def named_flags(question: str, snapshot: Snapshot, lists: Iterable[ValueList]) -> list[Flag]:
-    """The flags all of whose words stand in the question, nothing there denying the first of them.
-
-    Not those that are called as a table is, or a column that is none.
-    """
+    """The flags all of whose words the question says and does not deny, and that no table or column is called."""
     asked = identifier_words(question)
     every = list(_flags(snapshot, lists, asked))
     named = [each for each in every if each.words and set(each.words) <= set(asked)]

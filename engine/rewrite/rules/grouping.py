@@ -1,11 +1,4 @@
-"""Rules about groups and limits.
-
-Rules about groups that PostgreSQL refuses: columns that are shown and not grouped by, aggregates in WHERE.
-
-Rules about LIMIT: rows that are left out although the question asks for all, or by an order that says nothing.
-
-A rule about what a question asks a number for each of, where a statement gives one for all rows.
-"""
+"""Rules about groups that PostgreSQL refuses, numbers for all rows where one for each is asked for, and LIMIT."""
 
 from __future__ import annotations
 
@@ -164,10 +157,7 @@ def asks_for_all(question: str) -> bool:
 
 
 def first_by_words(question: str, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
-    """Columns that hold no digit, by whose order rows are left out: the last of names is not the greatest.
-
-    A question that speaks of an order may mean that of names. `lists`: of columns of few values, all of them.
-    """
+    """Columns without digits by whose order rows are left out, where the question does not speak of an order."""
     if _SORTED.search(question):
         return
     words = {each.column for each in lists if each.values and not any(map(_DIGIT, each.values))}
@@ -204,10 +194,7 @@ _CLOSED = ("group", "having", "windows", "qualify", "with_", "with")
 
 
 def group_by_dimension(statement: Statement, context: Context) -> str | None:
-    """Shows and groups by what the question asks a number for each of; a query of plain rows counts them.
-
-    For a query that shows aggregates alone, or whole rows, or nothing but what it is to be grouped by.
-    """
+    """Shows and groups by what the question asks a number for each of; a query of plain rows counts them."""
     select = statement.tree
     if not isinstance(select, exp.Select) or any(select.args.get(clause) for clause in _CLOSED):
         return None

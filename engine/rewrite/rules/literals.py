@@ -117,11 +117,7 @@ def _reached(statement: Statement, context: Context) -> str | None:
 
 
 def literal_in_its_column(statement: Statement, context: Context) -> str | None:
-    """Compares the first literal that its column is not known to hold with a column that holds it.
-
-    The column is of a table that the same select reads, the column's own before others. Another reading, not a
-    correction: not every value of a column is known.
-    """
+    """Compares the first literal with a column of the same tables that holds it: another reading, no correction."""
     return _moved(_comparisons(statement.tree, statement.scopes), statement.scopes, context)
 
 
@@ -274,10 +270,7 @@ def _with_texts(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Literal]]:
 
 
 def said_value(statement: Statement, context: Context) -> str | None:
-    """Tests each value that the question names and the statement does not, where one column near holds it.
-
-    Of the tables read, or of one that is joined without repeating a row. Not beside another test of that column.
-    """
+    """Tests each value that the question names and the statement does not, where one column near holds it."""
     select, scopes = statement.tree, statement.scopes
     if not isinstance(select, exp.Select):
         return None

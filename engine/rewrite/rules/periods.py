@@ -40,10 +40,7 @@ def whole_period(statement: Statement, context: Context) -> str | None:
 
 
 def text_as_period(statement: Statement, _context: Context) -> str | None:
-    """Reads a text that says a year or a month, beside a date, as all of its days; another pattern as one of its text.
-
-    `day = '2018-02'`, `day LIKE '2024%'`; of `date_trunc` the first day, which is what it gives.
-    """
+    """Reads a text that says a year or month beside a date as all of its days (`day LIKE '2024%'`); or as text."""
     changed = []
     for node in list(statement.tree.find_all(*_COMPARISONS, exp.NEQ, exp.Like, exp.ILike)):
         meant = _as_period(node, statement.scopes)
@@ -128,10 +125,7 @@ def _type(node: exp.Expr, scopes: Scopes) -> str:
 
 
 def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.Condition | None:
-    """The comparison with whole periods; None where it says so already, or names no first or last day of one.
-
-    `timed`: the column holds times of day, so that its days end at the next one.
-    """
+    """The comparison with whole periods; None where it says so already. `timed`: days end at the next one."""
     if isinstance(node, exp.Between):
         return _meant_between(node, periods) if timed else None
     period, day = _holding(node.expression, periods), _day(node.expression)

@@ -110,11 +110,7 @@ def _holder(column: exp.Column, scopes: Scopes, context: Context) -> str | None:
 
 
 def join_missing_tables(statement: Statement, context: Context) -> str | None:
-    """Joins each table that columns are qualified by and FROM does not hold, along the shortest chain of references.
-
-    A table that no chain reaches stays missing: the check of names will say so. An alias that FROM does not give stands
-    for the table that it may be short for and that has its columns.
-    """
+    """Joins each table that columns are qualified by and FROM lacks, along the shortest chain of references."""
     joined: list[str] = []
     queries = {query.alias for query in statement.tree.find_all(exp.CTE)}
     for select in list(statement.tree.find_all(exp.Select)):
@@ -147,10 +143,7 @@ def _missing(select: exp.Select, scopes: Scopes) -> list[tuple[str, Table]]:
 
 
 def _meant(schema: str, name: str, columns: Collection[str], scopes: Scopes) -> Table | None:
-    """The table that a qualifier means: of several of the name the one with all the columns, or the search path's.
-
-    Where there is none of the name: the one table with the columns that it may be an alias of.
-    """
+    """The table that a qualifier means: by name, with all the columns, on the search path; else as an alias."""
     tables = [each for each in scopes.called.get(name, ()) if schema in ("", each.schema)]
     if not tables and not schema:
         tables = _holders(_abbreviated(name, scopes), columns)
@@ -227,11 +220,7 @@ def _rejoined(
 def _joined_anew(
     select: exp.Select, scopes: Scopes, references: ForeignKeyGraph, wanted: Callable[[_Joined], bool]
 ) -> list[str]:
-    """Puts joins by references in the place of those `wanted` that are not; the names of the tables so joined.
-
-    Nothing where a table is there twice, a join is no plain equality, or the way from one table to another is not one
-    alone.
-    """
+    """Puts joins by references in the place of others; the tables so joined, none where a way is not the only one."""
     reads = scopes.reads[id(select)]
     joins = [_compared(join, reads[:at], reads[at]) for at, join in enumerate(from_parts(select)) if at]
     tables = {read.table.key: read for read in reads if read.table is not None}

@@ -1,9 +1,4 @@
-"""Rules about one row and many: "not", "both", and rows that are shown several times.
-
-Rules about "not", "both" and exclusion: where one row of many is tested and all of them are meant.
-
-Rules about rows that are shown once for each of many others, and about tables that are joined for nothing.
-"""
+"""Rules about one row and many: "not", "both", rows that are shown several times, and tables joined for nothing."""
 
 from __future__ import annotations
 
@@ -37,10 +32,7 @@ _TWO = 2
 
 
 def none_of_them(statement: Statement, context: Context) -> str | None:
-    """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`: not one of a student's pets is.
-
-    With `kind = 'dog'` beside it, which says all of one row already, the pets stay joined as well.
-    """
+    """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`: none of a student's pets is."""
     word = _NEGATION.search(context.question)
     joined = join_tree(statement.tree, statement.scopes)
     if word is None or joined is None:
@@ -113,10 +105,7 @@ def _excluded_values(joined: JoinTree, denial: _Denial) -> exp.Query | None:
 
 
 def _denial(test: exp.Expr, joined: JoinTree) -> _Denial | None:
-    """Of `c <> …`, `NOT c LIKE …` and `NOT c IN (…)`; None for another part of WHERE.
-
-    A query in it may read no table of the statement around it.
-    """
+    """Of `c <> …`, `NOT c LIKE …`, `NOT c IN (…)`, without outer tables; None for another part of WHERE."""
     if isinstance(test, exp.NEQ):
         positive: exp.Expr = exp.EQ(this=test.this.copy(), expression=test.expression.copy())
     elif isinstance(test, exp.Not) and isinstance(test.this, exp.EQ | exp.Like | exp.ILike | exp.In):
@@ -269,11 +258,7 @@ def _matched(joined: JoinTree, many: Sequence[Branch]) -> list[Branch]:
 
 
 def drop_total_join(statement: Statement, context: Context) -> str | None:
-    """Removes a table of which nothing is used where the join keeps every row and repeats none.
-
-    That is: by a foreign key that PostgreSQL enforces, over columns that are never NULL, to the key of a table of which
-    everyone sees every row.
-    """
+    """Removes an unused table where an enforced key over columns that are never NULL keeps and repeats no row."""
     joined = join_tree(statement.tree, statement.scopes)
     if joined is None:
         return None
@@ -301,10 +286,7 @@ def _total(joined: JoinTree, branch: Branch, context: Context) -> bool:
 
 
 def drop_unasked_join(statement: Statement, context: Context) -> str | None:
-    """Removes tables of which nothing is used and that the question does not name: of each query of a set operation.
-
-    Where they repeat rows of others, only what the schema linker is sure that the question is not about.
-    """
+    """Removes tables that are neither used nor named; those that repeat rows only where the linker is sure."""
     dropped: list[str] = []
     for select in _queries(statement.tree):
         joined = join_tree(select, statement.scopes, grouped=True)

@@ -1,8 +1,4 @@
-"""One client's login at the gateway: the driver of `protocol.auth.login`.
-
-Owns the client's bytes from the challenge to the end of the login, and the waits in between: for `auth_query`, and for
-the derivation of keys. Knows nothing of the session after it.
-"""
+"""One client's login at the gateway: the driver of `protocol.auth.client_login`, and its waits for secrets and keys."""
 
 from __future__ import annotations
 
@@ -69,11 +65,7 @@ class Authentication:
         self._ended = False
 
     def begin(self) -> None:
-        """Sends the first challenge, now or when the secret has been looked up.
-
-        Raises:
-            ProtocolViolationError: As `receive`.
-        """
+        """Sends the first challenge, now or when the secret has been looked up. Raises `ProtocolViolationError`."""
         user = self._client.user
         shown = {Method.CERT: self._client.certificate_name, Method.PEER: self._client.unix_user}.get(
             self._method, user
@@ -86,11 +78,7 @@ class Authentication:
             self._challenge(self._login_service.auth_file_secret(user))
 
     def receive(self, data: bytes) -> None:
-        """Takes bytes from the client.
-
-        Raises:
-            ProtocolViolationError: They are no response, or too many.
-        """
+        """Takes bytes from the client. Raises `ProtocolViolationError`: they are no response, or too many."""
         self._buffer += data
         self._take_responses()
         if not self._ended and len(self._buffer) > AUTHENTICATION_LIMIT:

@@ -1,9 +1,7 @@
-"""The listening sockets of a worker, and TLS with clients.
+"""The listening sockets of a worker, and TLS with clients: from `accept` to the first byte not about encryption.
 
-Owns a connection from `accept` to the first byte that is not about encryption. Where TLS is off, connections go
-to `ClientStartup` as they are. Where it is on, the few bytes before the handshake are read from the bare socket, never
-one more than needed: a byte that came too early can then be told from one that TLS protects (CVE-2021-23214),
-and direct TLS needs no bytes put back.
+With TLS the bytes before the handshake are read from the bare socket, never one more than needed: a byte that came too
+early can then be told from one that TLS protects (CVE-2021-23214), and direct TLS needs none put back.
 """
 
 from __future__ import annotations
@@ -100,11 +98,7 @@ class Listener:
             self._context.login_service.release(sock)
 
     async def _first_bytes(self, sock: socket.socket) -> tuple[bytes, bool]:
-        """The first bytes that are not about encryption, and whether a TLS handshake comes next.
-
-        Raises:
-            EOFError: The client left, sent bytes before the handshake, or too many clients are logging in.
-        """
+        """The first bytes that are not about encryption, and whether a TLS handshake comes next. Raises `EOFError`."""
         loop = asyncio.get_running_loop()
         for _ in range(2):
             head = await _first_byte(sock)
@@ -125,11 +119,7 @@ class Listener:
         return b"", False
 
     async def _admit_login(self, sock: socket.socket) -> None:
-        """Admits the client before the handshake, which is expensive.
-
-        Raises:
-            EOFError: Too many clients are logging in; the client has been told.
-        """
+        """Admits the client before the handshake, which is expensive. Raises `EOFError`."""
         if not self._context.login_service.admit(sock):
             reply = codec.encode_fatal(TOO_MANY_LOGINS)
             await asyncio.get_running_loop().sock_sendall(sock, reply)
@@ -157,7 +147,6 @@ def _close_socket(sock: socket.socket) -> None:
 
 
 async def _first_byte(sock: socket.socket) -> bytes:
-    """Waits for the first byte and returns it without consuming it."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
     descriptor = sock.fileno()

@@ -13,11 +13,7 @@ _ANY = ("0.0.0.0", "::")  # noqa: S104 - what `*` asks for
 
 
 def bind(settings: GatewaySettings) -> list[socket.socket]:
-    """TCP sockets that listen on the addresses of `settings`; port 0 becomes one port for all of them.
-
-    Raises:
-        OSError: An address cannot be bound.
-    """
+    """TCP sockets on the addresses of `settings`; port 0 becomes one port for all of them. Raises `OSError`."""
     names = [name.strip() for name in settings.listen_addr.split(",") if name.strip()]
     bound: list[socket.socket] = []
     port = settings.listen_port
@@ -55,11 +51,7 @@ def _listening(family: int, address: tuple[str, int], settings: GatewaySettings)
 
 
 def bind_unix(settings: GatewaySettings, port: int) -> socket.socket:
-    """The Unix socket in `unix_socket_dir`. A socket that a dead process left behind is replaced.
-
-    Raises:
-        OSError: It cannot be bound, or another process listens there.
-    """
+    """The Unix socket in `unix_socket_dir`. A socket that a dead process left behind is replaced. Raises `OSError`."""
     path = Path(settings.unix_socket_dir) / f".s.PGSQL.{port}"
     if path.is_socket() and not _is_alive(path):
         path.unlink()

@@ -1,8 +1,4 @@
-"""The startup of a client: its first packets, its login, and the choice between session and console.
-
-Owns a connection until a session or the console takes it over, the login at the gateway included. The TLS handshake is
-`listener`'s, and has happened before.
-"""
+"""The startup of a client: its first packets, its login, and the choice between session and console."""
 
 from __future__ import annotations
 
@@ -142,7 +138,6 @@ class ClientStartup(asyncio.Protocol):
                     self._route(self._client)
 
     def _startup_refusal(self, startup: Startup) -> ErrorReply | None:
-        """The error that refuses this packet, None where it can begin a session."""
         major, minor = startup.version
         if major != codec.MAJOR_VERSION:
             supported = f"{codec.MAJOR_VERSION}.0 to {codec.MAJOR_VERSION}.{codec.NEWEST_MINOR}"

@@ -44,11 +44,7 @@ class Admin(Protocol):
         """The values that the console's tables are built from."""
 
     async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
-        """The rows of a view that the engine provides.
-
-        Raises:
-            NLError: The engine does not answer.
-        """
+        """The rows of a view that the engine provides. Raises `NLError`: the engine does not answer."""
 
     async def shut_all_down(self, how: ShutdownMode) -> None:
         """Ends all workers."""
@@ -92,7 +88,6 @@ async def _show(admin: Admin, view: str) -> CommandResult:
 
 
 async def _on_all_workers(admin: Admin, verb: str, argument: str) -> CommandResult:
-    """Every worker does it; the first failure is the outcome."""
     answers = await admin.ask_all(WorkerRequest(verb, argument))
     for answer in answers:
         if answer.error is not None:

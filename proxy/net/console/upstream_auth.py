@@ -1,8 +1,6 @@
 """Authenticates a console user at the server: its login there is relayed, and closed when it has succeeded.
 
-Used where the gateway keeps no secrets itself. It is as strong as the server's own check of the same role: a
-client that passes could connect to the server as that role. A server that asks for no proof shows nothing about the
-client: it may trust the gateway's address.
+A server that asks for no proof shows nothing about the client: it may trust the gateway's address.
 """
 
 from __future__ import annotations
@@ -33,10 +31,7 @@ _UNREACHABLE = ErrorReply("08001", "the gateway cannot connect to the upstream s
 
 
 class UpstreamAuth(asyncio.Protocol):
-    """The client's side of the relayed login. `binding`: the channel binding data of the client's side.
-
-    `succeeded` is called when the server has let the client in, with whether it had asked for a proof.
-    """
+    """The client's side of the login. `succeeded` is told whether the server asked for a proof."""
 
     def __init__(
         self,

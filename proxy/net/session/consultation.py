@@ -1,8 +1,4 @@
-"""One request to the engine on behalf of a session, with progress notices for the client and loans of its server.
-
-Owns the progress timer and the queue of borrowers; one of them has the server at a time. Decides nothing about the
-protocol: that is `proxy.protocol.session`.
-"""
+"""One request to the engine on behalf of a session: its progress timer, and the queue of the server's borrowers."""
 
 from __future__ import annotations
 

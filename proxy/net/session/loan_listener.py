@@ -1,8 +1,7 @@
 """The listening socket on which the engine borrows the servers of sessions that wait for it.
 
-Owns the listening socket, the tokens, and a borrower's connection up to the point where a consultation has it. A
-token is valid for one question; its holder may act as that question's asker, so it goes to the engine alone: over a
-Unix socket in the runtime directory (mode 700), or, where the engine is elsewhere, over the address of `lend_addr`.
+A token is valid for one question; its holder may act as the asker, so it goes to the engine alone: over a Unix socket
+in the runtime directory (mode 700), or over the address of `lend_addr`.
 """
 
 from __future__ import annotations
@@ -44,11 +43,7 @@ class LoanListener:
         self._endpoint: tuple[str, int] | None = None
 
     async def open(self) -> None:
-        """Listens.
-
-        Raises:
-            OSError: The address cannot be bound, or the directory cannot be used.
-        """
+        """Listens. Raises `OSError`: the address cannot be bound, or the directory cannot be used."""
         loop = asyncio.get_running_loop()
         if self._address:
             self._server = await loop.create_server(lambda: LoanConnection(self), self._address, 0)

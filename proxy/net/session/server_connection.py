@@ -1,8 +1,4 @@
-"""The server's side of a session: how it gets its connection there, and every event of that connection.
-
-Owns the task that dials where no prewarmed socket is usable, and the bytes that such a socket was sent before the
-server has answered on it. A session drops `ServerAcquisition` once its server is confirmed.
-"""
+"""The server's side of a session: how it gets its connection there, and every event of that connection."""
 
 from __future__ import annotations
 
@@ -73,10 +69,7 @@ class ServerConnection(asyncio.Protocol):
 
 
 def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
-    """What the server had sent before a write to it failed, in chunks: a transport reads no more from then on.
-
-    Only to be called before the transport has closed its socket. Nothing where there is TLS between.
-    """
+    """What the server sent before a write to it failed, in chunks; before its socket is closed, none with TLS."""
     if transport.get_extra_info("ssl_object") is not None:
         return
     descriptor = transport.get_extra_info("socket").fileno()

@@ -1,8 +1,4 @@
-"""One client's connection and its upstream connection: bytes in, commands carried out.
-
-Owns the two transports, the flow control between them, and the task that asks the engine; the server's connection comes
-from `server_connection`. Decides nothing about the protocol: that is `proxy.protocol.session`.
-"""
+"""One client's connection and its upstream connection: bytes in, commands carried out. The protocol is `session`'s."""
 
 from __future__ import annotations
 
@@ -163,7 +159,6 @@ class SessionConnection(asyncio.Protocol):
         self._regulate()
 
     def _regulate(self) -> None:
-        """Reads from the client unless its bytes have nowhere to go."""
         pause = self._upstream_full or self._session.backlogged
         if pause is self._paused or self._client is None or self._client.is_closing():
             return

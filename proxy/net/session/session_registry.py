@@ -1,7 +1,4 @@
-"""The sessions of a worker: their clients, their traffic, and the databases that are closed to new ones.
-
-Owns the registries and the counts. Every session is in it from its first byte to its last.
-"""
+"""The sessions of a worker, each from first byte to last, their traffic, and the databases closed to new ones."""
 
 from __future__ import annotations
 

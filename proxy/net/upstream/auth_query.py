@@ -1,9 +1,7 @@
 """`auth_query`: reads roles' secrets from the upstream, over a few connections of the gateway's own, for a while.
 
-Owns these connections, opened as `auth_user`, the queries under way and the cache of one worker; a failed query
-gives no secret, and is not cached. Nothing that a client sent reaches it but the role's name, as a bind
-parameter: the search path and every other setting are ours (a client's `search_path` would else decide which function
-the query calls, CVE-2025-12819).
+Owns these connections and the cache of one worker; a failed query gives no secret and is not cached. Nothing that a
+client sent reaches it but the role's name, as a bind parameter: every setting is ours (CVE-2025-12819).
 """
 
 from __future__ import annotations
@@ -50,12 +48,7 @@ class AuthQueryConnection(asyncio.Protocol):
     async def open(
         dialer: Dialer, settings: GatewaySettings, login_handler: LoginHandler
     ) -> AuthQueryConnection:
-        """One that is logged in; `login_handler` does that.
-
-        Raises:
-            OSError: The server cannot be reached.
-            AuthQueryError: It does not let `auth_user` in.
-        """
+        """One that is logged in; `login_handler` does that. Raises `OSError` and `AuthQueryError`."""
         connection = AuthQueryConnection(settings)
         ready = connection._expect()
         try:
@@ -72,11 +65,7 @@ class AuthQueryConnection(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing() and self._answer is None
 
     async def fetch_secret(self, user: str) -> Secret | None:
-        """The secret of `user`; None where there is no such role, or it may not log in.
-
-        Raises:
-            AuthQueryError: The query fails, or the connection ends (it is not `usable` then).
-        """
+        """The secret of `user`; None where there is no such role, or it may not log in. Raises `AuthQueryError`."""
         answer = self._expect()
         parse = codec.encode_parse(Parse(b"", self._settings.auth_query.encode(), ()))
         name = user.encode("utf-8", "surrogateescape")
@@ -147,7 +136,6 @@ class AuthQueryConnection(asyncio.Protocol):
 
 
 def _row(message: bytes) -> _Row:
-    """The first two columns of a DataRow."""
     values = [
         None if value is None else value.decode("utf-8", "replace") for value in codec.decode_row(message)
     ]

@@ -38,11 +38,7 @@ class Dialer:
         return settings.upstream_host, settings.upstream_port, settings.server_tls_sslmode
 
     async def dial(self, factory: Callable[[], asyncio.Protocol]) -> None:
-        """Connects; `factory`'s protocol is told of it by `connection_made`.
-
-        Raises:
-            OSError: The server cannot be reached, or not in time (`TimeoutError`).
-        """
+        """Connects; `factory`'s protocol is told of it by `connection_made`. Raises `OSError` and `TimeoutError`."""
         settings = self._settings
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(settings.server_connect_timeout):
@@ -54,11 +50,7 @@ class Dialer:
                 await loop.create_connection(factory, settings.upstream_host, settings.upstream_port)
 
     async def send_once(self, packet: bytes) -> None:
-        """Sends a packet on a connection of its own and waits until the server closes it (CancelRequest).
-
-        Raises:
-            OSError: As `dial`.
-        """
+        """Sends a packet on a connection of its own and waits until the server closes it. Raises as `dial`."""
         sent = _OneWay(packet)
         try:
             await self.dial(lambda: sent)
@@ -69,8 +61,6 @@ class Dialer:
 
 
 class _OneWay(asyncio.Protocol):
-    """Writes one packet and waits for the end of the connection."""
-
     def __init__(self, packet: bytes) -> None:
         self._packet = packet
         self._transport: asyncio.Transport | None = None
@@ -119,7 +109,6 @@ async def _connect_with_tls(
 
 
 def _accepts_tls(reply: bytes, mode: TLSMode) -> bool:
-    """Whether the server is going to speak TLS."""
     if reply == b"S":
         return True
     if reply != b"N":
@@ -131,8 +120,6 @@ def _accepts_tls(reply: bytes, mode: TLSMode) -> bool:
 
 
 class _TLSRequest(asyncio.Protocol):
-    """Sends SSLRequest and takes the reply."""
-
     def __init__(self, answer: asyncio.Future[bytes]) -> None:
         self._answer = answer
         self._transport: asyncio.Transport | None = None

@@ -1,8 +1,6 @@
-"""The server's login phase, where the gateway takes part in it.
+"""The server's login phase, where the gateway takes part in it: a protocol before the session's own until it is over.
 
-Owns a protocol in front of a session's own until the server has accepted the login, and removes it then:
-a session without a `LoginHandler` never creates it, and one with it has no cost afterwards.
-Also owns the threads that derive keys, so that no session waits for it; their queue is bounded by the logins under way.
+Also owns the threads that derive keys; their queue is bounded by the logins under way.
 """
 
 from __future__ import annotations
@@ -47,11 +45,7 @@ _ERROR = ord("E")
 
 @dataclass(frozen=True, slots=True)
 class ServerChannel:
-    """The connection to the server.
-
-    `binding`: the hash of its certificate, None without TLS. `trusted`: whether the server's certificate was
-    checked, or the connection does not leave this machine.
-    """
+    """The connection to the server. `binding`: its certificate's hash, None without TLS; `trusted`: or local."""
 
     binding: bytes | None
     trusted: bool
@@ -66,10 +60,7 @@ class LoginReply:
 
 
 class GatewayLogin:
-    """The gateway logs in for the client. `refused` is called where the server does not let it in.
-
-    `ended`: whether the phase is over; bytes pass from then on.
-    """
+    """The gateway logs in for the client; bytes pass once `ended`. `refused`: called where it is not let in."""
 
     def __init__(
         self,
@@ -90,11 +81,7 @@ class GatewayLogin:
         self._method_check.bind(trusted=channel.trusted)
 
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
-        """Takes a whole message of the server's. The next is given only after a future that was returned is done.
-
-        Raises:
-            UpstreamRefusedError: The login cannot go on; the future can raise it, too.
-        """
+        """Takes a whole message; the next when a returned future is done. Both may raise `UpstreamRefusedError`."""
         self._method_check.check(message)
         self.ended = self._method_check.ended
         if message[0] == _ERROR:
@@ -109,11 +96,7 @@ class GatewayLogin:
 
 
 class RelayedLogin:
-    """The client logs in itself, and cannot bind to the server's certificate.
-
-    `binding` is the hash of the certificate that the client sees, None without TLS: the same on both sides is no
-    obstacle.
-    """
+    """The client logs in itself. `binding`: the hash of the certificate that it sees, None without TLS."""
 
     def __init__(self, binding: bytes | None, method_check: MethodCheck) -> None:
         self._binding = binding

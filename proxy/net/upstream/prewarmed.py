@@ -1,11 +1,7 @@
 """Sockets to the server that are dialled ahead of the client: startup and login stay the client's own.
 
-Owns them from the dial to the client, and `FirstReplyFilter`, the protocol in front of a session until the server has
-answered on one. A prewarmed socket has cost the server its fork, and the handshake where there is TLS; it belongs to no
-role and no database, and it holds none of `max_connections`. How many there should be `PrewarmTarget` says.
-
-The server read its pg_hba.conf, and decided whether it accepts clients, when it forked. So prewarmed sockets do not
-live long, and one that is refused for such a reason is replaced by a new one.
+Owns them from the dial to the client, and `FirstReplyFilter`, which stands before a session until the server has
+answered on one. The server read pg_hba.conf when it forked: so they do not live long, and a refused one is replaced.
 """
 
 from __future__ import annotations
@@ -72,10 +68,7 @@ new one."""
 
 
 class PrewarmPool:
-    """The prewarmed sockets of one worker, for one upstream.
-
-    `spawn` runs a task that its owner ends. `limit`: how many there may be. `lifetime`: seconds that one may wait.
-    """
+    """The prewarmed sockets of one worker. `limit`: at most; `lifetime`: seconds; `spawn` runs its owner's tasks."""
 
     def __init__(
         self,
@@ -207,10 +200,7 @@ class PrewarmPool:
 
 
 class PrewarmedSocket(asyncio.Protocol):
-    """One socket that waits for a client.
-
-    `waiting_since`: when it was connected, by the monotonic clock. `connected`: the same in seconds since the epoch.
-    """
+    """A socket that waits for a client. `waiting_since`: on the monotonic clock; `connected`: since the epoch."""
 
     def __init__(self, pool: PrewarmPool) -> None:
         self._pool = pool
@@ -289,7 +279,6 @@ class FirstReplyFilter(asyncio.Protocol):
 
 
 def _is_complete(head: bytes) -> bool:
-    """Whether the first message is no error, or a whole one."""
     return head[0] != _ERROR or message_end(head) is not None
 
 

@@ -1,7 +1,6 @@
 """The state that the connections of one worker share: settings, the objects made from them, registries and tasks.
 
-Owns those values and replaces them at a reload; also the cancel keys of one worker, of which an
-unknown one is passed to its siblings, and then to the server. Knows no connection's class, and not the worker.
+Replaces them at a reload. An unknown cancel key is passed to the siblings, and then to the server.
 """
 
 from __future__ import annotations
@@ -96,11 +95,7 @@ class CancelKeys:
         """Key → session or console that it cancels."""
 
     async def cancel(self, request: CancelRequest) -> None:
-        """Carries out a cancel request: at the worker that has the session, and at the server where it must know.
-
-        Raises:
-            OSError: The server cannot be reached.
-        """
+        """Carries out a cancel request, at the worker that has the session and at the server. Raises `OSError`."""
         owner = self.owners.get(request.key)
         if owner is None:
             async with self._unknown_keys:
@@ -170,13 +165,7 @@ class GatewayContext:
         self._ids = 0
 
     def adopt(self, settings: GatewaySettings) -> None:
-        """Goes over to `settings`, or changes nothing.
-
-        Raises:
-            ValueError: They need a restart.
-            OSError: A file cannot be read.
-            AccessError: A file cannot be used.
-        """
+        """Goes over to `settings`, or changes nothing. Raises `ValueError`, `OSError` and `AccessError`."""
         loaded = access.load(settings)
         if (loaded.client_tls is None) is not (self.access.client_tls is None):
             raise ValueError("client_tls_sslmode: turning TLS on or off needs a restart")

@@ -1,8 +1,6 @@
 """One gateway worker: its start and stop, and the requests of its siblings and of the console.
 
-Owns the verbs of `WorkerRequest`, the report, and the steps from SHUTDOWN until no client is connected. The state that
-its connections share is in `context`; which workers a command is for, in `console_connection`. Does not know the
-protocol.
+Owns the verbs of `WorkerRequest`, the report, and the steps from SHUTDOWN until no client is connected.
 """
 
 from __future__ import annotations
@@ -49,10 +47,7 @@ _TLS_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class WorkerPlacement:
-    """How a worker is placed in its gateway. `sockets`: descriptors to listen on; empty: it binds its own.
-
-    `supervisor`: the process that decides about the end of all workers, None where the worker is alone.
-    """
+    """How a worker is placed. `sockets`: to listen on, empty: its own; `supervisor`: None where it is alone."""
 
     sockets: tuple[int, ...] = ()
     supervisor: int | None = None
@@ -83,11 +78,7 @@ class Worker:
     # -- life
 
     async def start(self) -> None:
-        """Listens.
-
-        Raises:
-            OSError: The address cannot be bound, or the runtime directory cannot be used.
-        """
+        """Listens. Raises `OSError`: the address cannot be bound, or the runtime directory cannot be used."""
         context = self.context
         settings = context.settings
         context.pump = pump.start()
@@ -171,10 +162,7 @@ class Worker:
         self.context.prewarm_pool.close()
 
     async def _drain(self, how: ShutdownMode) -> None:
-        """Waits for the last session; `WAIT_FOR_SERVERS` ends each as soon as it is at rest.
-
-        Clients that have connected already may log in where clients are waited for: a rolling restart refuses none.
-        """
+        """Waits for the last session; `WAIT_FOR_SERVERS` ends each at rest. Clients already connected may log in."""
         context = self.context
         until = time.monotonic() + (_PENDING_LOGIN_SECONDS if how is ShutdownMode.WAIT_FOR_CLIENTS else 0)
         while context.sessions.connections or (context.pending_clients and time.monotonic() < until):

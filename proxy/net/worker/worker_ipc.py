@@ -1,8 +1,6 @@
-"""How the workers of one gateway talk to each other: a Unix socket each, in a directory of their own.
+"""How the workers of one gateway talk to each other: a Unix socket each, in a directory that only the owner can open.
 
-Owns the sockets, the requests and their deadline. Every process that serves a gateway finds the others by the
-names in the directory, those that only finish their last sessions included; a name that no process answers to is
-removed. Requests are not authenticated: only the owner can open directory and sockets.
+Every process finds the others by the names in it, also those that finish their last sessions; a dead name is removed.
 """
 
 from __future__ import annotations
@@ -63,11 +61,7 @@ class WorkerChannel:
         self._server: asyncio.Server | None = None
 
     async def open(self) -> None:
-        """Listens.
-
-        Raises:
-            OSError: The directory cannot be used, belongs to another user, or its path is too long.
-        """
+        """Listens. Raises `OSError`."""
         if (excess := len(os.fsencode(self._directory / _LONGEST_NAME)) - _LONGEST) > 0:
             reason = f"runtime_dir is too long for the sockets in it, by {excess} bytes"
             raise OSError(errno.ENAMETOOLONG, reason, str(self._directory))
@@ -116,17 +110,11 @@ async def _ask_sibling(path: Path, request: WorkerRequest) -> WorkerAnswer | Non
 
 
 def _forget(path: Path) -> None:
-    """Removes the name of a process that is no more."""
     path.unlink(missing_ok=True)
 
 
 async def ask_worker(path: Path, request: WorkerRequest, seconds: float = _DEADLINE) -> WorkerAnswer:
-    """Asks the process that listens at `path`.
-
-    Raises:
-        OSError: It cannot be reached, or not in time.
-        msgspec.MsgspecError: Its answer is not understood.
-    """
+    """Asks the process that listens at `path`. Raises `OSError` and `msgspec.MsgspecError`."""
     async with asyncio.timeout(seconds):
         reader, writer = await asyncio.open_unix_connection(str(path), limit=_LIMIT)
         try:

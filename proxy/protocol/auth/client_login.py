@@ -1,9 +1,7 @@
 """The client's login at the gateway: challenges and the check of responses.
 
-Owns the order of messages of each method. Which method applies and where the secret comes from is decided by
-the caller. A login ends with `LoginAccepted`, which sends nothing yet, or with `LoginRefused`, which tells the client
-the same for every cause. Its messages and its computation are the same for a role that does not exist as for one
-that does.
+`LoginAccepted` sends nothing yet; `LoginRefused` says the same for every cause. Messages and computation are the same
+for a role that does not exist.
 """
 
 from __future__ import annotations
@@ -63,10 +61,7 @@ LoginStep = SendToClient | DeriveKeys | LoginAccepted | LoginRefused
 
 @dataclass(frozen=True, slots=True)
 class ChallengeInputs:
-    """The random inputs of one login: the server's part of the nonce, a salt, and the mock verifier.
-
-    `mock_verifier`: of a role that does not exist; `asks_scram` and `derives_keys`: as in `MockRole`.
-    """
+    """The random inputs of one login: nonce, salt, a mock role's verifier; the rest as in `MockRole`."""
 
     nonce: str
     salt: bytes

@@ -1,7 +1,6 @@
-"""Host rules: which clients may connect, and by which method they are authenticated.
+"""Host rules: which clients may connect, and by which method: the part of pg_hba.conf that PgBouncer reads.
 
-Owns the format of `auth_hba_file`: the part of pg_hba.conf that PgBouncer reads. The first rule that matches
-decides; where none does the client is refused. A line that cannot be understood refuses the whole file: a
+The first rule that matches decides, else the client is refused. A line that is not understood refuses the whole file: a
 skipped `reject` would open what it closes.
 """
 
@@ -101,11 +100,7 @@ def decide(rules: tuple[HBARule, ...], origin: ClientOrigin, database: str, user
 
 
 def parse_rules(text: str) -> tuple[HBARule, ...]:
-    """The rules of a file, in order.
-
-    Raises:
-        HBAError: A line cannot be understood.
-    """
+    """The rules of a file, in order. Raises `HBAError`: a line cannot be understood."""
     rules = []
     for number, line in enumerate(text.splitlines(), 1):
         fields = _fields(line, number)
@@ -179,7 +174,6 @@ def _refuse_unsupported(words: list[HBAName], number: int) -> None:
 
 
 def _networks(fields: list[str], number: int) -> tuple[tuple[Network, ...], int]:
-    """The networks of an address, and how many fields it takes."""
     if fields[0] == "all":
         return (), 1
     try:

@@ -1,8 +1,6 @@
-"""SCRAM-SHA-256 (RFC 5802, RFC 7677) for both roles that the gateway plays, without I/O.
+"""SCRAM-SHA-256 (RFC 5802, RFC 7677) for both roles that the gateway plays, without I/O. Parsing is strict.
 
-`ServerExchange` proves a client, `ClientExchange` proves the gateway to the upstream. Parsing is strict: an
-attribute out of place, a second `=` or loose base64 ends the exchange. Nonces come from the caller, and so does the
-one slow step, which is a value (`KeyDerivation`) that the caller carries out in a thread.
+Nonces come from the caller, and so does the slow step: a `KeyDerivation` that is carried out in a thread.
 """
 
 from __future__ import annotations
@@ -142,11 +140,7 @@ class KeyDerivation:
 
 
 class ServerExchange:
-    """One client's proof. `binding`: the channel binding data of our TLS connection, None without TLS.
-
-    `genuine` is false for a made-up verifier of a role that may not log in: the exchange then runs to its end
-    and fails there, so that it does not show which roles exist.
-    """
+    """One client's proof. `binding`: of our TLS connection; not `genuine`: fails at the end, as for no such role."""
 
     def __init__(
         self, verifier: Verifier, nonce: str, *, binding: bytes | None, genuine: bool = True
@@ -164,11 +158,7 @@ class ServerExchange:
         return (PLAIN,) if self._binding is None else (PLUS, PLAIN)
 
     def first(self, mechanism: str, message: bytes) -> bytes:
-        """Takes client-first-message, gives server-first-message.
-
-        Raises:
-            ScramError: It is malformed, or asks for what is not offered.
-        """
+        """Takes client-first-message, gives server-first-message. Raises `ScramError`."""
         if mechanism not in self.mechanisms:
             raise ScramError("a SASL mechanism that was not offered")
         flag, authzid, bare = _split_header(_text(message))
@@ -197,11 +187,7 @@ class ServerExchange:
             raise ScramError("channel binding with a mechanism that has none")
 
     def final(self, message: bytes) -> tuple[bytes, ClientKeys]:
-        """Takes client-final-message, gives server-final-message and the keys that the client holds.
-
-        Raises:
-            ScramError: It is malformed, or the proof is wrong.
-        """
+        """Takes client-final-message; gives server-final-message and the client's keys. Raises `ScramError`."""
         match = _FINAL.fullmatch(_text(message))
         if match is None:
             raise ScramError("malformed client-final-message")
@@ -242,11 +228,7 @@ class ClientExchange:
         self._signature = b""
 
     def first(self, offered: tuple[str, ...]) -> tuple[str, bytes]:
-        """The mechanism to use and client-first-message.
-
-        Raises:
-            ScramError: Nothing that is offered is known.
-        """
+        """The mechanism to use and client-first-message. Raises `ScramError`: nothing that is offered is known."""
         mechanism = PLAIN
         if self._binding is not None:
             # RFC 5802, 6: with PLUS offered it is used, without it the server learns that we could have.
@@ -256,11 +238,7 @@ class ClientExchange:
         return mechanism, f"{self._header}n=,r={self._nonce}".encode()
 
     def challenged(self, message: bytes) -> ScramChallenge:
-        """Takes server-first-message.
-
-        Raises:
-            ScramError: It is malformed.
-        """
+        """Takes server-first-message. Raises `ScramError`: it is malformed."""
         self._server_first = _text(message)
         match = _SERVER_FIRST.fullmatch(self._server_first)
         if match is None or not match[1].startswith(self._nonce) or len(match[1]) == len(self._nonce):
@@ -282,18 +260,13 @@ class ClientExchange:
         return f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
 
     def verify(self, message: bytes) -> None:
-        """Takes server-final-message.
-
-        Raises:
-            ScramError: The server does not know the secret.
-        """
+        """Takes server-final-message. Raises `ScramError`: the server does not know the secret."""
         expected = b"v=" + base64.b64encode(self._signature)
         if not self._signature or not hmac.compare_digest(message, expected):
             raise ScramError("the server did not prove that it knows the secret")
 
 
 def _split_header(text: str) -> tuple[str, str, str]:
-    """gs2-cbind-flag, authzid and client-first-message-bare."""
     flag, first, rest = text.partition(",")
     authzid, second, bare = rest.partition(",")
     if not first or not second:

@@ -1,9 +1,6 @@
-"""The secrets of roles, and the file that holds them.
+"""The secrets of roles, the format of `auth_file` (PgBouncer's userlist.txt), and what a login shows of a role.
 
-Owns the kinds of secrets, the format of `auth_file`, which is PgBouncer's userlist.txt, and what a login shows of a
-role before authentication: the challenge of a method, a salt's size, the iterations, and whether the gateway has to
-derive keys first. Real roles can differ in these; a role that does not exist then looks like most of them (PostgreSQL's
-mock authentication).
+A role that does not exist looks like most of the real ones (PostgreSQL's mock authentication).
 """
 
 from __future__ import annotations
@@ -54,11 +51,7 @@ def secret_of(text: str) -> Secret | None:
 
 
 def parse_user_list(text: str) -> Mapping[str, Secret | None]:
-    """Role name → secret. Empty lines and lines that start with `;` or `#` do not count.
-
-    Raises:
-        UserListError: A line is not two quoted words.
-    """
+    """Role name → secret. Empty lines and lines that start with `;` or `#` do not count. Raises `UserListError`."""
     found: dict[str, Secret | None] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip()[0] in ";#":
@@ -110,11 +103,7 @@ class VisibleTraits:
 
 @dataclass(frozen=True, slots=True)
 class MockRole:
-    """The visible traits of a role that does not exist.
-
-    `asks_scram`: method `md5` asks it for SCRAM. `derives_keys`: some role has a password, so every SCRAM login begins
-    with a derivation of keys, needed or not.
-    """
+    """The traits of a role that does not exist: `md5` asks it for SCRAM; SCRAM begins with a derivation of keys."""
 
     iterations: int = ITERATIONS
     salt_size: int = SALT_SIZE

@@ -1,8 +1,7 @@
 """The authentication methods that the server may request through the gateway: `server_require_auth`.
 
-Owns the rule and the check of the server's messages. An answer to a request for a password, or for a hash of it, is
-as good as the password; so it is given only to a trusted server, unless the operator configures otherwise. The client
-cannot judge that itself: it sees the gateway, and not the server.
+An answer to a request for a password, or its hash, is as good as the password: only a trusted server gets it, unless
+the operator configures otherwise. The client cannot judge that: it sees the gateway.
 """
 
 from __future__ import annotations
@@ -48,11 +47,7 @@ class UpstreamRefusedError(Exception):
 
 
 def parse_requirement(text: str) -> Requirement:
-    """`text` is empty (the default), a list of methods with commas between, or one of methods with `!` before each.
-
-    Raises:
-        ValueError: A method is unknown, or some have `!` and some have not.
-    """
+    """Of a list of methods with commas, all or none after `!`; empty: the default. Raises `ValueError`."""
     words = [word.strip() for word in text.split(",")] if text.strip() else []
     excluded = [word.startswith("!") for word in words]
     if not words:
@@ -80,11 +75,7 @@ class MethodCheck:
         self._trusted = trusted
 
     def check(self, message: bytes) -> None:
-        """Checks a whole message of the server's.
-
-        Raises:
-            UpstreamRefusedError: It requests a method that is not allowed.
-        """
+        """Checks a whole message of the server's. Raises `UpstreamRefusedError`."""
         if message[0] == _ERROR:
             self.ended = True
         elif message[0] == _AUTHENTICATION:

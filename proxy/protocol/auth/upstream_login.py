@@ -1,8 +1,6 @@
-"""The gateway's login at the upstream in the name of a client that it has authenticated itself.
+"""The gateway's login at the upstream for a client that it has authenticated: the answers to the server's challenges.
 
-Owns the answers to the server's challenges. Every other message of the server's passes: AuthenticationOk,
-errors and notices reach the client as they are. Whether a challenge may be answered is
-decided in `server_methods`, which sees each message first.
+Every other message passes to the client. Whether a challenge may be answered is decided in `server_methods`.
 """
 
 from __future__ import annotations
@@ -39,10 +37,8 @@ class UpstreamLogin:
     def receive(self, message: bytes) -> bytes | KeyDerivation | None:
         """Takes a whole message. Returns the response, empty for none; None where the message passes to the client.
 
-        A `KeyDerivation` is to be carried out, and its keys given to `derived`, before the next message.
-
-        Raises:
-            UpstreamRefusedError: A challenge cannot be answered, or the server did not prove itself.
+        A `KeyDerivation` is to be carried out, and its keys given to `derived`, before the next message. Raises
+        `UpstreamRefusedError`: A challenge cannot be answered, or the server did not prove itself.
         """
         if message[0] != _AUTHENTICATION:
             return None
@@ -115,11 +111,7 @@ class UpstreamLogin:
 
 
 def without_binding(message: bytes) -> bytes:
-    """AuthenticationSASL less the mechanisms that bind to a TLS connection; every other message as it is.
-
-    A client cannot bind to a certificate that it does not see. Where it does see the same one (gateway and
-    server share it) the offer may stay.
-    """
+    """AuthenticationSASL less the mechanisms that bind to a certificate that the client does not see."""
     code = message[HEADER_SIZE : HEADER_SIZE + 4]
     if message[0] != _AUTHENTICATION or int.from_bytes(code, "big") != _SASL:
         return message

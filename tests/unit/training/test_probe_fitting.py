@@ -13,7 +13,7 @@ import torch
 from benchmarks.quality.linking.linked import Linked
 from engine.core.elements import WHOLE_TABLE
 from engine.models.packaged import Manifest, PackagedError, write
-from engine.schema_linking.branching import FORMAT, NAME, Kind, Promise, TrainedBranching, kind_of
+from engine.schema_linking.branching import FORMAT, NAME, Kind, TrainedBranching, kind_of
 from tests.support.doubting_linker import DIMENSION, asked
 from tests.support.schemas import MUSIC
 from training.probe_fitting import Collected, Recipe, artifact, collected, out_of_fold
@@ -57,8 +57,8 @@ def test_a_fold_is_predicted_by_probes_of_other_databases(probes_part: Collected
     assert not np.array_equal(before, after)
 
 
-def flagged(folder: Path, alpha: float, promise: Promise) -> Iterator[tuple[Linked, np.ndarray]]:
-    branching = TrainedBranching.of(folder, "doubting", alpha=alpha, promise=promise)
+def flagged(folder: Path, alpha: float) -> Iterator[tuple[Linked, np.ndarray]]:
+    branching = TrainedBranching.of(folder, "doubting", alpha=alpha)
     for one in asked(30, 3):
         yield one, branching.flagged(one.states, [decision for decision, _ in one.forced], one.snapshot)
 
@@ -67,21 +67,12 @@ def flagged(folder: Path, alpha: float, promise: Promise) -> Iterator[tuple[Link
 def test_branching_points_of_each_kind_are_flagged_as_promised(folder: Path, alpha: float) -> None:
     kept: dict[Kind, list[bool]] = {kind: [] for kind in Kind}
     vain: list[bool] = []
-    for one, flags in flagged(folder, alpha, Promise.DECISION):
+    for one, flags in flagged(folder, alpha):
         for (decision, wrong), flag in zip(one.forced, flags, strict=True):
             (kept[kind_of(decision)] if wrong else vain).append(bool(flag))
     for shares in kept.values():
         assert np.mean(shares) >= 1 - alpha - 4 * np.sqrt(alpha * (1 - alpha) * 2 / len(shares))
         assert np.mean(shares) > np.mean(vain) + 0.3
-
-
-def test_all_of_a_question_s_branching_points_are(folder: Path) -> None:
-    kept = []
-    for one, flags in flagged(folder, 0.2, Promise.QUESTION):
-        wrong = np.array([wrong for _, wrong in one.forced])
-        if wrong.any():
-            kept.append(bool(flags[wrong].all()))
-    assert np.mean(kept) >= 0.8 - 4 * np.sqrt(0.2 * 0.8 * 2 / len(kept))
 
 
 def test_with_another_linker_it_is_void(folder: Path) -> None:

@@ -24,6 +24,7 @@ from training import paraphrases, router
 from training.fold_weights import cross_fitted, fitted, reweighted
 from training.paraphrases import Paraphraser, reserved
 from training.router import Course, Material, factors, learned, weighed, worded
+from training.routing_folds import CheckpointedTrainer
 from training.wordnet import WordNet
 
 CATALOG = [Snapshot(f"db{n}", ("public",), (table("thing", "thing_id name"),)) for n in range(4)]
@@ -183,7 +184,7 @@ def test_a_course_taken_up_goes_on_with_the_same_questions(monkeypatch: pytest.M
 
 def test_a_trainer_takes_up_its_checkpoint(tmp_path: Path) -> None:
     file = tmp_path / "checkpoint.pt"
-    first, other = NetworkTrainer(None, seed=1), NetworkTrainer(None, seed=2)
+    first, other = CheckpointedTrainer(None, seed=1), CheckpointedTrainer(None, seed=2)
     assert other.resume(file) == 0
     first.save(file, 7)
     assert other.resume(file) == 7

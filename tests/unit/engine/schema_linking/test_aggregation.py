@@ -5,14 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.schema_linking.branching import (
-    levels,
-    majority,
-    majority_level,
-    orders,
-    permuted,
-    permuted_level,
-)
+from benchmarks.quality.linking.prediction_sets import majority, permuted
+from engine.schema_linking.branching import levels, majority_level, orders, permuted_level
 from engine.schema_linking.probes import Flags
 
 LAYERS, DECISIONS = 5, 300

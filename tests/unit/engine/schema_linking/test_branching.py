@@ -9,7 +9,7 @@ import pytest
 
 from engine.models.packaged import PackagedError, read
 from engine.schema_linking import branching, linker
-from engine.schema_linking.branching import Promise, TrainedBranching, packaged
+from engine.schema_linking.branching import TrainedBranching, packaged
 from engine.schema_linking.linker import decide
 from engine.schema_linking.nodes import NodeStates
 from engine.schema_linking.probes import CONTEXT
@@ -51,18 +51,8 @@ def test_less_may_be_missed_the_more_is_flagged() -> None:
     assert flags[0].sum() < flags[-1].sum()
 
 
-def test_whole_questions_take_more_flags_than_decisions() -> None:
-    known = given()
-    decisions = decide(known, MUSIC)
-    one, whole = (
-        TrainedBranching.of(packaged(), LINKER, promise=promise).flagged(known, decisions, MUSIC)
-        for promise in (Promise.DECISION, Promise.QUESTION)
-    )
-    assert not (one & ~whole).any()
-
-
 def test_calibration_suffices_for_one_in_a_hundred() -> None:
-    for name in ("table", "column", "question"):
+    for name in ("table", "column"):
         scores = ARTIFACT.arrays[name]
         assert scores.size >= 99
         assert (np.diff(scores) >= 0).all()

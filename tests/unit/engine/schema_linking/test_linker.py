@@ -11,13 +11,14 @@ import torch
 
 from engine.core.elements import WHOLE_TABLE, BranchingPoint
 from engine.models.encoder import loaded_model
-from engine.models.linker import CALIBRATION, LinkerEncoder, layered, library_layers, packed, unpacked
+from engine.models.linker import CALIBRATION, LinkerEncoder, layered, library_layers, unpacked
 from engine.models.packaged import read
 from engine.schema_linking.linker import FORMAT, NAME, Decision, TrainedLinker, packaged
 from engine.schema_linking.nodes import NodeStates
 from engine.settings import EncoderSettings
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC
+from training.linker import packed
 
 SINGER = ("public", "singer")
 LAYERS, DIMENSION = 7, 384

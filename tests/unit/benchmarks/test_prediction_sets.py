@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.schema_linking.probes import label_conditional, marginal, nonconformity, question_scores
+from benchmarks.quality.linking.prediction_sets import marginal, nonconformity
 
 CHANCES = np.array([[0.05, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.9]])
 BRANCHING = np.array([False, False, False, True, False, True, True, True])
@@ -22,19 +22,7 @@ def test_marginal_thresholds_are_one_of_all_decisions() -> None:
     assert found.sets(np.array([[0.3, 0.5, 0.9]]))[0].tolist() == [[True, False], [True, True], [False, True]]
 
 
-def test_label_conditional_thresholds_are_of_each_label() -> None:
-    """At 3/4 of four: the fourth. Of 0 .05 .1 .2 .6, of 1 .1 .2 .3 .7."""
-    found = label_conditional(CHANCES, BRANCHING, 0.75)
-    assert found.values == pytest.approx(np.array([[0.6, 0.7]]))
-
-
 def test_too_few_decisions_leave_every_label_in() -> None:
-    found = label_conditional(CHANCES, BRANCHING, 0.9)
+    found = marginal(CHANCES, BRANCHING, 0.95)
     assert np.isinf(found.values).all()
     assert found.sets(CHANCES).all()
-
-
-def test_a_question_s_score_is_its_largest() -> None:
-    scores = question_scores(np.array([0.1, 0.9, 0.3, 0.2]), np.array([7, 4, 7, 4]))
-    assert scores.tolist() == [0.9, 0.3]
-    assert question_scores(np.empty(0), np.empty(0, dtype=np.int64)).size == 0

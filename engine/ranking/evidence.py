@@ -14,6 +14,7 @@ from engine.alternatives.synonyms import are_same_tables
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.state import Route, State
+from engine.linking.exclusions import excluded
 from engine.linking.mentions import (
     ShortName,
     mentioned_tables,
@@ -65,10 +66,10 @@ WEIGHTS = {
 class Evidence:
     """What of the question a statement says nothing of: tables, and values, names, terms and numbers; the terms `used`.
 
-    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads;
-    `contradicted`: what it says otherwise. `linked`: columns that the schema linker has linked, and that it leaves
-    unread; `needless`: the probability that none of these is asked for. `readings`, `forked`,
-    `fruitless`: as of `Candidate`.
+    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, and which rows
+    that do not count it leaves out or not; `contradicted`: what it says otherwise. `linked`: columns that the schema
+    linker has linked, and that it leaves unread; `needless`: the probability that none of these is asked for.
+    `readings`, `forked`, `fruitless`: as of `Candidate`.
     """
 
     tables: tuple[str, ...] = ()
@@ -163,7 +164,8 @@ def _against(question: str, candidate: Candidate, asked: _Asked) -> Evidence:
     numbers = [] if tree is None else numbers_not_used(question, tree, candidate.names)
     words = tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
-    units = tuple(measured(candidate.columns, route.snapshot))
+    left_out = () if tree is None else excluded(tree, route.snapshot)
+    units = (*measured(candidate.columns, route.snapshot), *left_out)
     contradicted = contradictions(question, candidate.sql, route.snapshot, asked.tables, route.lists)
     unread = _linked_unread(candidate, route)
     linked = tuple(sorted(f"{table}.{column}" for _, table, column in unread))

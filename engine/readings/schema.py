@@ -21,6 +21,9 @@ VALUES = 16
 VALUE_LENGTH = 40
 """Characters of a value that is listed at most; of a column with a longer one none is."""
 
+COMMENT = 600
+"""Characters of what is said of an element, at most: a legend of codes is of use only whole."""
+
 NAMES = 200
 """Tables that are named at most where there is no room for their columns."""
 
@@ -109,7 +112,7 @@ def _listed(known: ValueList | None) -> str:
 def _said(element: Table | Column) -> str:
     texts = (_marks(element.attributes), ", ".join(element.synonyms), element.description or "")
     text = "; ".join(filter(None, texts))
-    return f" {quoted(text)}" if text else ""
+    return f" {quoted(text, COMMENT)}" if text else ""
 
 
 def _marks(marks: Attributes | None) -> str:

@@ -21,9 +21,9 @@ class Context:
     """What a rule may look at beside the statement.
 
     `mentioned`: the tables that the question names. `secured`: those of which roles see different rows. `stored`:
-    column and text that it does not hold → the value to write in its place. `linked`: element → probability that the
-    question is about it, none without a linker. `dimensions`: what the question asks a number for each of. `lists`: of
-    columns of few values, all of them.
+    column and text that it does not hold → the value to write in its place; `missing`: those without one. `linked`:
+    element → probability that the question is about it, none without a linker. `dimensions`: what the question asks a
+    number for each of. `lists`: of columns of few values, all of them.
     """
 
     snapshot: Snapshot
@@ -32,6 +32,7 @@ class Context:
     mentioned: Sequence[Table] = ()
     secured: frozenset[TableKey] = frozenset()
     stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
+    missing: frozenset[tuple[ColumnKey, str]] = frozenset()
     linked: Mapping[ColumnKey, float] = field(default_factory=dict)
     dimensions: Sequence[LinkedDimension] = ()
     lists: Sequence[ValueList] = ()

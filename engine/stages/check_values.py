@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
@@ -24,6 +24,7 @@ from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
+from engine.linking.legends import code_of
 from engine.rewrite.driver import Rewritten, correct
 from engine.rewrite.rule import Context
 from engine.sql.canonical import canonical
@@ -73,16 +74,22 @@ async def check_values(state: State, tools: Tools) -> State:
 async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -> Found:
     """The stored values for the literals that do not occur, and for those that are only not among all that were read.
 
-    Sure are the first ones alone, and of them those of columns of which all values were read.
+    Sure are the first ones alone, and of them those of columns of which all values were read; and the code that the
+    column's comment gives for a text.
     """
     literals = [each for each in (*check.missing, *check.unknown) if not each.pattern]
+    codes = {each: code_of(each.text, each.column, route.snapshot) for each in literals}
+    coded = {
+        each: NearValues((code,), sure=True, whole=True) for each, code in codes.items() if code is not None
+    }
+    literals = [each for each in literals if each not in coded]
     texts = [(each.column, each.text) for each in literals]
     try:
         found = await tools.values.near(texts, route, tools.upstream, tools.encoder)
     except (NLError, StatementError, StoreUnavailableError):
         state.deadline.remaining()
-        return {}
-    return {
+        return coded
+    return coded | {
         literal: replace(near, sure=near.sure and near.whole and literal in check.missing)
         for literal, near in zip(literals, found, strict=True)
         if near.values and (near.whole or literal in check.missing)
@@ -103,19 +110,23 @@ def _corrected(
             missing=left,
             fruitless=candidate.fruitless or still.all_invented,
         )
-        for each in _statements(candidate, near, route, tools)
+        for each in _statements(candidate, near, left, route, tools)
     ]
-    sure = bool(made) and all(each.sure for each in near.values())
+    sure = bool(made and near) and all(each.sure for each in near.values())
     return tuple(made) if sure else (itself, *made)
 
 
-def _statements(candidate: Candidate, near: Found, route: Route, tools: Tools) -> Iterator[Rewritten]:
-    """The candidate with each choice of near values, the nearest first."""
+def _statements(
+    candidate: Candidate, near: Found, left: Collection[Literal], route: Route, tools: Tools
+) -> Iterator[Rewritten]:
+    """The candidate with each choice of near values, the nearest first; what is `left` by a reference."""
     given = Rewritten(candidate.sql, candidate.changes)
     keys = [(literal.column, literal.text) for literal in near]
-    choices = product(*(each.values for each in near.values())) if near else ()
+    missing = frozenset((each.column, each.text) for each in left)
+    choices = product(*(each.values for each in near.values())) if near or left else ()
     for chosen in islice(choices, CORRECTED):
-        context = Context(route.snapshot, stored=dict(zip(keys, chosen, strict=True)))
+        stored = dict(zip(keys, chosen, strict=True))
+        context = Context(route.snapshot, values=route.values, stored=stored, missing=missing)
         made = correct(given, context, tools.generation.rules_off)
         if made.sql != given.sql:
             yield made

@@ -12,6 +12,7 @@ from engine.core.state import Route, State
 from engine.core.tools import NoLinker, Tools
 from engine.errors import NLError
 from engine.linking.element_text import linked
+from engine.linking.legends import coded_links
 from engine.linking.mentions import named_terms
 from engine.linking.spans import entities
 from engine.linking.standing import preferred_first
@@ -26,7 +27,8 @@ from schema_catalog.types import ColumnKey, Term
 async def link(state: State, tools: Tools) -> State:
     """Sets `entities`, `links`, `terms`, `values`, `lists` and `unknown` of every route, deprecated tables last.
 
-    The last three are empty where the store or the database fails: a stored value's words would pass for unknown.
+    The last three are empty where the store or the database fails: a stored value's words would pass for unknown. What
+    comments say of codes stands among the values.
 
     Raises `CancelledError` (57014).
     """
@@ -59,14 +61,17 @@ async def link(state: State, tools: Tools) -> State:
 
 
 async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:
+    coded = await asyncio.to_thread(coded_links, state.ask.question, route.snapshot)
+    route = replace(route, values=coded)
     try:
         links = await tools.values.links(state.ask.question, route, tools.upstream)
         lists = await tools.values.lists(route, tools.upstream)
     except (NLError, StatementError, StoreUnavailableError) as error:
         state.deadline.remaining()
         return route, [TraceLine("link", "no values", f"{route.database.name}: {error}")]
-    lines = [_value_line(route, link) for link in links]
-    route = replace(route, values=links, lists=await whole_lists(lists, route, state, tools))
+    route = replace(route, values=(*coded, *links))
+    lines = [_value_line(route, link) for link in route.values]
+    route = replace(route, lists=await whole_lists(lists, route, state, tools))
     lines += [
         TraceLine(
             "link", "all values known", f"{route.database.name}: {_element(each.column)}", len(each.values)

@@ -29,7 +29,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|linked|lists|rules): (.+)$")
+_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|missing|linked|lists|rules): (.+)$")
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -126,6 +126,46 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
+    "trade": Snapshot(
+        "trade",
+        ("public",),
+        (
+            _of("public", "customer", "customer_id name"),
+            _typed(
+                _of(
+                    "public",
+                    "item",
+                    "item_id order_id quantity",
+                    ("order_id", "public", "orders", "order_id"),
+                ),
+                quantity="integer",
+            ),
+            _described(
+                _typed(
+                    _of(
+                        "public",
+                        "orders",
+                        "order_id customer_id status state total ordered_at",
+                        ("customer_id", "public", "customer", "customer_id"),
+                    ),
+                    status="integer",
+                    total="integer",
+                    ordered_at="timestamp without time zone",
+                ),
+                status="10 new, 20 paid, 30 invoiced",
+                state="N = new, P = paid",
+            ),
+            _typed(
+                _of(
+                    "public",
+                    "payment",
+                    "payment_id order_id amount",
+                    ("order_id", "public", "orders", "order_id"),
+                ),
+                amount="integer",
+            ),
+        ),
+    ),
     "flags": Snapshot(
         "flags",
         ("public",),
@@ -162,8 +202,8 @@ SCHEMAS: Mapping[str, Snapshot] = {
 class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
-    `values`, `lists`: "table.column = value, value; …". `stored`: "table.column / text =
-    value; …". `linked`: "table.column probability; …", with `*` a table.
+    `values`, `lists`, `missing`: "table.column = value, value; …". `stored`: "table.column / text = value; …".
+    `linked`: "table.column probability; …", with `*` a table.
     """
 
     rule: Rule
@@ -174,6 +214,7 @@ class Pair:
     values: str = ""
     secured: str = ""
     stored: str = ""
+    missing: str = ""
     linked: str = ""
     lists: str = ""
 
@@ -192,6 +233,7 @@ class Pair:
             mentioned_tables(self.question, self.snapshot),
             frozenset(("public", name) for name in self.secured.split()),
             _stored(self.stored),
+            frozenset((each.column, text) for each in _links(self.missing) for text in each.values),
             _chances(self.linked),
             linked_dimensions(
                 self.question, compared(entities(self.question), element_words(self.snapshot), _Words())

@@ -14,6 +14,7 @@ from engine.rewrite.rules import (
 
 RULES: tuple[Rule, ...] = (
     Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
+    Rule("meaning_as_code", 1, RuleKind.REPAIR, literals.meaning_as_code),
     Rule("repair_literal", 1, RuleKind.REPAIR, literals.repair_literal),
     Rule("requalify", 1, RuleKind.REPAIR, references.requalify),
     Rule("repair_join", 3, RuleKind.REPAIR, references.repair_join),
@@ -33,4 +34,5 @@ RULES: tuple[Rule, ...] = (
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
     Rule("literal_as_stored", 2, RuleKind.CORRECTION, literals.literal_as_stored),
+    Rule("missing_by_reference", 1, RuleKind.CORRECTION, literals.missing_by_reference),
 )

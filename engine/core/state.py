@@ -7,6 +7,7 @@ lines added. What a stage may call is in `engine.core.ports`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 
 from engine.calibration.conformal import Selection
 from engine.core.candidate import Candidate
@@ -51,7 +52,8 @@ class State:
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     `considered`: the ranked candidates, those that selection left out among them (select).
     `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
-    `refusal`: why there will be no statement; the stages after the one that sets it are skipped.
+    `refusal`: why there will be no statement; the stages after the one that sets it are skipped. `today`: in UTC, the
+    day on which it is asked.
     """
 
     ask: AskRequest
@@ -70,6 +72,7 @@ class State:
     considered: tuple[Candidate, ...] = ()
     translation: str | None = None
     refusal: Refusal | None = None
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
 
     @property
     def settled(self) -> bool:

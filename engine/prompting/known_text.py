@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
+from datetime import date
 
 from engine.core.elements import WHOLE_TABLE, Relation, ValueLink, elements_of, elements_read, is_masked
 from engine.core.state import Route
@@ -30,6 +31,7 @@ from engine.dialogue.question import conversation_text
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Example, Learned, Preference
 from engine.linking.exclusions import exclusions
+from engine.linking.periods import depends_on_today, period_lines
 from engine.prompting.prompts import prompt
 from engine.sql.resolution import resolve
 from schema_catalog.naming import quote_ident, quote_literal
@@ -175,6 +177,13 @@ def exclusion_text(shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) 
         if (name := element_name((*each.column[:2], WHOLE_TABLE), shown)) is not None
     ]
     return prompt("exclusions", lines="\n".join(lines[:EXCLUSIONS])) + "\n\n" if lines else ""
+
+
+def today_text(question: str, today: date) -> str:
+    """The day and the question's periods as a block for the prompt; an empty text where no day changes the answer."""
+    if not depends_on_today(question, today):
+        return ""
+    return prompt("today", lines="\n".join(period_lines(question, today))) + "\n\n"
 
 
 def known_text(

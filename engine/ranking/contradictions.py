@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from datetime import date
 
 import structlog
 from sqlglot import exp
@@ -11,6 +12,7 @@ from engine.core.elements import ValueList
 from engine.errors import for_log
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.rewrite.rule import Statement
+from engine.rewrite.rules.coverage import periods_missed
 from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.references import compared_columns, refer
@@ -33,27 +35,43 @@ def contradictions(
     snapshot: Snapshot,
     asked: Collection[Table] = (),
     lists: Iterable[ValueList] = (),
+    *,
+    today: date,
 ) -> tuple[str, ...]:
     """In words, each once; none where `sql` does not parse as a query, or not be taken apart.
 
     `snapshot`: of what it may read. `asked`: the tables that the question names.
-    `lists`: of columns of few values, all of them.
+    `lists`: of columns of few values, all of them. `today`: the day on which it is asked.
     """
+
+    def found(statement: Statement) -> Iterator[str]:
+        yield from _of_groups(question, statement)
+        yield from _of_rows(question, statement, lists)
+        yield from _of_facts(question, statement, today)
+        yield from _of_many(statement, asked)
+        yield from _of_references(statement)
+
+    return _said(found, sql, snapshot)
+
+
+def doubts(question: str, sql: str, snapshot: Snapshot, *, today: date) -> tuple[str, ...]:
+    """Those of them that rest on the schema and the calendar, whoever wrote the statement."""
+    return _said(lambda statement: _of_facts(question, statement, today), sql, snapshot)
+
+
+def _said(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot) -> tuple[str, ...]:
     tree = parsed(sql)
     if tree is None:
         return ()
     try:
-        statement = Statement(tree, snapshot)
-        found = (
-            *_of_groups(question, statement),
-            *_of_rows(question, statement, lists),
-            *_of_many(statement, asked),
-            *_of_references(statement),
-        )
+        return tuple(dict.fromkeys(found(Statement(tree, snapshot))))
     except Exception as error:  # noqa: BLE001 - what cannot be taken apart is not doubted, and costs no question
         _LOG.warning("contradictions_failed", error=for_log(error))
         return ()
-    return tuple(dict.fromkeys(found))
+
+
+def _of_facts(question: str, statement: Statement, today: date) -> Iterator[str]:
+    yield from periods_missed(statement, question, today)
 
 
 def _of_groups(question: str, statement: Statement) -> Iterator[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_read
@@ -22,6 +21,7 @@ from engine.dialogue.refusal import Refusal, RefusalReason
 from engine.dialogue.types import Dialogue
 from engine.errors import ContextLengthError
 from engine.linking.mentions import mentioned_tables
+from engine.linking.periods import period_lines
 from engine.llm.replies import Reading, Readings, readings
 from engine.prompting.known_text import known_text
 from engine.prompting.prompts import prompt
@@ -179,8 +179,7 @@ class _Asking:
         return found if written.finished else replace(found, readings=found.readings[:-1])
 
     def _user(self) -> str:
-        now = datetime.now(UTC)
-        several = len(self._shown) > 1
+        several, question = len(self._shown) > 1, self._state.ask.question
         names = [f"database {each.database.name}\n" if several else "" for each in self._state.routes]
         dialogue = self._state.dialogue
         known = [
@@ -191,8 +190,8 @@ class _Asking:
             "readings_user",
             schema="\n".join(name + each.text for name, each in zip(names, self._shown, strict=True)),
             known="".join(known),
-            today=f"{now:%A}, {now:%Y-%m-%d} (UTC)",
-            question=self._state.ask.question,
+            today="\n".join(period_lines(question, self._state.today)),
+            question=question,
         )
 
     async def _take(self, found: Sequence[Reading]) -> list[tuple[Reading, Rejection]]:
@@ -256,6 +255,7 @@ def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Cont
             mentioned_tables(question, route.snapshot),
             tables,
             lists=route.lists,
+            today=state.today,
         )
         for route, tables in zip(state.routes, secured, strict=True)
     ]

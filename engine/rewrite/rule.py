@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 
 from sqlglot import exp
 
@@ -23,7 +24,7 @@ class Context:
     `mentioned`: the tables that the question names. `secured`: those of which roles see different rows. `stored`:
     column and text that it does not hold → the value to write in its place; `missing`: those without one. `linked`:
     element → probability that the question is about it, none without a linker. `dimensions`: what the question asks a
-    number for each of. `lists`: of columns of few values, all of them.
+    number for each of. `lists`: of columns of few values, all of them. `today`: the day on which it is asked.
     """
 
     snapshot: Snapshot
@@ -36,6 +37,7 @@ class Context:
     linked: Mapping[ColumnKey, float] = field(default_factory=dict)
     dimensions: Sequence[LinkedDimension] = ()
     lists: Sequence[ValueList] = ()
+    today: date = date.max
 
     @property
     def references(self) -> ForeignKeyGraph:

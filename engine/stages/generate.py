@@ -139,6 +139,7 @@ class Explorer:
             linked={} if route.links is None else route.links.probabilities,
             dimensions=linked_dimensions(state.ask.question, route.entities),
             lists=route.lists,
+            today=state.today,
         )
         self.checker = Checker(context, route, state, tools)
         self._attempts = Attempts(self._writer, self.checker)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|missing|linked|lists|rules): (.+)$")
+_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|missing|linked|lists|today|rules): (.+)$")
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -217,6 +218,7 @@ class Pair:
     missing: str = ""
     linked: str = ""
     lists: str = ""
+    today: str = "2021-01-06"
 
     @property
     def snapshot(self) -> Snapshot:
@@ -239,6 +241,7 @@ class Pair:
                 self.question, compared(entities(self.question), element_words(self.snapshot), _Words())
             ),
             tuple(ValueList(each.column, each.values) for each in _links(self.lists)),
+            date.fromisoformat(self.today),
         )
 
     def applied(self, sql: str) -> str | None:

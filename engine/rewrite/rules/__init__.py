@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.core.candidate import RuleKind
 from engine.rewrite.rule import Rule
 from engine.rewrite.rules import (
+    coverage,
     grouping,
     literals,
     periods,
@@ -27,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
     Rule("said_value", 1, RuleKind.READING, literals.said_value),
     Rule("whole_period", 1, RuleKind.READING, periods.whole_period),
+    Rule("said_period", 1, RuleKind.READING, coverage.said_period),
     Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
     Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),
     Rule("both", 1, RuleKind.READING, repetition.both),

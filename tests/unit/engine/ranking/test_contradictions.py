@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
+from functools import partial
+
 import pytest
 
 from engine.core.elements import ValueList
-from engine.ranking.contradictions import contradictions
-from schema_catalog.types import Snapshot
+from engine.ranking import contradictions as module
+from schema_catalog.types import Column, Snapshot
 from tests.support.schemas import MUSIC, table
+
+TODAY = date(2021, 1, 6)
+
+contradictions = partial(module.contradictions, today=TODAY)
 
 SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day"),))
 
@@ -171,3 +179,35 @@ def test_who_is_first_of_names_is_not_the_greatest(sql: str) -> None:
 )
 def test_an_order_that_may_be_meant(question: str, sql: str, known: ValueList) -> None:
     assert contradictions(question, sql, SALES, lists=(known,)) == ()
+
+
+PAYMENTS = Snapshot(
+    "pay",
+    ("public",),
+    (replace(table("pay", "pay_id amt"), columns=(Column("amt", "integer"), Column("paid_on", "date"))),),
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("WHERE paid_on >= '2020-12-01' AND paid_on < '2021-01-01'", []),
+        ("WHERE paid_on >= date_trunc('month', now()) - interval '1 month' AND paid_on < '2021-01-01'", []),
+        ("WHERE EXTRACT(MONTH FROM paid_on) = 12", []),
+        ("WHERE paid_on >= now() - interval '1 month'", ["covers from 2020-12-06 on"]),
+        ("WHERE paid_on >= current_date - 30 AND amt > 1", ["covers from 2020-12-07 on"]),
+        ("WHERE amt > 1", ["says nothing of last month"]),
+    ],
+)
+def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[str]) -> None:
+    found = contradictions("payments of last month", f"SELECT amt FROM pay {condition}", PAYMENTS)
+    assert [each.partition(",")[0] for each in found] == said
+    assert (
+        module.doubts("payments of last month", f"SELECT amt FROM pay {condition}", PAYMENTS, today=TODAY)
+        == found
+    )
+
+
+@pytest.mark.parametrize("condition", ["paid_on >= now() - interval '7 days'", "paid_on > current_date - 7"])
+def test_the_last_days_may_be_counted_from_either_end(condition: str) -> None:
+    assert contradictions("paid in the last 7 days", f"SELECT amt FROM pay WHERE {condition}", PAYMENTS) == ()

@@ -13,6 +13,7 @@ from engine.errors import for_log
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.coverage import periods_missed
+from engine.rewrite.rules.grain import repeated_sums
 from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.references import compared_columns, refer
@@ -72,6 +73,7 @@ def _said(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snaps
 
 def _of_facts(question: str, statement: Statement, today: date) -> Iterator[str]:
     yield from periods_missed(statement, question, today)
+    yield from repeated_sums(statement)
 
 
 def _of_groups(question: str, statement: Statement) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 Owns the calls, their budget and what becomes of a reply. The prompt's schema is `engine.readings.schema`'s, the parts
 of a reply `engine.llm.replies`'. A statement is checked as the asker like every other; none is made of it by exchanging
-names, and no rule reads something else into it: a model that follows instructions was asked for that.
+names, and no rule reads other words into it: a model that follows instructions was asked for that. Beside it stands
+what rules make of it that rest on keys, types and the calendar, in its place.
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ class _Asking:
         self._calls = list[Completion]()
         self._lines = list[TraceLine]()
         self._candidates = list[Candidate]()
+        self._beside = list[Candidate]()
         self._ready: float | None = None
         context = tools.model.profile.context
         self._room = ROOM if context is None else max(LEAST_ROOM, (context - BESIDE) * CHARACTERS)
@@ -204,6 +206,10 @@ class _Asking:
         outcomes = await asyncio.gather(*(self._checkers[each.database].statement(each) for each in made))
         stood = [each for each in outcomes if isinstance(each, Candidate)]
         self._candidates += stood
+        beside = await asyncio.gather(
+            *(self._checkers[each.database].readings(each, by_facts=True) for each in stood)
+        )
+        self._beside += [each for found in beside for each in found]
         rejected = [
             (reading, outcome)
             for reading, outcome in zip(found, outcomes, strict=True)
@@ -240,8 +246,11 @@ class _Asking:
             usage = usage.plus(call.usage)
         if usage.first_candidate_seconds is None and self._ready is not None and self._candidates:
             usage = replace(usage, first_candidate_seconds=self._ready - state.started)
-        state = replace(state, candidates=(*state.candidates, *self._candidates), usage=usage)
-        return state.noted(*self._lines)
+        state = replace(state, candidates=(*state.candidates, *self._candidates, *self._beside), usage=usage)
+        changes = dict.fromkeys(
+            change for each in (*self._candidates, *self._beside) for change in each.changes
+        )
+        return state.noted(*self._lines, *(each.line for each in changes))
 
 
 def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Context]:

@@ -74,9 +74,13 @@ Apply = Callable[[Statement, Context], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`name`: as `[generation] rules_off` has it. `version`: raised with each change of behaviour."""
+    """`name`: as `[generation] rules_off` has it. `version`: raised with each change of behaviour.
+
+    `by_facts`: it rests on the schema and the calendar, so that it runs on a model's readings of a question as well.
+    """
 
     name: str
     version: int
     kind: RuleKind
     apply: Apply
+    by_facts: bool = False

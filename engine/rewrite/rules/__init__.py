@@ -6,6 +6,7 @@ from engine.core.candidate import RuleKind
 from engine.rewrite.rule import Rule
 from engine.rewrite.rules import (
     coverage,
+    grain,
     grouping,
     literals,
     periods,
@@ -28,13 +29,17 @@ RULES: tuple[Rule, ...] = (
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
     Rule("said_value", 1, RuleKind.READING, literals.said_value),
     Rule("whole_period", 1, RuleKind.READING, periods.whole_period),
-    Rule("said_period", 1, RuleKind.READING, coverage.said_period),
+    Rule("said_period", 1, RuleKind.READING, coverage.said_period, by_facts=True),
+    Rule("sums_apart", 1, RuleKind.READING, grain.sums_apart, by_facts=True),
+    Rule("sum_once", 1, RuleKind.READING, grain.sum_once, by_facts=True),
     Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
     Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),
     Rule("both", 1, RuleKind.READING, repetition.both),
     Rule("none_of_them", 2, RuleKind.READING, repetition.none_of_them),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
+    Rule("counts_each_once", 1, RuleKind.BESIDE, grain.counts_each_once, by_facts=True),
+    Rule("group_by_key", 1, RuleKind.BESIDE, grain.group_by_key, by_facts=True),
     Rule("literal_as_stored", 2, RuleKind.CORRECTION, literals.literal_as_stored),
     Rule("missing_by_reference", 1, RuleKind.CORRECTION, literals.missing_by_reference),
 )

@@ -191,7 +191,8 @@ LABEL = 0.05
 FARTHER = 0.03
 """What counts against a table for each reference to it."""
 
-_LABELS = frozenset({"name", "title", "label", "description", "nm", "desc", "dsc", "descr"})
+LABELS = frozenset({"name", "title", "label", "description", "nm", "desc", "dsc", "descr"})
+"""Words of the columns that people read beside a key."""
 
 _CLOSED = ("group", "having", "windows", "qualify", "with_", "with")
 """Clauses of a query that is left as it is."""
@@ -274,7 +275,7 @@ def _near(reads: Iterable[TableRef], context: Context) -> dict[TableKey, tuple[s
 def _score(key: ColumnKey, dimension: LinkedDimension, context: Context) -> float:
     """What names the rows of a table is as near as the table itself, and what has all the words at least NAMED."""
     words = set(identifier_words(key[2]))
-    label = not _LABELS.isdisjoint(words)
+    label = not LABELS.isdisjoint(words)
     near = dimension.cosines[key]
     if words.issuperset(identifier_words(dimension.asked.text)):
         near = max(near, NAMED)

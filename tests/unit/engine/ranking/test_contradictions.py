@@ -11,6 +11,7 @@ import pytest
 from engine.core.elements import ValueList
 from engine.ranking import contradictions as module
 from schema_catalog.types import Column, Snapshot
+from tests.support.golden_rules import SCHEMAS
 from tests.support.schemas import MUSIC, table
 
 TODAY = date(2021, 1, 6)
@@ -123,8 +124,35 @@ def test_rows_that_are_added_up_once_for_each_of_others() -> None:
     concert = MUSIC.tables[0]
     assert contradictions("average capacity", sql, MUSIC) == ("adds rows up once for each row of concert",)
     assert contradictions("average capacity over all concerts", sql, MUSIC, (concert,)) == ()
-    used = f"{sql} WHERE concert.year = '2014'"
-    assert contradictions("average capacity in 2014", used, MUSIC) == ()
+    tested = f"{sql} WHERE concert.year = '2014'"
+    said = ("adds stadium.capacity up once for each row of concert",)
+    assert contradictions("average capacity in 2014", tested, MUSIC) == said
+    assert module.doubts("average capacity in 2014", tested, MUSIC, today=TODAY) == said
+
+
+SUMS = "SELECT {} FROM stadium s LEFT JOIN concert c USING (stadium_id) LEFT JOIN tour t USING (stadium_id)"
+
+
+@pytest.mark.parametrize(
+    ("shown", "rest", "said"),
+    [
+        ("s.name, SUM(c.year::int), SUM(t.tour_id)", "GROUP BY s.name", 2),
+        ("s.name, SUM(c.year::int), COUNT(DISTINCT t.tour_id)", "GROUP BY s.name", 1),
+        ("s.name, SUM(t.tour_id)", "WHERE c.year = '2014' GROUP BY s.name", 1),
+        ("s.name, MAX(c.year), MAX(t.tour_id)", "GROUP BY s.name", 0),
+        ("s.name, AVG(c.year::int), AVG(t.tour_id)", "GROUP BY s.name", 0),
+        ("c.year, SUM(s.capacity::int)", "WHERE c.year > '2014' GROUP BY c.year", 0),
+        ("SUM(DISTINCT t.tour_id)", "WHERE c.year = '2014'", 0),
+    ],
+)
+def test_sums_of_rows_that_joins_repeat(shown: str, rest: str, said: int) -> None:
+    found = module.doubts("", f"{SUMS.format(shown)} {rest}", SCHEMAS["tour"], today=TODAY)
+    assert [each.startswith("adds ") for each in found] == [True] * said
+
+
+def test_nothing_is_doubted_where_neither_key_nor_reference_tells() -> None:
+    sql = "SELECT SUM(s.capacity::int) FROM stadium s JOIN singer i ON s.name = i.country WHERE i.artist_name = 'x'"
+    assert module.doubts("", sql, SCHEMAS["keyless"], today=TODAY) == ()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import date
 
@@ -13,6 +14,7 @@ from engine.errors import for_log
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.coverage import periods_missed
+from engine.rewrite.rules.division import whole_divisions
 from engine.rewrite.rules.grain import repeated_sums
 from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.rewrite.rules.periods import periods_cut_short
@@ -26,6 +28,9 @@ from schema_catalog.types import ColumnKey, Snapshot, Table
 
 _MEASURES = (exp.Count, exp.Sum, exp.Avg)
 _EXTREMES = (exp.Max, exp.Min)
+
+_MEDIAN = re.compile(r"\bmedian\b", re.IGNORECASE)
+_MEDIANS = (exp.PercentileCont, exp.PercentileDisc)
 
 _LOG = structlog.get_logger()
 
@@ -74,6 +79,10 @@ def _said(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snaps
 def _of_facts(question: str, statement: Statement, today: date) -> Iterator[str]:
     yield from periods_missed(statement, question, today)
     yield from repeated_sums(statement)
+    if next(whole_divisions(statement, question), None) is not None:
+        yield "divides whole numbers, without what is behind the point"
+    if _MEDIAN.search(question) and statement.tree.find(exp.Avg) and not statement.tree.find(*_MEDIANS):
+        yield "takes the average, not the median"
 
 
 def _of_groups(question: str, statement: Statement) -> Iterator[str]:

@@ -79,7 +79,9 @@ def readings(
     made = {accepted.sql: _Working(accepted, context)}
     rules = [rule for kind in (RuleKind.READING, RuleKind.BESIDE) for rule in _rules(kind, off)]
     for rule in (each for each in rules if each.by_facts or not by_facts):
-        for each in list(made.values()):
+        # What is less likely anyway is made of the statement alone.
+        given = [made[accepted.sql]] if rule.kind is RuleKind.BESIDE else list(made.values())
+        for each in given:
             other = each.apply(rule)
             if other is not None and other.sql not in made:
                 made[other.sql] = _Working(other, context)

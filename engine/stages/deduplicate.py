@@ -18,7 +18,7 @@ from typing import TypeVar
 import msgspec
 
 from engine.alternatives.synonyms import interchangeable, keeps_column_of
-from engine.core.candidate import Candidate, Preview
+from engine.core.candidate import Candidate, Preview, RuleKind
 from engine.core.deadline import Deadline
 from engine.core.ports import Result, StatementError
 from engine.core.state import Route, State
@@ -142,7 +142,12 @@ def _equivalent(
 
 
 def _better(candidate: Candidate, other: Candidate, state: State, route: Route) -> bool:
-    """Whether less is to be said against `candidate`, which gives the same rows as a likelier one."""
+    """Whether less is to be said against `candidate`, which gives the same rows as a likelier one.
+
+    Not where a rule made it as what is less likely.
+    """
+    if any(change.kind is RuleKind.BESIDE for change in candidate.changes):
+        return False
     if _does_without(candidate, other, route.snapshot):
         return True
     asked = mentioned_tables(state.ask.question, route.snapshot)

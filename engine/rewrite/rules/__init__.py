@@ -6,12 +6,14 @@ from engine.core.candidate import RuleKind
 from engine.rewrite.rule import Rule
 from engine.rewrite.rules import (
     coverage,
+    division,
     grain,
     grouping,
     literals,
     periods,
     references,
     repetition,
+    unknown_values,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -32,6 +34,8 @@ RULES: tuple[Rule, ...] = (
     Rule("said_period", 1, RuleKind.READING, coverage.said_period, by_facts=True),
     Rule("sums_apart", 1, RuleKind.READING, grain.sums_apart, by_facts=True),
     Rule("sum_once", 1, RuleKind.READING, grain.sum_once, by_facts=True),
+    Rule("counts_joined", 1, RuleKind.READING, grain.counts_joined, by_facts=True),
+    Rule("exact_division", 1, RuleKind.READING, division.exact_division, by_facts=True),
     Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
     Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),
     Rule("both", 1, RuleKind.READING, repetition.both),
@@ -40,6 +44,8 @@ RULES: tuple[Rule, ...] = (
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
     Rule("counts_each_once", 1, RuleKind.BESIDE, grain.counts_each_once, by_facts=True),
     Rule("group_by_key", 1, RuleKind.BESIDE, grain.group_by_key, by_facts=True),
+    Rule("list_without_null", 1, RuleKind.BESIDE, unknown_values.list_without_null, by_facts=True),
+    Rule("unknown_as_other", 1, RuleKind.BESIDE, unknown_values.unknown_as_other, by_facts=True),
     Rule("literal_as_stored", 2, RuleKind.CORRECTION, literals.literal_as_stored),
     Rule("missing_by_reference", 1, RuleKind.CORRECTION, literals.missing_by_reference),
 )

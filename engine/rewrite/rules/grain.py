@@ -160,6 +160,27 @@ def counts_each_once(statement: Statement, context: Context) -> str | None:
     return f"counts each {', '.join(changed)} once"
 
 
+def counts_joined(statement: Statement, _context: Context) -> str | None:
+    """Counts the rows of the table that is joined from the left, where COUNT(*) counts one that is not there."""
+    joined = _top(statement)
+    if joined is None or not joined.links:
+        return None
+    (*_, last), link = joined.reads, joined.links[-1]
+    far = link.far if joined.scopes.reading(link.far) is last else link.near
+    outer = [bool(join.args.get("side")) for join in from_parts(joined.tree)[1:]]
+    used = joined.names([*_plain_parts(joined.tree), *joined.tests])
+    edge = link if far is link.far else link.turned()
+    counts = [each for each in own_aggregates(joined.tree, joined.tree) if isinstance(each, exp.Count)]
+    stars = [each for each in counts if isinstance(each.this, exp.Star)]
+    alone = sum(outer) == 1 and outer[-1] and last.name not in used and joined.tree.args.get("group")
+    if not stars or not alone or not _is_many(edge, joined.scopes):
+        return None
+    for each in stars:
+        each.set("this", far.copy())
+    statement.tree = joined.tree
+    return f"counts none where {last.name} has none"
+
+
 def _counts_referring(column: exp.Column, read: TableRef | None, context: Context) -> bool:
     """Whether it refers to a table that the question names, and is of one that it does not name."""
     if read is None or read.table is None or read.table in context.mentioned:

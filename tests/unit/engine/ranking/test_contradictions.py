@@ -239,3 +239,22 @@ def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[s
 @pytest.mark.parametrize("condition", ["paid_on >= now() - interval '7 days'", "paid_on > current_date - 7"])
 def test_the_last_days_may_be_counted_from_either_end(condition: str) -> None:
     assert contradictions("paid in the last 7 days", f"SELECT amt FROM pay WHERE {condition}", PAYMENTS) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "said"),
+    [
+        ("share paid", "SELECT 100 * COUNT(paid_on) / COUNT(*) FROM pay", ["divides whole numbers"]),
+        ("share paid", "SELECT 100.0 * COUNT(paid_on) / COUNT(*) FROM pay", []),
+        ("whole dozens", "SELECT COUNT(*) / 12 FROM pay", []),
+        ("median payment", "SELECT AVG(amt) FROM pay", ["takes the average"]),
+        ("median payment", "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY amt) FROM pay", []),
+        (
+            "average and median",
+            "SELECT AVG(amt), PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY amt) FROM pay",
+            [],
+        ),
+    ],
+)
+def test_shares_and_medians(question: str, sql: str, said: list[str]) -> None:
+    assert [each.partition(",")[0] for each in module.doubts(question, sql, PAYMENTS, today=TODAY)] == said

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import Enum, StrEnum, auto
 
+from engine.text.tokens import identifier_words
+
 
 class Grain(StrEnum):
     """A length of time that rows are put together by."""
@@ -119,7 +121,7 @@ _RELATIVE = re.compile(
 )
 
 _CLOCK = re.compile(
-    r"\b(?:today|now|currently|ago|yesterday|tomorrow|overdue|expired?|recent|recently|so far|upcoming|to date|old)\b",
+    r"\b(?:today|now|currently|ago|yesterday|tomorrow|overdue|expired?|so far|upcoming|to date)\b",
     re.IGNORECASE,
 )
 """Words of a question whose answer depends on the day on which it is asked."""
@@ -168,7 +170,8 @@ def said_periods(question: str, today: date) -> tuple[Period, ...]:
 
 def _relative(match: re.Match[str], today: date) -> Period | None:
     side, lead = _WORDS.get((match["side"] or "").lower(), Side.WITHIN), (match["lead"] or "").lower()
-    rolled = match["counted"] or (match["last"] if match["the"] else None)
+    behind = match["the"] and "previous" not in match[0].lower()
+    rolled = match["counted"] or (match["last"] if behind else None)
     if rolled and (match["count"] or lead):
         count, unit = match["count"] or "1", Grain(rolled.lower())
         number = int(count) if count.isdigit() else _COUNTS.index(count.lower()) + 2
@@ -215,6 +218,12 @@ def first_of(unit: Grain, day: date) -> date:
         return day - timedelta(days=day.weekday())
     months = {Grain.MONTH: day.month, Grain.QUARTER: 3 * ((day.month - 1) // 3) + 1, Grain.YEAR: 1}
     return date(day.year, months[unit], 1) if unit in months else day
+
+
+def named_grain(column: str) -> Grain | None:
+    """The length of time that a column's name says: `revenue_month` holds the first days of months."""
+    words = identifier_words(column)
+    return next((each for each in (Grain.WEEK, *_MONTHS_OF) if each.value in words), None)
 
 
 _MONTHS_OF = {Grain.MONTH: 1, Grain.QUARTER: 3, Grain.YEAR: 12}

@@ -13,12 +13,12 @@ from datetime import date, datetime, time, timedelta
 
 from sqlglot import exp
 
-from engine.linking.periods import Grain, Period, first_of, said_periods, shifted, span_words
+from engine.linking.periods import Grain, Period, first_of, named_grain, said_periods, shifted, span_words
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes, keep_tests, tests_of, without_tests
 from engine.text import normalise as folding
 
-_DAY = timedelta(days=1)
+_DAY, _INSTANT = timedelta(days=1), timedelta(microseconds=1)
 _NOON = time(12)
 """The clock's time: which one it is decides nothing, but that it is no day's beginning."""
 
@@ -43,7 +43,7 @@ class Covered:
     @property
     def words(self) -> str:
         """The days in words."""
-        last = None if self.end is None else (self.end + _DAY - timedelta(microseconds=1)).date()
+        last = None if self.end is None else (self.end + _DAY - _INSTANT).date()
         return span_words(self.start.date() if self.start else None, last)
 
 
@@ -158,7 +158,7 @@ def _bounds(
         exp.GTE: (moment, None),
         exp.GT: (behind, None),
         exp.LT: (None, moment),
-        exp.LTE: (None, behind),
+        exp.LTE: (None, behind + _INSTANT if grain is Grain.HOUR else behind),
     }
     return spans[how]
 
@@ -168,8 +168,11 @@ def _grain(compared: exp.Expr, scopes: Scopes) -> Grain | None:
     if isinstance(compared, exp.Extract):
         return Grain.YEAR if compared.name.upper() == "YEAR" and _kind(compared.expression, scopes) else None
     cut = _cut(compared)
-    kind = _kind(compared if cut is None else compared.this, scopes)
-    return None if not kind else cut or (Grain.DAY if kind == "date" else Grain.HOUR)
+    column = compared if cut is None else compared.this
+    kind = _kind(column, scopes)
+    return (
+        None if not kind else cut or named_grain(column.name) or (Grain.DAY if kind == "date" else Grain.HOUR)
+    )
 
 
 def _moment(node: exp.Expr, today: date) -> datetime | None:

@@ -55,8 +55,12 @@ def _is_whole(node: exp.Expr, scopes: Scopes) -> bool:
         return stored is not None and stored.type in {"smallint", "integer", "bigint"}
     if isinstance(node, exp.Sum) and _is_long(node, scopes):
         return False
-    parts = _parts(node)
-    return isinstance(node, exp.Count) or (bool(parts) and all(_is_whole(each, scopes) for each in parts))
+    parts, cast = _parts(node), isinstance(node, exp.Cast) and node.is_type("int", "smallint", "bigint")
+    return (
+        cast
+        or isinstance(node, exp.Count)
+        or (bool(parts) and all(_is_whole(each, scopes) for each in parts))
+    )
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:
@@ -74,6 +78,9 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
 
 def _is_long(node: exp.Sum, scopes: Scopes) -> bool:
     summed = [scopes.stored(each) for each in node.find_all(exp.Column)]
-    return node.find(exp.Count) is not None or any(
-        each is not None and each.type == "bigint" for each in summed
+    long = [each for each in node.find_all(exp.Cast) if each.is_type("bigint")]
+    return (
+        bool(long)
+        or node.find(exp.Count) is not None
+        or any(each is not None and each.type == "bigint" for each in summed)
     )

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from sqlglot import exp
 
-from engine.linking.periods import Period, Side, months_after, named_periods
+from engine.linking.periods import Period, Side, months_after, named_grain, named_periods
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes
 
@@ -115,7 +115,8 @@ def periods_cut_short(question: str, tree: exp.Query) -> tuple[Period, ...]:
     """The periods that `question` names all of, where `tree` compares with a day of theirs alone."""
     periods = named_periods(question)
     nodes = list(tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)) if periods else []
-    cut = (each for each in nodes if _meant(each, periods, timed=False) is not None)
+    days = (each for each in nodes if named_grain(each.this.name) is None)
+    cut = (each for each in days if _meant(each, periods, timed=False) is not None)
     return tuple(period for each in cut if (period := _holding(each.expression, periods)) is not None)
 
 

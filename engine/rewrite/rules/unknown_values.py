@@ -20,8 +20,9 @@ def unknown_as_other(statement: Statement, context: Context) -> str | None:
                 continue
             if any(column in each.find_all(exp.Column) for each in tests if each is not test):
                 continue
-            if isinstance(test, exp.NEQ):
-                test.replace(exp.NullSafeNEQ(this=column.copy(), expression=test.expression.copy()))
+            compared = test.this if isinstance(test, exp.Not) else test
+            if isinstance(compared, exp.EQ | exp.NEQ):
+                test.replace(exp.NullSafeNEQ(this=column.copy(), expression=compared.expression.copy()))
             else:
                 test.replace(exp.paren(exp.or_(column.is_(exp.null()), test.copy()), copy=False))
             changed.append(column.name)
@@ -30,7 +31,7 @@ def unknown_as_other(statement: Statement, context: Context) -> str | None:
 
 def _denied(test: exp.Expr) -> exp.Column | None:
     """What is said not to be a value, one of some, or like a text."""
-    if isinstance(test, exp.Not) and isinstance(test.this, exp.In | exp.Like | exp.ILike):
+    if isinstance(test, exp.Not) and isinstance(test.this, exp.EQ | exp.In | exp.Like | exp.ILike):
         test = test.this
         literal = all(
             isinstance(each, exp.Literal) for each in test.args.get("expressions") or [test.expression]

@@ -13,6 +13,13 @@ SELECT p.pay_id FROM pay AS p WHERE p.amt > 3 AND p.bkd_at BETWEEN '2020-01-01' 
 =>
 SELECT p.pay_id FROM pay AS p WHERE p.amt > 3 AND p.bkd_at >= '2020-01-01' AND p.bkd_at < '2021-01-01'
 
+-- the first moment behind it is not of it
+-- schema: terse
+-- question: payments booked in 2019
+SELECT pay_id FROM pay WHERE bkd_at >= '2019-01-01' AND bkd_at <= '2020-01-01'
+=>
+SELECT pay_id FROM pay WHERE bkd_at >= '2019-01-01' AND bkd_at < '2020-01-01'
+
 -- a month without a year is the last one
 -- schema: terse
 -- question: payments in October

@@ -10,6 +10,11 @@ SELECT artist_name FROM singer AS s WHERE NOT s.country IN ('Kenya', 'France') A
 =>
 SELECT artist_name FROM singer AS s WHERE (s.country IS NULL OR NOT s.country IN ('Kenya', 'France')) AND s.singer_id > 1
 
+-- question: singers who are not from Kenya
+SELECT artist_name FROM singer WHERE NOT country = 'Kenya'
+=>
+SELECT artist_name FROM singer WHERE country IS DISTINCT FROM 'Kenya'
+
 -- nothing is denied
 -- question: singers from other countries than Kenya
 SELECT artist_name FROM singer WHERE country <> 'Kenya'

@@ -88,6 +88,7 @@ FRIDAY = date(2026, 11, 27)
         ("jobs in the last 7 days", "from 2026-11-20 to before 2026-11-28"),
         ("jobs over the past two years", "from 2024-11-27 to before 2026-11-28"),
         ("jobs in the last month", "from 2026-10-27 to before 2026-11-28"),
+        ("jobs in the previous month", "from 2026-10-01 to before 2026-11-01"),
     ],
 )
 def test_a_period_by_the_day_on_which_it_is_said(question: str, words: str) -> None:

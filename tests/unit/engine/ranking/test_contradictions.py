@@ -236,6 +236,16 @@ def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[s
     )
 
 
+def test_a_month_that_a_column_holds_is_its_first_day() -> None:
+    table_of_months = replace(
+        PAYMENTS.tables[0], columns=(Column("pay_month", "date"), Column("amt", "integer"))
+    )
+    snapshot = replace(PAYMENTS, tables=(table_of_months,))
+    sql = "SELECT amt FROM pay WHERE pay_month = '2020-{}-01'"
+    assert contradictions("payments in December 2020", sql.format("12"), snapshot) == ()
+    assert len(contradictions("payments in December 2020", sql.format("11"), snapshot)) == 1
+
+
 @pytest.mark.parametrize("condition", ["paid_on >= now() - interval '7 days'", "paid_on > current_date - 7"])
 def test_the_last_days_may_be_counted_from_either_end(condition: str) -> None:
     assert contradictions("paid in the last 7 days", f"SELECT amt FROM pay WHERE {condition}", PAYMENTS) == ()
@@ -246,6 +256,8 @@ def test_the_last_days_may_be_counted_from_either_end(condition: str) -> None:
     [
         ("share paid", "SELECT 100 * COUNT(paid_on) / COUNT(*) FROM pay", ["divides whole numbers"]),
         ("share paid", "SELECT 100.0 * COUNT(paid_on) / COUNT(*) FROM pay", []),
+        ("share large", "SELECT SUM((amt > 5)::int) / COUNT(*) FROM pay", ["divides whole numbers"]),
+        ("share large", "SELECT SUM((amt > 5)::bigint) / COUNT(*) FROM pay", []),
         ("whole dozens", "SELECT COUNT(*) / 12 FROM pay", []),
         ("median payment", "SELECT AVG(amt) FROM pay", ["takes the average"]),
         ("median payment", "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY amt) FROM pay", []),

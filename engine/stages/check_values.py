@@ -80,7 +80,9 @@ async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -
     literals = [each for each in (*check.missing, *check.unknown) if not each.pattern]
     codes = {each: code_of(each.text, each.column, route.snapshot) for each in literals}
     coded = {
-        each: NearValues((code,), sure=True, whole=True) for each, code in codes.items() if code is not None
+        literal: NearValues((code,), sure=literal in check.missing, whole=True)
+        for literal, code in codes.items()
+        if code is not None
     }
     literals = [each for each in literals if each not in coded]
     texts = [(each.column, each.text) for each in literals]

@@ -10,14 +10,15 @@ from typing import Any, cast
 import pytest
 
 from engine.core.candidate import Candidate
-from engine.core.elements import NearValues
+from engine.core.elements import NearValues, Relation, ValueLink
 from engine.core.ports import Result
 from engine.core.state import State
 from engine.core.tools import NoValues
 from engine.settings import Limits
 from engine.stages.check_values import check_values
-from schema_catalog.types import ColumnKey
+from schema_catalog.types import ColumnKey, Snapshot
 from tests.support.asking import PlanningUpstream, asked, route, tools
+from tests.support.schemas import MUSIC
 
 FRENCH = Candidate("music", "SELECT artist_name FROM singer WHERE country = 'France'")
 INVENTED = Candidate("music", "SELECT artist_name FROM singer WHERE country = 'Oz'")
@@ -124,3 +125,36 @@ def test_what_gives_a_statement_that_is_there_is_there_once() -> None:
     done = corrected(NearValues(("France",), sure=True, whole=True), FRENCH, INVENTED)
     assert [each.sql for each in done.candidates] == [FRENCH.sql]
     assert done.candidates[0].changes == ()
+
+
+def legend(comment: str) -> Snapshot:
+    """MUSIC with a comment on the singers' country."""
+    singer = next(each for each in MUSIC.tables if each.name == "singer")
+    columns = [
+        replace(each, description=comment) if each.name == "country" else each for each in singer.columns
+    ]
+    return replace(MUSIC, tables=(replace(singer, columns=tuple(columns)),))
+
+
+@pytest.mark.parametrize(("limits", "kept"), [(Limits(), []), (Limits(run_candidates=False), ["from Oz"])])
+def test_what_a_comment_says_of_a_code_is_written_as_the_code(limits: Limits, kept: list[str]) -> None:
+    spelt = replace(INVENTED, sql=INVENTED.sql.replace("Oz", "from Oz"))
+    to = replace(route("singers from Oz"), snapshot=legend("F = from Oz, K = from Kansas"))
+    state = replace(asked("singers from Oz", to), candidates=(spelt,))
+    done = asyncio.run(check_values(state, replace(tools("", cast("Any", Holding())), limits=limits)))
+    texts = [each.sql.partition("country = ")[2] for each in done.candidates]
+    assert texts == [*(f"'{each}'" for each in kept), "'F'"]
+
+
+def test_what_a_reference_explains_stands_behind_a_text_that_does_not_occur() -> None:
+    to = replace(
+        route("singers of concert Opening"),
+        values=(ValueLink("Opening", ("public", "concert", "title"), ("Opening",), 1.0, Relation.EQUALS),),
+    )
+    sung = Candidate(
+        "music", "SELECT s.entry_id FROM singer_in_concert AS s, singer AS c WHERE c.country = 'Opening'"
+    )
+    state = replace(asked("singers of concert Opening", to), candidates=(sung,))
+    done = asyncio.run(check_values(state, tools("", cast("Any", Holding()))))
+    assert done.candidates[0].sql == sung.sql
+    assert "SELECT concert_id FROM concert WHERE title = 'Opening'" in done.candidates[1].sql

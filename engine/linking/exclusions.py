@@ -77,17 +77,13 @@ def _denied(name: str, column: Column) -> tuple[str, ...]:
     return (f"NOT {name}", f"{name} = FALSE", f"{name} IS FALSE", f"NOT {name} IS TRUE", f"{name} <> TRUE")
 
 
-def excluded(tree: exp.Query, snapshot: Snapshot) -> Iterator[str]:
+def excluded(tree: exp.Query, scopes: Scopes) -> Iterator[str]:
     """What a statement does with such rows, in words; nothing of a column that it tests otherwise."""
-    known = exclusions(snapshot)
-    scopes = Scopes(tree, snapshot) if known else None
-    reads = [] if scopes is None else [read for each in scopes.reads.values() for read in each]
-    read = {each.table.key for each in reads if each.table is not None}
-    for each in known if scopes is not None else ():
-        if each.column[:2] not in read:
-            continue
-        columns = scopes.columns(tree, each.column[:2], each.column[2]) if scopes is not None else []
-        if not columns:
+    reads = [read for each in scopes.reads.values() for read in each]
+    tables = {each.table.key for each in reads if each.table is not None}
+    for each in exclusions(scopes.snapshot):
+        columns = scopes.columns(tree, each.column[:2], each.column[2]) if each.column[:2] in tables else []
+        if each.column[:2] in tables and not columns:
             yield f"with {each.rows}, if there are any"
         elif any(test in each.tests for column in columns for test in _tested(column)):
             yield f"without {each.rows}"

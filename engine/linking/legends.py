@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.core.elements import Relation, ValueLink
-from engine.linking.mentions import standing_alone
+from engine.linking.mentions import CERTAIN, standing_alone
 from engine.text.tokens import OPERATION_WORDS, STOP_WORDS, identifier_words
 from schema_catalog.types import ColumnKey, Snapshot, once_per_snapshot
 
@@ -123,7 +123,7 @@ def coded_links(question: str, snapshot: Snapshot) -> tuple[ValueLink, ...]:
     meant = {identifier_words(each.words) for meanings in known.values() for each in meanings}
     said = standing_alone(identifier_words(question), names | meant) - names
     return tuple(
-        ValueLink(each.words.lower(), key, (each.code,), 1.0, Relation.EQUALS, coded=True)
+        ValueLink(each.words.lower(), key, (each.code,), CERTAIN, Relation.EQUALS, coded=True)
         for key, meanings in known.items()
         for each in meanings
         if (words := identifier_words(each.words)) in said and not _GENERAL.issuperset(words)

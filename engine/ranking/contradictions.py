@@ -57,15 +57,16 @@ def contradictions(
         yield from _of_many(statement, asked)
         yield from _of_references(statement)
 
-    return _said(found, sql, snapshot)
+    return said_of(found, sql, snapshot)
 
 
 def doubts(question: str, sql: str, snapshot: Snapshot, *, today: date) -> tuple[str, ...]:
     """Those of them that rest on the schema and the calendar, whoever wrote the statement."""
-    return _said(lambda statement: _of_facts(question, statement, today), sql, snapshot)
+    return said_of(lambda statement: _of_facts(question, statement, today), sql, snapshot)
 
 
-def _said(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot) -> tuple[str, ...]:
+def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot) -> tuple[str, ...]:
+    """What `found` says of a statement, each once; none where it does not parse as a query, or not be taken apart."""
     tree = parsed(sql)
     if tree is None:
         return ()

@@ -27,7 +27,7 @@ from engine.linking.mentions import (
 )
 from engine.linking.spans import numbers_not_used
 from engine.linking.standing import OUTDATED, deprecated, measured
-from engine.ranking.contradictions import contradictions, doubts
+from engine.ranking.contradictions import contradictions, doubts, said_of
 from engine.sql.tree import parsed
 from engine.understanding.unknown import names_not_used
 from schema_catalog.types import ColumnKey, Table, TableKey, Term
@@ -171,7 +171,7 @@ def _against(question: str, candidate: Candidate, asked: _Asked, today: date) ->
     numbers = [] if tree is None else numbers_not_used(question, tree, candidate.names)
     words = tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
-    left_out = () if tree is None else excluded(tree, route.snapshot)
+    left_out = said_of(lambda each: excluded(each.tree, each.scopes), candidate.sql, route.snapshot)
     units = (*measured(candidate.columns, route.snapshot), *left_out)
     sql, snapshot = candidate.sql, route.snapshot
     contradicted = contradictions(question, sql, snapshot, asked.tables, route.lists, today=today)

@@ -8,6 +8,7 @@ import pytest
 
 from engine.linking.exclusions import excluded, exclusions
 from engine.prompting.known_text import exclusion_text
+from engine.rewrite.scope import Scopes
 from engine.sql.tree import parsed
 from schema_catalog.types import Column, Snapshot
 from tests.support.schemas import table
@@ -73,13 +74,13 @@ def test_columns_that_tell_nothing(column: Column) -> None:
 def test_the_asker_is_told_what_a_statement_does(column: Column, condition: str, said: list[str]) -> None:
     tree = parsed(f"SELECT count(*) FROM orders AS o {condition}")
     assert tree is not None
-    assert list(excluded(tree, of(column))) == said
+    assert list(excluded(tree, Scopes(tree, of(column)))) == said
 
 
 def test_nothing_is_said_of_a_table_that_is_not_read() -> None:
     tree = parsed("SELECT count(*) FROM item")
     assert tree is not None
-    assert list(excluded(tree, of(GONE))) == []
+    assert list(excluded(tree, Scopes(tree, of(GONE)))) == []
 
 
 def test_the_model_is_told_what_does_not_count_and_not_what_is_in_use() -> None:

@@ -1,8 +1,8 @@
 """Runs the benchmark: see `benchmarks.catalog`.
 
-    python -m benchmarks.catalog [--only large,joins,terms] [--rounds N] [--json FILE]
+    python -m benchmarks.catalog [--only large,joins,doubts,terms] [--rounds N] [--json FILE]
 
-`terms` needs the embedded model, and is resumable; `joins` needs the data alone, `large` not even that.
+`terms` needs the embedded model, and is resumable; `joins` and `doubts` need the data alone, `large` not even that.
 """
 
 from __future__ import annotations
@@ -13,19 +13,23 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.catalog import joins, large, terms
+from benchmarks.catalog import doubted, joins, large, terms
 from benchmarks.harness.command import Options, finished, options_of, parser, told_command
-from benchmarks.harness.questions import DEFOG
+from benchmarks.harness.drawing import read_items
+from benchmarks.harness.questions import DEFOG, TRAIN
+from benchmarks.harness.questions import SPIDER as SPIDER_DEV
 from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_result
+from benchmarks.harness.schemas import DEFOG as DEFOG_SCHEMAS
 from benchmarks.harness.schemas import POOL, SPIDER, snapshots
 from pgparley import cluster
 
 MODULE = "benchmarks.catalog"
-PARTS = ("large", "joins", "terms")
+PARTS = ("large", "joins", "doubts", "terms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ async def _run(options: CatalogOptions, console: Console) -> None:
                 part = await _large(options.rounds, console)
             case "joins":
                 part = await asyncio.to_thread(_joins, every.bench, console)
+            case "doubts":
+                part = await asyncio.to_thread(_doubts, every.bench, console)
             case _:
                 if (found := await _terms(every, console)) is None:
                     continue
@@ -127,6 +133,20 @@ def _joins(bench: Path, console: Console) -> Part:
         for what in ("precision", "recall")
     }
     return Part({name: each["n"] for name, each in found.items()}, found, summary)
+
+
+def _doubts(bench: Path, console: Console) -> Part:
+    today = datetime.now(UTC).date()
+    known = snapshots(bench, SPIDER, DEFOG_SCHEMAS)
+    found = {
+        each.name: doubted.measured(read_items(bench / each.file), known, today)
+        for each in (SPIDER_DEV, DEFOG, TRAIN)
+    }
+    rows = [(name, f"{n}", f"{len(said)}") for name, (n, said) in found.items()]
+    printed(console, [Grid("known statements that are doubted", ("questions", "n", "doubted"), rows)])
+    told = {name: {key: list(each) for key, each in said.items()} for name, (_, said) in found.items()}
+    summary = {f"doubted_{name}": float(len(said)) for name, (_, said) in found.items()}
+    return Part({name: n for name, (n, _) in found.items()}, told, summary)
 
 
 async def _terms(options: Options, console: Console) -> Part | None:

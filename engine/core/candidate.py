@@ -16,16 +16,20 @@ class RuleKind(StrEnum):
     """When a rule runs, and what becomes of the statement that it was given.
 
     A REPAIR runs on what names or EXPLAIN refused. A NORMALISE gives a statement with the same rows on any data, and
-    replaces. A READING means something else: it adds a candidate beside the one that it was made of. A CORRECTION runs
-    where a look at the data showed that a statement compares with what is not there, a REPETITION where its rows, run,
-    repeat each other; it adds a candidate as a READING does.
+    replaces. A READING means something else: it adds a candidate beside the one that it was made of, a likelier one; so
+    does what is BESIDE, a less likely one. A CORRECTION runs where a look at the data showed that a statement compares
+    with what is not there, a REPETITION where its rows, run, repeat each other; it adds a candidate as a READING does.
     """
 
     REPAIR = "repair"
     NORMALISE = "normalise"
     READING = "reading"
+    BESIDE = "beside"
     CORRECTION = "correction"
     REPETITION = "repetition"
+
+
+_LIKELIER = {RuleKind.READING: 1, RuleKind.REPETITION: 1, RuleKind.BESIDE: -1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +69,13 @@ class Candidate:
     model gave by itself, but one of its forks. `confidence` in [0, 1]. `scores`: nonconformity by function (select).
     `preference`: agreement with the asker's preferences, negative where it contradicts them (apply_preferences).
     `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (deduplicate).
-    `readings`: how many of its changes, or of those of a statement with its rows, say something else than the model
-    wrote. `missing`: texts that its columns do not hold (check_values). `unsaid`: values, names, terms and
-    numbers of the question that it says nothing of, `terms`: those of the question that it uses, `notes`: units, time
-    zones and deprecations of what it reads (rank). `changes`: by rules, in order. `place`: from 0, among the readings
-    that the model gave of the question, None where it was not asked for readings; `meaning`: of that reading, and
-    `assumes`: what it takes for granted, in the model's words.
+    `readings`: how many of its changes, or of those of a statement with its rows, say something likelier than what
+    the model wrote, less those that say something less likely. `missing`: texts that its columns do not hold
+    (check_values). `unsaid`: values, names, terms and numbers of the question that it says nothing of, `terms`:
+    those of the question that it uses, `notes`: units, time zones and deprecations of what it reads (rank).
+    `changes`: by rules, in order. `place`: from 0, among the readings that the model gave of the question, None
+    where it was not asked for readings; `meaning`: of that reading, and `assumes`: what it takes for granted, in
+    the model's words.
     """
 
     database: str
@@ -111,8 +116,8 @@ class Candidate:
 
 
 def readings_among(changes: Iterable[Change]) -> int:
-    """How many of a statement's changes made it mean something else."""
-    return sum(change.kind in (RuleKind.READING, RuleKind.REPETITION) for change in changes)
+    """How many of a statement's changes made it mean something likelier, less those that made it less likely."""
+    return sum(_LIKELIER.get(change.kind, 0) for change in changes)
 
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:

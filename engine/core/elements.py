@@ -52,7 +52,7 @@ class ValueLink:
     """A span of the question linked to values of one column, as they are stored.
 
     `span`: as in the question; empty where the question is near to the column and `values` are all that it has.
-    `similarity` in [0, 1].
+    `similarity` in [0, 1]. `coded`: the values are codes, and the span is what the column's comment says of them.
     """
 
     span: str
@@ -60,6 +60,7 @@ class ValueLink:
     values: tuple[str, ...]
     similarity: float
     relation: Relation
+    coded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ lines added. What a stage may call is in `engine.core.ports`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 
 from engine.calibration.conformal import Selection
 from engine.core.candidate import Candidate
@@ -54,7 +55,8 @@ class State:
     `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
     `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
     `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
-    `refusal`: why there will be no statement; the stages after the one that sets it are skipped.
+    `refusal`: why there will be no statement; the stages after the one that sets it are skipped. `today`: in UTC, the
+    day on which it is asked.
     """
 
     ask: AskRequest
@@ -75,6 +77,7 @@ class State:
     doubtful: bool = False
     late: bool = False
     refusal: Refusal | None = None
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
 
     @property
     def settled(self) -> bool:

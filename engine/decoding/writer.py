@@ -28,7 +28,7 @@ from engine.decoding.sql_grammar import sql_grammar, with_quotes
 from engine.dialogue.question import chosen, forbidden
 from engine.linking.mentions import terms_used
 from engine.llm.replies import FENCE, statement
-from engine.prompting.known_text import defined, known_text
+from engine.prompting.known_text import defined, known_text, today_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.ranking.contradictions import contradictions
@@ -118,6 +118,7 @@ class Writer:
         unnamed = frozenset[ColumnKey]() if self.grammars else node.mask | self._unlikely
         text = schema_text(without(self.shown, unnamed), ())[0] if unnamed else self._text
         found = known_text(self.route, self._state.dialogue, self.shown, unnamed)
+        found += today_text(self._state.ask.question, self._state.today)
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         begun = "" if node.fork is None else node.fork.text
@@ -229,7 +230,12 @@ class Attempts:
             each.sql
             for each in candidates
             if not contradictions(
-                context.question, each.sql, context.snapshot, context.mentioned, context.lists
+                context.question,
+                each.sql,
+                context.snapshot,
+                context.mentioned,
+                context.lists,
+                today=context.today,
             )
         )
 

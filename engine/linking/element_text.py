@@ -21,6 +21,10 @@ SHORT = 0.75
 """Similarity of a phrase and a name that is surely short for it; a word and a column of its name have about as much."""
 
 
+COMMENT_WORDS = 12
+"""Words of a comment, at most, that are another name of its element; what follows is about something else."""
+
+
 def linked(
     texts: Sequence[str], snapshot: Snapshot, encoder: Encoder, adapter: PhraseAdapter | None = None
 ) -> tuple[Entity, ...]:
@@ -105,18 +109,26 @@ def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:
 def _synonyms(snapshot: Snapshot) -> list[tuple[ColumnKey, str]]:
     """Elements with their synonyms in words, as `element_words` has the names; columns with their tables' names.
 
-    A term is a synonym of each column that it reads.
+    So is what a comment begins with, and a term, of each column that it reads.
     """
     found: list[tuple[ColumnKey, str]] = []
     for table in snapshot.tables:
-        found += [((*table.key, WHOLE_TABLE), name_words(synonym)) for synonym in table.synonyms]
+        found += [((*table.key, WHOLE_TABLE), words) for words in _said(table)]
         for column in table.columns:
             key = (*table.key, column.name)
-            found += [(key, f"{name_words(table.name)} {name_words(synonym)}") for synonym in column.synonyms]
+            found += [(key, f"{name_words(table.name)} {words}") for words in _said(column)]
     for term in snapshot.terms:
         columns = (element for element in term.reads if element[2:])
         found += [((schema, table, column), name_words(term.name)) for schema, table, column in columns]
     return found
+
+
+def _said(element: Table | Column) -> Iterator[str]:
+    """Its synonyms and the beginning of its comment in words."""
+    yield from map(name_words, element.synonyms)
+    beginning = re.split(r"[.;:(\n]", element.description or "")[0]
+    if words := name_words(" ".join(beginning.split()[:COMMENT_WORDS])):
+        yield words
 
 
 def qualified_words(table: Table, column: Column) -> str:

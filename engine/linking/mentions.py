@@ -7,6 +7,7 @@ The tables, terms and values that a question names, and those of them that a sta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -116,7 +117,7 @@ def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
     names.update(name for _, name in tables)
     names.update(identifier_words(each.name) for each in snapshot.terms)
     asked = identifier_words(question)
-    alone = _standing_alone(asked, names)
+    alone = standing_alone(asked, names)
     short = _named_in_short(asked, tables, {word for name in names for word in name})
     terms = (each for each in snapshot.terms if identifier_words(each.name) in alone)
     of_terms = {element[:2] for each in terms for element in each.reads}
@@ -140,7 +141,7 @@ def named_schemas(question: str, snapshot: Snapshot) -> frozenset[str]:
     if len(schemas) == 1:
         return frozenset()
     words = {schema: identifier_words(schema) for schema in schemas - {"public"}}
-    alone = _standing_alone(identifier_words(question), {each for each in words.values() if each})
+    alone = standing_alone(identifier_words(question), {each for each in words.values() if each})
     return frozenset(schema for schema, name in words.items() if name in alone)
 
 
@@ -170,7 +171,7 @@ def _named_in_short(
 def named_terms(question: str, snapshot: Snapshot) -> tuple[Term, ...]:
     """The terms that stand in `question`, in singular or plural, and are no part of a longer one there."""
     names = {identifier_words(each.name) for each in snapshot.terms} - {()}
-    alone = _standing_alone(identifier_words(question), names)
+    alone = standing_alone(identifier_words(question), names)
     return tuple(each for each in snapshot.terms if identifier_words(each.name) in alone)
 
 
@@ -190,7 +191,7 @@ def tables_not_read(asked: Iterable[Table], tables: Iterable[TableKey], snapshot
     return [table for table in asked if table.key not in covered]
 
 
-def _standing_alone(asked: Words, names: Collection[Words]) -> frozenset[Words]:
+def standing_alone(asked: Words, names: Collection[Words]) -> frozenset[Words]:
     """The `names` that stand in `asked` at a place where no longer one does."""
     longest = max(map(len, names), default=0)
     spans = [
@@ -210,15 +211,18 @@ def values_not_used(question: str, sql: str, links: Iterable[ValueLink]) -> list
     """The spans of `question` that name a value which `sql` does not contain.
 
     A name has a capital letter that it would have anywhere, not only as the question's first word, and a link of
-    similarity `CERTAIN`.
+    similarity `CERTAIN`; what a code means counts as one.
     """
     spelt: dict[str, set[str]] = {}
     for link in links:
-        named = _is_name(link.span, question) and link.relation is Relation.EQUALS
+        named = (link.coded or _is_name(link.span, question)) and link.relation is Relation.EQUALS
         if named and link.similarity >= CERTAIN:
-            spelt.setdefault(link.span, {link.span.casefold()}).update(map(str.casefold, link.values))
+            values = map(re.escape, map(str.casefold, link.values))
+            spelt.setdefault(link.span, {re.escape(link.span.casefold())}).update(
+                (rf"\b{value}\b" for value in values) if link.coded else values
+            )
     said = sql.casefold()
-    return [span for span, values in spelt.items() if not any(value in said for value in values)]
+    return [span for span, values in spelt.items() if not any(re.search(value, said) for value in values)]
 
 
 def _is_name(span: str, question: str) -> bool:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
+from datetime import date
 
 from engine.core.elements import (
     WHOLE_TABLE,
@@ -37,6 +38,8 @@ from engine.decoding.sql_grammar import qualifier
 from engine.dialogue.question import conversation_text
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Example, Learned, Preference
+from engine.linking.exclusions import exclusions
+from engine.linking.periods import depends_on_today, period_lines
 from engine.prompting.prompts import prompt
 from engine.sql.resolution import resolve
 from schema_catalog.naming import quote_ident, quote_literal
@@ -92,11 +95,11 @@ def _names_only(example: Example, shown: Snapshot, hidden: Container[ColumnKey])
     return not resolution.problems and not any(is_masked(element, hidden) for element in read)
 
 
-def quoted(text: str) -> str:
-    """Foreign text in double quotes, on one line, cut short, without marks of structure."""
+def quoted(text: str, most: int = QUESTION) -> str:
+    """Foreign text in double quotes, on one line, cut to `most` characters, without marks of structure."""
     plain = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text)
     plain = " ".join(plain.replace('"', "'").replace("`", "'").replace("#", "").split())
-    return f'"{plain if len(plain) <= QUESTION else plain[: QUESTION - 1] + "…"}"'
+    return f'"{plain if len(plain) <= most else plain[: most - 1] + "…"}"'
 
 
 def one_line(sql: str) -> str | None:
@@ -166,14 +169,14 @@ def content_text(
 
 
 def condition(link: ValueLink, shown: Snapshot) -> str | None:
-    """`singer.country = 'France'`; None where `shown` does not have the column."""
+    """`singer.country = 'France'`, `orders.state = '30' ("paid")`; None where `shown` does not have the column."""
     name = element_name(link.column, shown)
     if name is None:
         return None
     literals = map(quote_literal, link.values)
-    return (
-        f"{name} {'is either' if link.relation is Relation.ONE_OF else link.relation} {' or '.join(literals)}"
-    )
+    meaning = f" ({quoted(link.span)})" if link.coded else ""
+    compared = "is either" if link.relation is Relation.ONE_OF else link.relation
+    return f"{name} {compared} {' or '.join(literals)}{meaning}"
 
 
 def element_name(element: ColumnKey, shown: Snapshot) -> str | None:
@@ -188,11 +191,34 @@ def element_name(element: ColumnKey, shown: Snapshot) -> str | None:
     return f"{qualifier(shown, table)}.{quote_ident(element[2])}"
 
 
+EXCLUSIONS = 12
+"""Lines of rows that do not count, at most."""
+
+
+def exclusion_text(shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) -> str:
+    """The block for the prompt, or an empty text."""
+    lines = [
+        f"{name}: {each.tests[0]}"
+        for each in exclusions(shown)
+        if each.told and not is_masked(each.column, hidden)
+        if (name := element_name((*each.column[:2], WHOLE_TABLE), shown)) is not None
+    ]
+    return prompt("exclusions", lines="\n".join(lines[:EXCLUSIONS])) + "\n\n" if lines else ""
+
+
+def today_text(question: str, today: date) -> str:
+    """The day and the question's periods as a block for the prompt; an empty text where no day changes the answer."""
+    if not depends_on_today(question, today):
+        return ""
+    return prompt("today", lines="\n".join(period_lines(question, today))) + "\n\n"
+
+
 def known_text(
     route: Route, dialogue: Dialogue, shown: Snapshot, hidden: Container[ColumnKey] = frozenset()
 ) -> str:
     """The blocks for the prompt, or an empty text; only of elements of `shown` that are not in `hidden`."""
-    text = term_text(route.terms, shown, hidden)
+    text = exclusion_text(shown, hidden)
+    text += term_text(route.terms, shown, hidden)
     text += value_text(route.values, shown, hidden)
     text += content_text(route.contents, shown, hidden)
     text += example_text(route.learned, shown, hidden)

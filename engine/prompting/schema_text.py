@@ -10,10 +10,14 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from engine.linking.legends import legend
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import Column, Snapshot, Table, TableKey
 
 COMMENT_LENGTH = 60
+LEGEND_LENGTH = 400
+"""Characters of a comment that explains codes, at most."""
+
 LISTED, LISTED_LENGTH = 16, 40
 """Values of a column that are listed at most, and characters of each: with a longer one none is."""
 
@@ -91,10 +95,10 @@ def _table_name(snapshot: Snapshot, schema: str, name: str) -> str:
 
 
 def _comment(element: Table | Column) -> str:
-    texts = filter(
-        None, map(_short, (_marks(element), ", ".join(element.synonyms), element.description or ""))
-    )
-    quoted = "; ".join(texts)
+    said = element.description or ""
+    length = LEGEND_LENGTH if isinstance(element, Column) and legend(said) else COMMENT_LENGTH
+    marks = (_short(each) for each in (_marks(element), ", ".join(element.synonyms)))
+    quoted = "; ".join(filter(None, (*marks, _short(said, length))))
     return f' "{quoted}"' if quoted else ""
 
 
@@ -108,5 +112,5 @@ def _marks(element: Table | Column) -> str:
     return ", ".join(filter(None, (marks.status, key, unit, zone)))
 
 
-def _short(text: str) -> str:
-    return " ".join(text.split()).replace('"', "'")[:COMMENT_LENGTH]
+def _short(text: str, length: int = COMMENT_LENGTH) -> str:
+    return " ".join(text.split()).replace('"', "'")[:length]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from datetime import date
 
 import structlog
 from sqlglot import exp
@@ -12,6 +14,9 @@ from engine.errors import for_log
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.linking.mentions import in_named_schema, named_schemas
 from engine.rewrite.rule import Statement
+from engine.rewrite.rules.coverage import periods_missed
+from engine.rewrite.rules.division import whole_divisions
+from engine.rewrite.rules.grain import repeated_sums
 from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.references import compared_columns, refer
@@ -26,6 +31,9 @@ from schema_catalog.types import ColumnKey, Snapshot, Table
 _MEASURES = (exp.Count, exp.Sum, exp.Avg)
 _EXTREMES = (exp.Max, exp.Min)
 
+_MEDIAN = re.compile(r"\bmedian\b", re.IGNORECASE)
+_MEDIANS = (exp.PercentileCont, exp.PercentileDisc)
+
 _LOG = structlog.get_logger()
 
 
@@ -35,28 +43,50 @@ def contradictions(
     snapshot: Snapshot,
     asked: Collection[Table] = (),
     lists: Iterable[ValueList] = (),
+    *,
+    today: date,
 ) -> tuple[str, ...]:
     """In words, each once; none where `sql` does not parse as a query, or not be taken apart.
 
     `snapshot`: of what it may read. `asked`: the tables that the question names.
-    `lists`: of columns of few values, all of them.
+    `lists`: of columns of few values, all of them. `today`: the day on which it is asked.
     """
+
+    def found(statement: Statement) -> Iterator[str]:
+        yield from _of_groups(question, statement)
+        yield from _of_rows(question, statement, lists)
+        yield from _of_facts(question, statement, today)
+        yield from _of_many(statement, asked)
+        yield from _of_references(statement)
+        yield from _of_schemas(question, statement)
+
+    return said_of(found, sql, snapshot)
+
+
+def doubts(question: str, sql: str, snapshot: Snapshot, *, today: date) -> tuple[str, ...]:
+    """Those of them that rest on the schema and the calendar, whoever wrote the statement."""
+    return said_of(lambda statement: _of_facts(question, statement, today), sql, snapshot)
+
+
+def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot) -> tuple[str, ...]:
+    """What `found` says of a statement, each once; none where it does not parse as a query, or not be taken apart."""
     tree = parsed(sql)
     if tree is None:
         return ()
     try:
-        statement = Statement(tree, snapshot)
-        found = (
-            *_of_groups(question, statement),
-            *_of_rows(question, statement, lists),
-            *_of_many(statement, asked),
-            *_of_references(statement),
-            *_of_schemas(question, statement),
-        )
+        return tuple(dict.fromkeys(found(Statement(tree, snapshot))))
     except Exception as error:  # noqa: BLE001 - what cannot be taken apart is not doubted, and costs no question
         _LOG.warning("contradictions_failed", error=for_log(error))
         return ()
-    return tuple(dict.fromkeys(found))
+
+
+def _of_facts(question: str, statement: Statement, today: date) -> Iterator[str]:
+    yield from periods_missed(statement, question, today)
+    yield from repeated_sums(statement)
+    if next(whole_divisions(statement, question), None) is not None:
+        yield "divides whole numbers, without what is behind the point"
+    if _MEDIAN.search(question) and statement.tree.find(exp.Avg) and not statement.tree.find(*_MEDIANS):
+        yield "takes the average, not the median"
 
 
 def _of_groups(question: str, statement: Statement) -> Iterator[str]:

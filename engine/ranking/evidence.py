@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from engine.alternatives.synonyms import are_same_tables
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.state import Route, State
+from engine.linking.exclusions import excluded
 from engine.linking.mentions import (
     ShortName,
     mentioned_tables,
@@ -25,7 +27,7 @@ from engine.linking.mentions import (
 )
 from engine.linking.spans import numbers_not_used
 from engine.linking.standing import OUTDATED, deprecated, measured
-from engine.ranking.contradictions import contradictions
+from engine.ranking.contradictions import contradictions, doubts, said_of
 from engine.sql.tree import parsed
 from engine.understanding.unknown import names_not_used
 from schema_catalog.types import ColumnKey, Table, TableKey, Term
@@ -65,10 +67,11 @@ WEIGHTS = {
 class Evidence:
     """What of the question a statement says nothing of: tables, and values, names, terms and numbers; the terms `used`.
 
-    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads;
-    `contradicted`: what it says otherwise. `linked`: columns that the schema linker has linked, and that it leaves
-    unread; `needless`: the probability that none of these is asked for. `readings`, `forked`,
-    `fruitless`: as of `Candidate`.
+    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, and which rows
+    that do not count it leaves out or not; `contradicted`: what it says otherwise. `linked`: columns that the schema
+    linker has linked, and that it leaves unread; `needless`: the probability that none of these is asked for.
+    `readings`, `forked`, `fruitless`: as of `Candidate`. `doubted`: what of `contradicted` rests on the schema and the
+    calendar.
     """
 
     tables: tuple[str, ...] = ()
@@ -82,6 +85,7 @@ class Evidence:
     readings: int = 0
     forked: bool = False
     fruitless: bool = False
+    doubted: tuple[str, ...] = ()
 
     @property
     def unsaid(self) -> tuple[str, ...]:
@@ -125,7 +129,7 @@ def evidence(state: State) -> list[Evidence]:
         for route in state.routes
     }
     return [
-        _against(question, each, asked[each.database])
+        _against(question, each, asked[each.database], state.today)
         if each.database in asked
         else Evidence(readings=each.readings, forked=each.forked, fruitless=each.fruitless)
         for each in state.candidates
@@ -135,7 +139,11 @@ def evidence(state: State) -> list[Evidence]:
 def beside_readings(found: Evidence) -> Evidence:
     """What counts of a reading that a model gave: what became of it, not how its words compare with the question's."""
     return Evidence(
-        used=found.used, outdated=found.outdated, measured=found.measured, fruitless=found.fruitless
+        used=found.used,
+        outdated=found.outdated,
+        measured=found.measured,
+        contradicted=found.doubted,
+        fruitless=found.fruitless,
     )
 
 
@@ -148,7 +156,7 @@ class _Asked:
     short: Sequence[ShortName]
 
 
-def _against(question: str, candidate: Candidate, asked: _Asked) -> Evidence:
+def _against(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
     """What the statement does not name of values, terms and what is `asked`, less tables that it may not read."""
     route = asked.route
     hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
@@ -163,8 +171,10 @@ def _against(question: str, candidate: Candidate, asked: _Asked) -> Evidence:
     numbers = [] if tree is None else numbers_not_used(question, tree, candidate.names)
     words = tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
-    units = tuple(measured(candidate.columns, route.snapshot))
-    contradicted = contradictions(question, candidate.sql, route.snapshot, asked.tables, route.lists)
+    left_out = said_of(lambda each: excluded(each.tree, each.scopes), candidate.sql, route.snapshot)
+    units = (*measured(candidate.columns, route.snapshot), *left_out)
+    sql, snapshot = candidate.sql, route.snapshot
+    contradicted = contradictions(question, sql, snapshot, asked.tables, route.lists, today=today)
     unread = _linked_unread(candidate, route)
     linked = tuple(sorted(f"{table}.{column}" for _, table, column in unread))
     needless = math.prod(1.0 - min(chance, SURELY) for chance in unread.values())
@@ -180,6 +190,7 @@ def _against(question: str, candidate: Candidate, asked: _Asked) -> Evidence:
         candidate.readings,
         candidate.forked,
         candidate.fruitless,
+        doubts(question, sql, snapshot, today=today),
     )
 
 

@@ -2,7 +2,8 @@
 
 Owns the calls, their budget and what becomes of a reply. The prompt's schema is `engine.readings.schema`'s, the parts
 of a reply `engine.llm.replies`'. A statement is checked as the asker like every other; none is made of it by exchanging
-names, and no rule reads something else into it: a model that follows instructions was asked for that.
+names, and no rule reads other words into it: a model that follows instructions was asked for that. Beside it stands
+what rules make of it that rest on keys, types and the calendar, in its place.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_read
@@ -22,6 +22,7 @@ from engine.dialogue.refusal import Refusal, RefusalReason
 from engine.dialogue.types import Dialogue
 from engine.errors import CancelledError, ContextLengthError
 from engine.linking.mentions import mentioned_tables
+from engine.linking.periods import period_lines
 from engine.llm.replies import Reading, Readings, readings
 from engine.prompting.known_text import known_text
 from engine.prompting.prompts import prompt
@@ -115,6 +116,7 @@ class _Asking:
         self._calls = list[Completion]()
         self._lines = list[TraceLine]()
         self._candidates = list[Candidate]()
+        self._beside = list[Candidate]()
         self._ready: float | None = None
         context = tools.model.profile.context
         self._room = ROOM if context is None else max(LEAST_ROOM, (context - BESIDE) * CHARACTERS)
@@ -195,8 +197,7 @@ class _Asking:
         return found if written.finished else replace(found, readings=found.readings[:-1])
 
     def _user(self) -> str:
-        now = datetime.now(UTC)
-        several = len(self._shown) > 1
+        several, question = len(self._shown) > 1, self._state.ask.question
         names = [f"database {each.database.name}\n" if several else "" for each in self._state.routes]
         dialogue = self._state.dialogue
         known = [
@@ -207,8 +208,8 @@ class _Asking:
             "readings_user",
             schema="\n".join(name + each.text for name, each in zip(names, self._shown, strict=True)),
             known="".join(known),
-            today=f"{now:%A}, {now:%Y-%m-%d} (UTC)",
-            question=self._state.ask.question,
+            today="\n".join(period_lines(question, self._state.today)),
+            question=question,
         )
 
     async def _take(self, found: Sequence[Reading]) -> list[tuple[Reading, Rejection]]:
@@ -221,6 +222,10 @@ class _Asking:
         outcomes = await asyncio.gather(*(self._checkers[each.database].statement(each) for each in made))
         stood = [each for each in outcomes if isinstance(each, Candidate)]
         self._candidates += stood
+        beside = await asyncio.gather(
+            *(self._checkers[each.database].readings(each, by_facts=True) for each in stood)
+        )
+        self._beside += [each for found in beside for each in found]
         rejected = [
             (reading, outcome)
             for reading, outcome in zip(found, outcomes, strict=True)
@@ -257,8 +262,11 @@ class _Asking:
             usage = usage.plus(call.usage)
         if usage.first_candidate_seconds is None and self._ready is not None and self._candidates:
             usage = replace(usage, first_candidate_seconds=self._ready - state.started)
-        state = replace(state, candidates=(*state.candidates, *self._candidates), usage=usage)
-        return state.noted(*self._lines)
+        state = replace(state, candidates=(*state.candidates, *self._candidates, *self._beside), usage=usage)
+        changes = dict.fromkeys(
+            change for each in (*self._candidates, *self._beside) for change in each.changes
+        )
+        return state.noted(*self._lines, *(each.line for each in changes))
 
 
 def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Context]:
@@ -273,6 +281,7 @@ def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Cont
             tables,
             lists=route.lists,
             contents=route.contents,
+            today=state.today,
         )
         for route, tables in zip(state.routes, secured, strict=True)
     ]

@@ -16,6 +16,9 @@ from engine.prompting.schema_text import listed
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Attributes, Column, ColumnKey, Snapshot, Table, TableKey
 
+COMMENT = 600
+"""Characters of what is said of an element, at most: a legend of codes is of use only whole."""
+
 NAMES = 200
 """Tables that are named at most where there is no room for their columns."""
 
@@ -96,7 +99,7 @@ def _name(snapshot: Snapshot, key: TableKey) -> str:
 def _said(element: Table | Column) -> str:
     texts = (_marks(element.attributes), ", ".join(element.synonyms), element.description or "")
     text = "; ".join(filter(None, texts))
-    return f" {quoted(text)}" if text else ""
+    return f" {quoted(text, COMMENT)}" if text else ""
 
 
 def _marks(marks: Attributes | None) -> str:

@@ -71,11 +71,19 @@ def shown_once(given: Rewritten, context: Context, off: Collection[str] = ()) ->
     return _in_turn(given, RuleKind.REPETITION, context, off)
 
 
-def readings(accepted: Rewritten, context: Context, off: Collection[str] = ()) -> list[Rewritten]:
-    """At most `READINGS` other statements that the question may mean by `accepted`, likeliest first."""
+def readings(
+    accepted: Rewritten, context: Context, off: Collection[str] = (), *, by_facts: bool = False
+) -> list[Rewritten]:
+    """At most `READINGS` other statements that the question may mean by `accepted`, likeliest first.
+
+    `by_facts`: only by rules that rest on the schema and the calendar.
+    """
     made = {accepted.sql: _Working(accepted, context)}
-    for rule in _rules(RuleKind.READING, off):
-        for each in list(made.values()):
+    rules = [rule for kind in (RuleKind.READING, RuleKind.BESIDE) for rule in _rules(kind, off)]
+    for rule in (each for each in rules if each.by_facts or not by_facts):
+        # What is less likely anyway is made of the statement alone.
+        given = [made[accepted.sql]] if rule.kind is RuleKind.BESIDE else list(made.values())
+        for each in given:
             other = each.apply(rule)
             if other is not None and other.sql not in made:
                 made[other.sql] = _Working(other, context)
@@ -160,10 +168,10 @@ class Checker:
         second = await self._checked(candidate, repaired)
         return second if isinstance(second, Candidate) else outcome
 
-    async def readings(self, candidate: Candidate) -> list[Candidate]:
+    async def readings(self, candidate: Candidate, *, by_facts: bool = False) -> list[Candidate]:
         """What else an accepted candidate may be meant to say and would run, likeliest first."""
         given = Rewritten(candidate.sql, candidate.changes)
-        made = await asyncio.to_thread(readings, given, self.context, self._off)
+        made = await asyncio.to_thread(readings, given, self.context, self._off, by_facts=by_facts)
         outcomes = await asyncio.gather(*(self._checked(candidate, each) for each in made))
         return [each for each in outcomes if isinstance(each, Candidate)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 
 from sqlglot import exp
 
@@ -21,10 +22,11 @@ class Context:
     """What a rule may look at beside the statement.
 
     `mentioned`: the tables that the question names. `secured`: those of which roles see different rows. `stored`:
-    column and text that it does not hold → the value to write in its place. `in_any_case`: column and text that it
-    holds but for capital letters. `linked`: element → probability that the
+    column and text that it does not hold → the value to write in its place; `missing`: those without one.
+    `in_any_case`: column and text that it holds but for capital letters. `linked`: element → probability that the
     question is about it, none without a linker. `dimensions`: what the question asks a number for each of. `lists`: of
-    columns of few values, all of them. `contents`: of columns of JSON and of days in texts.
+    columns of few values, all of them. `contents`: of columns of JSON and of days in texts. `today`: the day on which
+    it is asked.
     """
 
     snapshot: Snapshot
@@ -34,10 +36,12 @@ class Context:
     secured: frozenset[TableKey] = frozenset()
     stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
     in_any_case: frozenset[tuple[ColumnKey, str]] = frozenset()
+    missing: frozenset[tuple[ColumnKey, str]] = frozenset()
     linked: Mapping[ColumnKey, float] = field(default_factory=dict)
     dimensions: Sequence[LinkedDimension] = ()
     lists: Sequence[ValueList] = ()
     contents: Sequence[ColumnContent] = ()
+    today: date = date.max
 
     @property
     def references(self) -> ForeignKeyGraph:
@@ -74,9 +78,13 @@ Apply = Callable[[Statement, Context], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`name`: as `[generation] rules_off` has it. `version`: raised with each change of behaviour."""
+    """`name`: as `[generation] rules_off` has it. `version`: raised with each change of behaviour.
+
+    `by_facts`: it rests on the schema and the calendar, so that it runs on a model's readings of a question as well.
+    """
 
     name: str
     version: int
     kind: RuleKind
     apply: Apply
+    by_facts: bool = False

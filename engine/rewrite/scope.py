@@ -324,8 +324,13 @@ class JoinTree:
         return "" if read is None else read.name
 
 
-def join_tree(tree: exp.Query, scopes: Scopes, *, grouped: bool = False) -> JoinTree | None:
-    """None where it is more than that, or a join compares other tables. `grouped`: it may have groups."""
+def join_tree(
+    tree: exp.Query, scopes: Scopes, *, grouped: bool = False, outer: bool = False
+) -> JoinTree | None:
+    """None where the statement is more than that, or a join compares other tables than its own with one before it.
+
+    `grouped`: it may make groups of its rows. `outer`: its joins may be left ones.
+    """
     more = _MORE if grouped else (*_MORE, *GROUPING)
     if not isinstance(tree, exp.Select) or any(tree.args.get(each) for each in more):
         return None
@@ -335,7 +340,7 @@ def join_tree(tree: exp.Query, scopes: Scopes, *, grouped: bool = False) -> Join
     before = {reads[0].name}
     for read, join in zip(reads[1:], from_parts(tree)[1:], strict=True):
         on = join.args.get("on")
-        if join.args.get("side") or not isinstance(on, exp.EQ):
+        if join.args.get("side", "") not in (("", "LEFT") if outer else ("",)) or not isinstance(on, exp.EQ):
             return None
         if not isinstance(on.left, exp.Column) or not isinstance(on.right, exp.Column):
             return None

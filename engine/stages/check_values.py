@@ -24,6 +24,7 @@ from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
+from engine.linking.legends import code_of
 from engine.rewrite.driver import Rewritten, correct
 from engine.rewrite.rule import Context
 from engine.sql.canonical import canonical
@@ -73,17 +74,25 @@ async def check_values(state: State, tools: Tools) -> State:
 async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -> Found:
     """The stored values for the literals that do not occur, and for those that are only not among all that were read.
 
-    Sure are the first ones alone, and of them those of columns of which all values were read.
+    Sure are the first ones alone, and of them those of columns of which all values were read; and the code that the
+    column's comment gives for a text.
     """
     sought = (each for each in (*check.missing, *check.unknown) if each not in check.in_any_case)
     literals = [each for each in sought if not each.pattern]
+    codes = {each: code_of(each.text, each.column, route.snapshot) for each in literals}
+    coded = {
+        literal: NearValues((code,), sure=literal in check.missing, whole=True)
+        for literal, code in codes.items()
+        if code is not None
+    }
+    literals = [each for each in literals if each not in coded]
     texts = [(each.column, each.text) for each in literals]
     try:
         found = await tools.values.near(texts, route, tools.upstream, tools.encoder)
     except (NLError, StatementError, StoreUnavailableError):
         state.deadline.remaining()
-        return {}
-    return {
+        return coded
+    return coded | {
         literal: replace(near, sure=near.sure and near.whole and literal in check.missing)
         for literal, near in zip(literals, found, strict=True)
         if near.values and (near.whole or literal in check.missing)
@@ -107,21 +116,25 @@ def _corrected(
         )
         for each in _statements(candidate, check, near, route, tools)
     ]
-    sure = bool(made) and all(each.sure for each in near.values())
+    sure = bool(made and (near or check.in_any_case)) and all(each.sure for each in near.values())
     return tuple(made) if sure else (itself, *made)
 
 
 def _statements(
     candidate: Candidate, check: LiteralCheck, near: Found, route: Route, tools: Tools
 ) -> Iterator[Rewritten]:
-    """The candidate with each choice of near values, the nearest first."""
+    """The candidate with each choice of near values, the nearest first; what is left by a reference."""
     given = Rewritten(candidate.sql, candidate.changes)
     keys = [(literal.column, literal.text) for literal in near]
     any_case = frozenset((literal.column, literal.text) for literal in check.in_any_case)
-    choices = product(*(each.values for each in near.values())) if near or any_case else ()
+    left = [each for each in check.missing if each not in (*near, *check.in_any_case)]
+    missing = frozenset((each.column, each.text) for each in left)
+    choices = product(*(each.values for each in near.values())) if near or left or any_case else ()
     for chosen in islice(choices, CORRECTED):
         stored = dict(zip(keys, chosen, strict=True))
-        context = Context(route.snapshot, stored=stored, in_any_case=any_case)
+        context = Context(
+            route.snapshot, values=route.values, stored=stored, in_any_case=any_case, missing=missing
+        )
         made = correct(given, context, tools.generation.rules_off)
         if made.sql != given.sql:
             yield made

@@ -19,7 +19,7 @@ from typing import TypeVar
 import msgspec
 
 from engine.alternatives.synonyms import interchangeable, keeps_column_of
-from engine.core.candidate import Candidate, Preview
+from engine.core.candidate import Candidate, Preview, RuleKind
 from engine.core.deadline import Deadline
 from engine.core.ports import Result, StatementError
 from engine.core.state import Route, State
@@ -130,9 +130,7 @@ async def deduplicate(state: State, tools: Tools) -> State:
         route = routes[candidate.database]
         forked, readings = stays.forked and candidate.forked, max(stays.readings, candidate.readings)
         likely = replace(stays, forked=forked, readings=readings)
-        if candidate.place is None and await asyncio.to_thread(
-            _better, candidate, stays, state.ask.question, route
-        ):
+        if candidate.place is None and await asyncio.to_thread(_better, candidate, stays, state, route):
             kept[equal] = (_as_likely(candidate, likely), outcome)
             candidate, stays = stays, candidate
         else:
@@ -158,20 +156,26 @@ def _equivalent(
     return None
 
 
-def _better(candidate: Candidate, other: Candidate, question: str, route: Route) -> bool:
-    """Whether less is to be said against `candidate`, which gives the same rows as a likelier one."""
+def _better(candidate: Candidate, other: Candidate, state: State, route: Route) -> bool:
+    """Whether less is to be said against `candidate`, which gives the same rows as a likelier one.
+
+    Not where a rule made it as what is less likely.
+    """
+    if any(change.kind is RuleKind.BESIDE for change in candidate.changes):
+        return False
     if _does_without(candidate, other, route.snapshot):
         return True
-    asked = mentioned_tables(question, route.snapshot)
-    one, two = (_objections(each, question, asked, route) for each in (candidate, other))
+    asked = mentioned_tables(state.ask.question, route.snapshot)
+    one, two = (_objections(each, state, asked, route) for each in (candidate, other))
     return one < two or (one == two and _says_one_thing_once(candidate, other, route.snapshot))
 
 
 def _objections(
-    candidate: Candidate, question: str, asked: Sequence[Table], route: Route
+    candidate: Candidate, state: State, asked: Sequence[Table], route: Route
 ) -> tuple[int, int, int]:
     """The gravest first: it contradicts the question, leaves out tables that it names, reads tables for nothing."""
-    said = contradictions(question, candidate.sql, route.snapshot, asked, route.lists)
+    question, sql = state.ask.question, candidate.sql
+    said = contradictions(question, sql, route.snapshot, asked, route.lists, today=state.today)
     left = tables_not_read(asked, candidate.tables, route.snapshot)
     return bool(said), len(left), len(candidate.tables)
 

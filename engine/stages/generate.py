@@ -152,6 +152,7 @@ class Explorer:
             dimensions=linked_dimensions(state.ask.question, route.entities),
             lists=route.lists,
             contents=route.contents,
+            today=state.today,
         )
         self.checker = Checker(context, route, state, tools)
         self._attempts = Attempts(self._writer, self.checker)

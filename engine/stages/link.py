@@ -13,6 +13,7 @@ from engine.core.tools import NoLinker, Tools
 from engine.errors import NLError
 from engine.linking.element_text import linked
 from engine.linking.labels import label_links, label_lists
+from engine.linking.legends import coded_links
 from engine.linking.match import LINKS
 from engine.linking.mentions import named_terms
 from engine.linking.spans import entities
@@ -30,7 +31,7 @@ async def link(state: State, tools: Tools) -> State:
     """Sets `entities`, `links`, `terms`, `values`, `lists` and `unknown` of every route, deprecated tables last.
 
     Where the store or the database fails the last three hold no stored values, and nothing is unknown: a stored
-    value's words would pass for it.
+    value's words would pass for it. Labels and what comments say of codes stand among the values.
 
     Raises `CancelledError` (57014).
     """
@@ -63,8 +64,9 @@ async def link(state: State, tools: Tools) -> State:
 
 
 async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:
-    """The route with values and lists; labels are known without the store."""
+    """The route with values and lists; labels, and what comments say of codes, are known without the store."""
     labels = await asyncio.to_thread(label_links, state.ask.question, route)
+    coded = await asyncio.to_thread(coded_links, state.ask.question, route.snapshot)
     declared = label_lists(route.snapshot)
     try:
         links = await tools.values.links(state.ask.question, route, tools.upstream)
@@ -72,9 +74,9 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         contents = await tools.values.contents(route, tools.upstream)
     except (NLError, StatementError, StoreUnavailableError) as error:
         state.deadline.remaining()
-        known = replace(route, values=labels, lists=declared)
+        known = replace(route, values=(*labels, *coded), lists=declared)
         return known, [TraceLine("link", "no values", f"{route.database.name}: {error}")]
-    links = (*labels, *links)[:LINKS]
+    links = (*labels, *coded, *links)[:LINKS]
     lines = [_value_line(route, link) for link in links]
     lists = await whole_lists(lists, route, state, tools)
     route = replace(route, values=links, lists=(*declared, *lists), contents=contents)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,9 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
-_HEADER = re.compile(r"^-- (question|values|schema|secured|stored|linked|lists|days|cased|rules): (.+)$")
+_HEADER = re.compile(
+    r"^-- (question|values|schema|secured|stored|missing|linked|lists|days|cased|today|rules): (.+)$"
+)
 
 
 def _enforced(snapshot: Snapshot, *, required: bool) -> Snapshot:
@@ -173,6 +176,46 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
+    "trade": Snapshot(
+        "trade",
+        ("public",),
+        (
+            _of("public", "customer", "customer_id name"),
+            _typed(
+                _of(
+                    "public",
+                    "item",
+                    "item_id order_id quantity",
+                    ("order_id", "public", "orders", "order_id"),
+                ),
+                quantity="integer",
+            ),
+            _described(
+                _typed(
+                    _of(
+                        "public",
+                        "orders",
+                        "order_id customer_id status state total ordered_at",
+                        ("customer_id", "public", "customer", "customer_id"),
+                    ),
+                    status="integer",
+                    total="integer",
+                    ordered_at="timestamp without time zone",
+                ),
+                status="10 new, 20 paid, 30 invoiced",
+                state="N = new, P = paid",
+            ),
+            _typed(
+                _of(
+                    "public",
+                    "payment",
+                    "payment_id order_id amount",
+                    ("order_id", "public", "orders", "order_id"),
+                ),
+                amount="integer",
+            ),
+        ),
+    ),
     "flags": Snapshot(
         "flags",
         ("public",),
@@ -209,9 +252,9 @@ SCHEMAS: Mapping[str, Snapshot] = {
 class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
-    `values`, `lists`: "table.column = value, value; …". `stored`: "table.column / text =
-    value; …". `linked`: "table.column probability; …", with `*` a table. `days`: "table.column = form". `cased`: as
-    `stored`, the value is what the column may hold.
+    `values`, `lists`, `missing`: "table.column = value, value; …". `stored`: "table.column / text = value; …".
+    `linked`: "table.column probability; …", with `*` a table. `days`: "table.column = form". `cased`: as `stored`, the
+    value is what the column may hold.
     """
 
     rule: Rule
@@ -222,10 +265,12 @@ class Pair:
     values: str = ""
     secured: str = ""
     stored: str = ""
+    missing: str = ""
     linked: str = ""
     lists: str = ""
     days: str = ""
     cased: str = ""
+    today: str = "2021-01-06"
 
     @property
     def snapshot(self) -> Snapshot:
@@ -243,12 +288,14 @@ class Pair:
             frozenset(("public", name) for name in self.secured.split()),
             _stored(self.stored),
             frozenset(_stored(self.cased)),
+            frozenset((each.column, text) for each in _links(self.missing) for text in each.values),
             _chances(self.linked),
             linked_dimensions(
                 self.question, compared(entities(self.question), element_words(self.snapshot), Words())
             ),
             tuple(ValueList(each.column, each.values) for each in _links(self.lists)),
             tuple(ColumnContent(each.column, (), each.values[0]) for each in _links(self.days)),
+            date.fromisoformat(self.today),
         )
 
     def applied(self, sql: str) -> str | None:

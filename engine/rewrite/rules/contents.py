@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from engine.linking.contents import day_of
-from engine.linking.dimensions import Period, named_periods
+from engine.linking.periods import Period, named_periods
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.periods import period_of
 

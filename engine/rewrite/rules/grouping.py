@@ -8,12 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlglot import exp
 
 from engine.core.elements import WHOLE_TABLE, ValueList
-from engine.linking.dimensions import (
-    Grain,
-    LinkedDimension,
-    aggregates,
-    is_measured,
-)
+from engine.linking.dimensions import LinkedDimension, aggregates, is_measured
+from engine.linking.periods import Grain
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import join_missing_tables
 from engine.rewrite.scope import Scopes, TableRef, conjuncts, identifier, keep_tests, tests_of, without_tests
@@ -187,7 +183,8 @@ LABEL = 0.05
 FARTHER = 0.03
 """What counts against a table for each reference to it."""
 
-_LABELS = frozenset({"name", "title", "label", "description", "nm", "desc", "dsc", "descr"})
+LABELS = frozenset({"name", "title", "label", "description", "nm", "desc", "dsc", "descr"})
+"""Words of the columns that people read beside a key."""
 
 _CLOSED = ("group", "having", "windows", "qualify", "with_", "with")
 """Clauses of a query that is left as it is."""
@@ -267,7 +264,7 @@ def _near(reads: Iterable[TableRef], context: Context) -> dict[TableKey, tuple[s
 def _score(key: ColumnKey, dimension: LinkedDimension, context: Context) -> float:
     """What names the rows of a table is as near as the table itself, and what has all the words at least NAMED."""
     words = set(identifier_words(key[2]))
-    label = not _LABELS.isdisjoint(words)
+    label = not LABELS.isdisjoint(words)
     near = dimension.cosines[key]
     if words.issuperset(identifier_words(dimension.asked.text)):
         near = max(near, NAMED)

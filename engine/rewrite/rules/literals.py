@@ -9,6 +9,7 @@ import sqlglot
 from sqlglot import exp
 
 from engine.core.elements import Relation, ValueLink
+from engine.linking.legends import code_of
 from engine.linking.mentions import CERTAIN
 from engine.linking.near_values import spelt_otherwise
 from engine.rewrite.rule import Context, Statement
@@ -53,6 +54,17 @@ def literal_in_any_case(statement: Statement, context: Context) -> str | None:
             changed.append(f"'{literal.name}' in any case")
             column.replace(exp.Lower(this=exp.cast(column.copy(), "text")))
             literal.replace(exp.Literal.string(literal.name.lower()))
+    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+
+
+def meaning_as_code(statement: Statement, context: Context) -> str | None:
+    """Writes the code for what the column's comment says that it means, beside a column of numbers."""
+    changed = []
+    for _, key, literal in _comparisons(statement.tree, statement.scopes):
+        code = code_of(literal.name, key, context.snapshot)
+        if code is not None and _is_of_another_type(key, literal, statement.scopes):
+            changed.append(f"'{literal.name}' as {code}")
+            literal.replace(exp.Literal.number(code))
     return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
 
 
@@ -141,6 +153,13 @@ def literal_by_reference(statement: Statement, context: Context) -> str | None:
     column's own reference comes first; one of another column counts where no other of the tables read leads there.
     """
     return _referred(_comparisons(statement.tree, statement.scopes), statement.scopes, context)
+
+
+def missing_by_reference(statement: Statement, context: Context) -> str | None:
+    """The same of a text that its column was looked through for and does not hold."""
+    compared = _comparisons(statement.tree, statement.scopes)
+    missing = [each for each in compared if (each[1], each[2].name) in context.missing]
+    return _referred(missing, statement.scopes, context)
 
 
 def _referred(compared: Iterable[_Compared], scopes: Scopes, context: Context) -> str | None:

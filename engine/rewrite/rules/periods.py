@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 
 from sqlglot import exp
 
-from engine.linking.dimensions import Period, Side, months_after, named_periods
+from engine.linking.periods import Period, Side, months_after, named_grain, named_periods
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes
 
@@ -113,7 +112,8 @@ def periods_cut_short(question: str, tree: exp.Query) -> tuple[Period, ...]:
     """The periods that `question` names all of, where `tree` compares with a day of theirs alone."""
     periods = named_periods(question)
     nodes = list(tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)) if periods else []
-    cut = (each for each in nodes if _meant(each, periods, timed=False) is not None)
+    days = (each for each in nodes if named_grain(each.this.name) is None)
+    cut = (each for each in days if _meant(each, periods, timed=False) is not None)
     return tuple(period for each in cut if (period := _holding(each.expression, periods)) is not None)
 
 
@@ -131,7 +131,7 @@ def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.C
     period, day = _holding(node.expression, periods), _day(node.expression)
     if period is None or day not in (period.start, period.end - _ONE_DAY):
         return None
-    column, (low, high) = node.this, _BOUNDS[period.side](period)
+    column, (low, high) = node.this, period.bounds
     if isinstance(node, exp.EQ):
         both = [*([_from(column, low)] if low else []), *([_before(column, high)] if high else [])]
         return exp.paren(exp.and_(*both, copy=False), copy=False) if len(both) > 1 else both[0]
@@ -150,16 +150,6 @@ def _meant_between(node: exp.Between, periods: tuple[Period, ...]) -> exp.Condit
         return None
     first = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
     return exp.paren(exp.and_(first, _before(node.this, last.end), copy=False), copy=False)
-
-
-_BOUNDS: Mapping[Side, Callable[[Period], tuple[date | None, date | None]]] = {
-    Side.WITHIN: lambda period: (period.start, period.end),
-    Side.SINCE: lambda period: (period.start, None),
-    Side.AFTER: lambda period: (period.end, None),
-    Side.UNTIL: lambda period: (None, period.end),
-    Side.BEFORE: lambda period: (None, period.start),
-}
-"""The first day that is meant, and the first behind it."""
 
 
 def period_of(column: exp.Expr, period: Period) -> exp.Condition:

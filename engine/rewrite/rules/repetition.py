@@ -22,7 +22,7 @@ from engine.rewrite.scope import (
 )
 from schema_catalog.types import Table, TableKind
 
-_NEGATION = re.compile(
+NEGATION = re.compile(
     r"\b(?:not|no|never|without|none|neither|nor|except|excluding)\b|n['\u2019]t\b", re.IGNORECASE
 )
 _BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
@@ -32,8 +32,11 @@ _TWO = 2
 
 
 def none_of_them(statement: Statement, context: Context) -> str | None:
-    """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`: none of a student's pets is."""
-    word = _NEGATION.search(context.question)
+    """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`: not one of a student's pets is.
+
+    With `kind = 'dog'` beside it, which says all of one row already, the pets stay joined as well.
+    """
+    word = NEGATION.search(context.question)
     joined = join_tree(statement.tree, statement.scopes)
     if word is None or joined is None:
         return None
@@ -47,7 +50,7 @@ def none_of_them(statement: Statement, context: Context) -> str | None:
 
 def denies_one_of_many(statement: Statement, question: str) -> bool:
     """Whether one of many joined rows is tested for what `question` denies, so that another one of them will do."""
-    joined = join_tree(statement.tree, statement.scopes) if _NEGATION.search(question) else None
+    joined = join_tree(statement.tree, statement.scopes) if NEGATION.search(question) else None
     return joined is not None and any(_excluded(joined, denial) is not None for denial in _denials(joined))
 
 
@@ -104,9 +107,14 @@ def _excluded_values(joined: JoinTree, denial: _Denial) -> exp.Query | None:
     return outside.where(exp.In(this=shown.copy(), query=exp.Subquery(this=inside)).not_())
 
 
-def _denial(test: exp.Expr, joined: JoinTree) -> _Denial | None:
-    """Of `c <> …`, `NOT c LIKE …`, `NOT c IN (…)`, without outer tables; None for another part of WHERE."""
-    if isinstance(test, exp.NEQ):
+def _denial(given: exp.Expr, joined: JoinTree) -> _Denial | None:
+    """Of `c <> …`, `NOT c LIKE …` and `NOT c IN (…)`; None for another part of WHERE.
+
+    A query in it may read no table of the statement around it. Rows without a value may be taken as well.
+    """
+    either = given.unnest()
+    test = either.right if isinstance(either, exp.Or) and isinstance(either.left, exp.Is) else given
+    if isinstance(test, exp.NEQ | exp.NullSafeNEQ):
         positive: exp.Expr = exp.EQ(this=test.this.copy(), expression=test.expression.copy())
     elif isinstance(test, exp.Not) and isinstance(test.this, exp.EQ | exp.Like | exp.ILike | exp.In):
         positive = test.this.copy()
@@ -119,7 +127,7 @@ def _denial(test: exp.Expr, joined: JoinTree) -> _Denial | None:
     around = [joined.scopes.reading(each) for each in test.find_all(exp.Column) if each is not column]
     if not isinstance(column, exp.Column) or any(read is None or read in joined.reads for read in around):
         return None
-    return _Denial([test], column, positive)
+    return _Denial([given], column, positive)
 
 
 def both(statement: Statement, context: Context) -> str | None:

@@ -71,7 +71,11 @@ def test_what_is_repaired_was_refused_and_runs(databases: Databases, pair: Pair)
         databases.rows(pair.schema, seed, repaired.sql)
 
 
-@pytest.mark.parametrize("pair", [*changed(RuleKind.READING), *changed(RuleKind.REPETITION)], ids=name)
+@pytest.mark.parametrize(
+    "pair",
+    [*changed(RuleKind.READING), *changed(RuleKind.BESIDE), *changed(RuleKind.REPETITION)],
+    ids=name,
+)
 def test_a_reading_runs_as_well_and_says_something_else(databases: Databases, pair: Pair) -> None:
     assert pair.after is not None
     assert any(

@@ -267,3 +267,14 @@ def test_a_term_finds_the_database_and_links_its_columns() -> None:
         == {k for k, p in sure.probabilities.items() if p}
     )
     assert with_terms(links, ()) is links
+
+
+def test_what_a_comment_begins_with_is_another_name_of_its_element() -> None:
+    key = (*SINGER, "country")
+    comment = "where they were born; never the passport: K = Kenya, F = France"
+    (plain,) = linked(["where they were born"], MUSIC, ENCODER)
+    (born,) = linked(["where they were born"], told(said(*SINGER, "country", description=comment)), ENCODER)
+    (passport,) = linked(["passport"], told(said(*SINGER, "country", description=comment)), ENCODER)
+    assert plain.similarities[key] < 0.1
+    assert born.similarities[key] > 0.5
+    assert passport.similarities[key] < 0.1

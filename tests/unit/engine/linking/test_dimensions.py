@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from engine.linking.dimensions import Dimension, Grain, asked_dimensions, dimensions_not_grouped
+from engine.linking.dimensions import Dimension, asked_dimensions, dimensions_not_grouped
+from engine.linking.periods import Grain
 from engine.sql.tree import parsed
 
 

@@ -6,7 +6,8 @@ from datetime import date
 
 import pytest
 
-from engine.linking.dimensions import Side, named_periods
+from engine.linking.periods import Grain, Side, named_periods, said_periods, shifted
+from engine.prompting.known_text import today_text
 
 
 def found(question: str) -> list[tuple[str, str, Side]]:
@@ -59,3 +60,56 @@ def test_a_period_holds_its_days() -> None:
     assert date(2000, 1, 1) in period
     assert date(2000, 12, 31) in period
     assert date(2001, 1, 1) not in period
+
+
+FRIDAY = date(2026, 11, 27)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("jobs opened last month", "from 2026-10-01 to before 2026-11-01"),
+        ("last month's jobs", "from 2026-10-01 to before 2026-11-01"),
+        ("jobs of this quarter", "from 2026-10-01 to before 2027-01-01"),
+        ("jobs opened last week", "from 2026-11-16 to before 2026-11-23"),
+        ("jobs opened today", "from 2026-11-27 to before 2026-11-28"),
+        ("jobs opened yesterday", "from 2026-11-26 to before 2026-11-27"),
+        ("jobs since Monday", "from 2026-11-23 on"),
+        ("jobs since Saturday", "from 2026-11-21 on"),
+        ("jobs before last year", "before 2025-01-01"),
+        ("revenue year to date", "from 2026-01-01 to before 2026-11-28"),
+        ("MTD revenue", "from 2026-11-01 to before 2026-11-28"),
+        ("revenue of the same month a year ago", "from 2025-11-01 to before 2025-12-01"),
+        ("revenue in the same quarter of the previous year", "from 2025-10-01 to before 2026-01-01"),
+        ("revenue in March", "from 2026-03-01 to before 2026-04-01"),
+        ("revenue in December", "from 2025-12-01 to before 2026-01-01"),
+        ("revenue last November", "from 2025-11-01 to before 2025-12-01"),
+        ("revenue in 2024", "from 2024-01-01 to before 2025-01-01"),
+        ("jobs in the last 7 days", "from 2026-11-20 to before 2026-11-28"),
+        ("jobs over the past two years", "from 2024-11-27 to before 2026-11-28"),
+        ("jobs in the last month", "from 2026-10-27 to before 2026-11-28"),
+        ("jobs in the previous month", "from 2026-10-01 to before 2026-11-01"),
+    ],
+)
+def test_a_period_by_the_day_on_which_it_is_said(question: str, words: str) -> None:
+    (period,) = said_periods(question, FRIDAY)
+    assert period.words == words
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["the last year of study", "who may pay", "as of today", "jobs on Monday", "on March 5", "every month"],
+)
+def test_words_of_time_that_are_no_period(question: str) -> None:
+    assert said_periods(question, FRIDAY) == ()
+
+
+def test_the_end_of_a_short_month() -> None:
+    assert shifted(date(2024, 3, 31), Grain.MONTH, -1) == date(2024, 2, 29)
+    assert shifted(date(2024, 2, 29), Grain.YEAR, 1) == date(2025, 2, 28)
+
+
+def test_a_prompt_tells_the_day_only_where_it_matters() -> None:
+    assert today_text("How many jobs are there in 2024?", FRIDAY) == ""
+    assert "Friday, 2026-11-27" in today_text("How many jobs are overdue?", FRIDAY)
+    assert "last month: from 2026-10-01 to before 2026-11-01" in today_text("jobs of last month", FRIDAY)

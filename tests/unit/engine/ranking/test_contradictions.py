@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
+from functools import partial
+
 import pytest
 
 from engine.core.elements import ValueList
-from engine.ranking.contradictions import contradictions
-from schema_catalog.types import Snapshot
+from engine.ranking import contradictions as module
+from schema_catalog.types import Column, Snapshot
+from tests.support.golden_rules import SCHEMAS
 from tests.support.schemas import MUSIC, table
+
+TODAY = date(2021, 1, 6)
+
+contradictions = partial(module.contradictions, today=TODAY)
 
 SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day"),))
 
@@ -115,8 +124,35 @@ def test_rows_that_are_added_up_once_for_each_of_others() -> None:
     concert = MUSIC.tables[0]
     assert contradictions("average capacity", sql, MUSIC) == ("adds rows up once for each row of concert",)
     assert contradictions("average capacity over all concerts", sql, MUSIC, (concert,)) == ()
-    used = f"{sql} WHERE concert.year = '2014'"
-    assert contradictions("average capacity in 2014", used, MUSIC) == ()
+    tested = f"{sql} WHERE concert.year = '2014'"
+    said = ("adds stadium.capacity up once for each row of concert",)
+    assert contradictions("average capacity in 2014", tested, MUSIC) == said
+    assert module.doubts("average capacity in 2014", tested, MUSIC, today=TODAY) == said
+
+
+SUMS = "SELECT {} FROM stadium s LEFT JOIN concert c USING (stadium_id) LEFT JOIN tour t USING (stadium_id)"
+
+
+@pytest.mark.parametrize(
+    ("shown", "rest", "said"),
+    [
+        ("s.name, SUM(c.year::int), SUM(t.tour_id)", "GROUP BY s.name", 2),
+        ("s.name, SUM(c.year::int), COUNT(DISTINCT t.tour_id)", "GROUP BY s.name", 1),
+        ("s.name, SUM(t.tour_id)", "WHERE c.year = '2014' GROUP BY s.name", 1),
+        ("s.name, MAX(c.year), MAX(t.tour_id)", "GROUP BY s.name", 0),
+        ("s.name, AVG(c.year::int), AVG(t.tour_id)", "GROUP BY s.name", 0),
+        ("c.year, SUM(s.capacity::int)", "WHERE c.year > '2014' GROUP BY c.year", 0),
+        ("SUM(DISTINCT t.tour_id)", "WHERE c.year = '2014'", 0),
+    ],
+)
+def test_sums_of_rows_that_joins_repeat(shown: str, rest: str, said: int) -> None:
+    found = module.doubts("", f"{SUMS.format(shown)} {rest}", SCHEMAS["tour"], today=TODAY)
+    assert [each.startswith("adds ") for each in found] == [True] * said
+
+
+def test_nothing_is_doubted_where_neither_key_nor_reference_tells() -> None:
+    sql = "SELECT SUM(s.capacity::int) FROM stadium s JOIN singer i ON s.name = i.country WHERE i.artist_name = 'x'"
+    assert module.doubts("", sql, SCHEMAS["keyless"], today=TODAY) == ()
 
 
 @pytest.mark.parametrize(
@@ -171,3 +207,66 @@ def test_who_is_first_of_names_is_not_the_greatest(sql: str) -> None:
 )
 def test_an_order_that_may_be_meant(question: str, sql: str, known: ValueList) -> None:
     assert contradictions(question, sql, SALES, lists=(known,)) == ()
+
+
+PAYMENTS = Snapshot(
+    "pay",
+    ("public",),
+    (replace(table("pay", "pay_id amt"), columns=(Column("amt", "integer"), Column("paid_on", "date"))),),
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("WHERE paid_on >= '2020-12-01' AND paid_on < '2021-01-01'", []),
+        ("WHERE paid_on >= date_trunc('month', now()) - interval '1 month' AND paid_on < '2021-01-01'", []),
+        ("WHERE EXTRACT(MONTH FROM paid_on) = 12", []),
+        ("WHERE paid_on >= now() - interval '1 month'", ["covers from 2020-12-06 on"]),
+        ("WHERE paid_on >= current_date - 30 AND amt > 1", ["covers from 2020-12-07 on"]),
+        ("WHERE amt > 1", ["says nothing of last month"]),
+    ],
+)
+def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[str]) -> None:
+    found = contradictions("payments of last month", f"SELECT amt FROM pay {condition}", PAYMENTS)
+    assert [each.partition(",")[0] for each in found] == said
+    assert (
+        module.doubts("payments of last month", f"SELECT amt FROM pay {condition}", PAYMENTS, today=TODAY)
+        == found
+    )
+
+
+def test_a_month_that_a_column_holds_is_its_first_day() -> None:
+    table_of_months = replace(
+        PAYMENTS.tables[0], columns=(Column("pay_month", "date"), Column("amt", "integer"))
+    )
+    snapshot = replace(PAYMENTS, tables=(table_of_months,))
+    sql = "SELECT amt FROM pay WHERE pay_month = '2020-{}-01'"
+    assert contradictions("payments in December 2020", sql.format("12"), snapshot) == ()
+    assert len(contradictions("payments in December 2020", sql.format("11"), snapshot)) == 1
+
+
+@pytest.mark.parametrize("condition", ["paid_on >= now() - interval '7 days'", "paid_on > current_date - 7"])
+def test_the_last_days_may_be_counted_from_either_end(condition: str) -> None:
+    assert contradictions("paid in the last 7 days", f"SELECT amt FROM pay WHERE {condition}", PAYMENTS) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "said"),
+    [
+        ("share paid", "SELECT 100 * COUNT(paid_on) / COUNT(*) FROM pay", ["divides whole numbers"]),
+        ("share paid", "SELECT 100.0 * COUNT(paid_on) / COUNT(*) FROM pay", []),
+        ("share large", "SELECT SUM((amt > 5)::int) / COUNT(*) FROM pay", ["divides whole numbers"]),
+        ("share large", "SELECT SUM((amt > 5)::bigint) / COUNT(*) FROM pay", []),
+        ("whole dozens", "SELECT COUNT(*) / 12 FROM pay", []),
+        ("median payment", "SELECT AVG(amt) FROM pay", ["takes the average"]),
+        ("median payment", "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY amt) FROM pay", []),
+        (
+            "average and median",
+            "SELECT AVG(amt), PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY amt) FROM pay",
+            [],
+        ),
+    ],
+)
+def test_shares_and_medians(question: str, sql: str, said: list[str]) -> None:
+    assert [each.partition(",")[0] for each in module.doubts(question, sql, PAYMENTS, today=TODAY)] == said

@@ -199,3 +199,24 @@ def test_readings_found_when_the_time_is_over_are_kept() -> None:
         answered(Instructed([reply(("nothing", "SELECT nothing FROM nowhere")), CancelledError("late")]))
     with pytest.raises(CancelledError):
         answered(Instructed([CancelledError("out of time")]))
+
+
+def test_what_keys_say_of_a_reading_stands_in_its_place_and_says_so() -> None:
+    joined = "SELECT SUM(c.concert_id) FROM concert AS c JOIN singer_in_concert AS s ON s.concert_id = c.concert_id"
+    doubted = f"{joined} WHERE s.singer_id > 3"
+    model = Instructed([reply(("the sum", doubted), ("the years", "SELECT year FROM concert"))])
+    state = answered(model)
+    once = (
+        "SELECT SUM(c.concert_id) FROM concert AS c WHERE c.concert_id IN "
+        "(SELECT s.concert_id FROM singer_in_concert AS s WHERE s.singer_id > 3)"
+    )
+    assert [each.sql for each in state.candidates] == [once, "SELECT year FROM concert", doubted]
+    assert "adds each row up once" in state.candidates[0].explanation
+    assert "adds c.concert_id up once for each row of s" in state.candidates[2].explanation
+
+
+def test_the_prompt_tells_the_bounds_of_the_period() -> None:
+    model = Instructed([reply(("the titles", "SELECT title FROM concert"))])
+    state = answered(model, "Which concerts were there last year?")
+    year = state.today.year
+    assert f"last year: from {year - 1}-01-01 to before {year}-01-01" in model.prompts[0].user

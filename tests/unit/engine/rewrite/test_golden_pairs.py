@@ -47,6 +47,7 @@ def test_no_two_rules_have_one_name_and_kinds_come_in_their_order() -> None:
         RuleKind.NORMALISE,
         RuleKind.REPAIR,
         RuleKind.READING,
+        RuleKind.BESIDE,
         RuleKind.CORRECTION,
         RuleKind.REPETITION,
     ]

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from engine.core.candidate import Candidate
-from engine.core.elements import NearValues
+from engine.core.elements import NearValues, Relation, ValueLink
 from engine.core.ports import Plan, Result
 from engine.core.state import State
 from engine.core.tools import NoValues
@@ -19,8 +19,9 @@ from engine.settings import Limits
 from engine.stages.check_values import check_values
 from engine.understanding.missing_values import COLUMNS, check_literals, held_words
 from engine.understanding.types import UnknownPhrase
-from schema_catalog.types import ColumnKey
+from schema_catalog.types import ColumnKey, Snapshot
 from tests.support.asking import PlanningUpstream, asked, route, tools
+from tests.support.schemas import MUSIC
 
 FRENCH = Candidate("music", "SELECT artist_name FROM singer WHERE country = 'France'")
 INVENTED = Candidate("music", "SELECT artist_name FROM singer WHERE country = 'Oz'")
@@ -204,3 +205,36 @@ def test_words_that_cannot_be_looked_for_stay_as_they_are() -> None:
     off = replace(tools("", Rows()), limits=Limits(run_candidates=False))
     assert asyncio.run(held_words(UNKNOWN, to, asked("", to), off)) == UNKNOWN
     assert asyncio.run(held_words((), to, asked("", to), tools("", Rows()))) == ()
+
+
+def legend(comment: str) -> Snapshot:
+    """MUSIC with a comment on the singers' country."""
+    singer = next(each for each in MUSIC.tables if each.name == "singer")
+    columns = [
+        replace(each, description=comment) if each.name == "country" else each for each in singer.columns
+    ]
+    return replace(MUSIC, tables=(replace(singer, columns=tuple(columns)),))
+
+
+@pytest.mark.parametrize(("limits", "kept"), [(Limits(), []), (Limits(run_candidates=False), ["from Oz"])])
+def test_what_a_comment_says_of_a_code_is_written_as_the_code(limits: Limits, kept: list[str]) -> None:
+    spelt = replace(INVENTED, sql=INVENTED.sql.replace("Oz", "from Oz"))
+    to = replace(route("singers from Oz"), snapshot=legend("F = from Oz, K = from Kansas"))
+    state = replace(asked("singers from Oz", to), candidates=(spelt,))
+    done = asyncio.run(check_values(state, replace(tools("", cast("Any", Holding())), limits=limits)))
+    texts = [each.sql.partition("country = ")[2] for each in done.candidates]
+    assert texts == [*(f"'{each}'" for each in kept), "'F'"]
+
+
+def test_what_a_reference_explains_stands_behind_a_text_that_does_not_occur() -> None:
+    to = replace(
+        route("singers of concert Opening"),
+        values=(ValueLink("Opening", ("public", "concert", "title"), ("Opening",), 1.0, Relation.EQUALS),),
+    )
+    sung = Candidate(
+        "music", "SELECT s.entry_id FROM singer_in_concert AS s, singer AS c WHERE c.country = 'Opening'"
+    )
+    state = replace(asked("singers of concert Opening", to), candidates=(sung,))
+    done = asyncio.run(check_values(state, tools("", cast("Any", Holding()))))
+    assert done.candidates[0].sql == sung.sql
+    assert "SELECT concert_id FROM concert WHERE title = 'Opening'" in done.candidates[1].sql

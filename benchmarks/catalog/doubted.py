@@ -1,0 +1,24 @@
+"""How many known statements the checks of grain, periods, shares and medians doubt: they should doubt nearly none.
+
+Needs no model and no server. A doubted one may be wrong itself: some of Spider's add a row up several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+from benchmarks.harness.drawing import Item
+from engine.ranking.contradictions import doubts
+from schema_catalog.types import Snapshot
+
+
+def measured(
+    items: Iterable[Item], snapshots: Mapping[str, Snapshot], today: date
+) -> tuple[int, dict[str, tuple[str, ...]]]:
+    """How many questions there are; by its id, what is said against a question's known statement."""
+    found = {
+        item["id"]: doubts(item["question"], item["gold"], snapshots[item["db"]], today=today)
+        for item in items
+    }
+    return len(found), {key: said for key, said in found.items() if said}

@@ -1,0 +1,66 @@
+"""Rules about NULL: rows of which nobody knows whether they are what is denied, and lists that hold it (docs 9.24)."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.rules.repetition import NEGATION
+from engine.rewrite.scope import Scopes, nullable, tests_of
+
+
+def unknown_as_other(statement: Statement, context: Context) -> str | None:
+    """Takes rows without a value as well, where the question denies one: `carrier IS DISTINCT FROM 'Nordfracht'`."""
+    changed = []
+    for select in statement.tree.find_all(exp.Select) if NEGATION.search(context.question) else ():
+        tests = tests_of(select)
+        for test in tests:
+            column = _denied(test)
+            if column is None or not _may_be_null(column, statement.scopes):
+                continue
+            if any(column in each.find_all(exp.Column) for each in tests if each is not test):
+                continue
+            compared = test.this if isinstance(test, exp.Not) else test
+            if isinstance(compared, exp.EQ | exp.NEQ):
+                test.replace(exp.NullSafeNEQ(this=column.copy(), expression=compared.expression.copy()))
+            else:
+                test.replace(exp.paren(exp.or_(column.is_(exp.null()), test.copy()), copy=False))
+            changed.append(column.name)
+    return f"takes rows without {', '.join(changed)} as well" if changed else None
+
+
+def _denied(test: exp.Expr) -> exp.Column | None:
+    """What is said not to be a value, one of some, or like a text."""
+    if isinstance(test, exp.Not) and isinstance(test.this, exp.EQ | exp.In | exp.Like | exp.ILike):
+        test = test.this
+        literal = all(
+            isinstance(each, exp.Literal) for each in test.args.get("expressions") or [test.expression]
+        )
+    else:
+        literal = isinstance(test, exp.NEQ) and isinstance(test.expression, exp.Literal)
+    return test.this if literal and isinstance(test.this, exp.Column) else None
+
+
+def list_without_null(statement: Statement, _context: Context) -> str | None:
+    """Leaves NULL out of what NOT IN looks through: with one in it, nothing at all is found."""
+    changed = []
+    for test in statement.tree.find_all(exp.In):
+        query = test.args.get("query")
+        inside = query.this if isinstance(query, exp.Subquery) else None
+        if (
+            not isinstance(test.parent, exp.Not)
+            or not isinstance(inside, exp.Select)
+            or len(inside.expressions) != 1
+        ):
+            continue
+        column = inside.expressions[0].unalias()
+        tested = [each for one in tests_of(inside) for each in one.find_all(exp.Column)]
+        if isinstance(column, exp.Column) and column not in tested and _may_be_null(column, statement.scopes):
+            inside.where(column.is_(exp.null()).not_(), copy=False)
+            changed.append(column.name)
+    return f"leaves out rows without {', '.join(changed)} there" if changed else None
+
+
+def _may_be_null(column: exp.Column, scopes: Scopes) -> bool:
+    read = scopes.reading(column)
+    return read is not None and read.table is not None and nullable(read.table, column.name)

@@ -1,0 +1,97 @@
+"""Comments as codes and meanings, and what a question says of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.linking.legends import code_of, coded_links, legend
+from engine.linking.mentions import values_not_used
+from engine.prompting.known_text import value_text
+from engine.prompting.schema_text import schema_text
+from schema_catalog.types import Column, Snapshot
+from tests.support.schemas import table
+
+
+@pytest.mark.parametrize(
+    ("comment", "meanings"),
+    [
+        ("10 new, 20 paid, 30 invoiced", {"10": "new", "20": "paid", "30": "invoiced"}),
+        ("N = new; P = paid", {"N": "new", "P": "paid"}),
+        ("0: open, 1: closed", {"0": "open", "1": "closed"}),
+        ("state: N: new, P: paid", {"N": "new", "P": "paid"}),
+        ("1 - low / 2 - medium / 3 - high", {"1": "low", "2": "medium", "3": "high"}),
+        ("open = 0, closed = 1", {"0": "open", "1": "closed"}),
+        ("new (N), paid (P)", {"N": "new", "P": "paid"}),
+        ("(N) new, (P) paid", {"N": "new", "P": "paid"}),
+        ("P for paid, O for open", {"P": "paid", "O": "open"}),
+        ("'A' = active, 'I' = inactive", {"A": "active", "I": "inactive"}),
+        ("who pays: S sales, W warehouse", {"S": "sales", "W": "warehouse"}),
+        ("20 = paid (in full)\n90 = cancelled, not counted", {"20": "paid", "90": "cancelled"}),
+    ],
+)
+def test_ways_of_writing_a_legend(comment: str, meanings: dict[str, str]) -> None:
+    assert {each.code: each.words for each in legend(comment)} == meanings
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "oil pressure at the main bearing, bar",
+        "from 10:30 to 12:45",
+        "price in EUR, 2 decimals",
+        "gender, either M or F",
+        "ISO 8601 date, UTC",
+        "latitude: north = positive, south = negative",
+        "1 = open",
+        "1 = open, 1 = closed",
+    ],
+)
+def test_what_is_no_legend(comment: str) -> None:
+    assert legend(comment) == ()
+
+
+STATE = ("public", "orders", "state")
+ORDERS = replace(
+    table("orders", "order_id state kind"),
+    columns=(
+        Column("order_id", "integer"),
+        Column(
+            "state", "integer", description="10 new, 20 paid, 30 paid back, which is rare, 40 over, 50 kind"
+        ),
+        Column("kind", "text"),
+    ),
+)
+SHOP = Snapshot("shop", ("public",), (ORDERS,))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("Paid", "20"), ("paid back", "30"), ("20", None), ("lost", None), ("", None)]
+)
+def test_the_code_of_a_meaning(text: str, code: str | None) -> None:
+    assert code_of(text, STATE, SHOP) == code
+
+
+@pytest.mark.parametrize(
+    ("question", "codes"),
+    [
+        ("How many new orders are there?", [("new", "10")]),
+        ("orders paid back", [("paid back", "30")]),
+        ("new and paid ones", [("new", "10"), ("paid", "20")]),
+        ("orders over 5 of each kind", []),
+    ],
+)
+def test_the_meanings_that_a_question_says(question: str, codes: list[tuple[str, str]]) -> None:
+    assert [(each.span, *each.values) for each in coded_links(question, SHOP)] == codes
+
+
+def test_a_statement_says_a_meaning_by_its_code_alone() -> None:
+    links = coded_links("new orders", SHOP)
+    assert values_not_used("new orders", "SELECT 1 FROM orders WHERE state = 10", links) == []
+    assert values_not_used("new orders", "SELECT 1 FROM orders WHERE order_id = 2010", links) == ["new"]
+
+
+def test_prompts_show_a_legend_in_full_and_the_code_that_is_meant() -> None:
+    assert "40 over, 50 kind" in schema_text(SHOP, ())[0]
+    assert "orders.state = '10' (\"new\")" in value_text(coded_links("new orders", SHOP), SHOP)

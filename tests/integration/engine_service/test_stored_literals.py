@@ -16,7 +16,7 @@ from engine.core.tools import Tools
 from engine.linking import value_lists
 from engine.linking.source import StoredValues
 from engine.linking.value_reader import read_values
-from engine.settings import DialogueSettings, GenerationSettings, Limits, UpstreamSettings
+from engine.settings import DialogueSettings, GenerationSettings, Limits, Strategy, UpstreamSettings
 from engine.types import Asker, AskReply, AskRequest, RowKind, Topic, TopicRequest
 from engine.upstream import Databases
 from pgparley.cluster import Cluster
@@ -76,7 +76,8 @@ async def allowed(
     assert isinstance(read, ColumnValues)
     await store.keep("music", read)
     off = ("drop_unsaid_literal",)  # the model says what the question does not
-    alone = GenerationSettings(masks=False, exchanges=False, repair=False, rules_off=off)
+    search = Strategy.SEARCH
+    alone = GenerationSettings(masks=False, exchanges=False, repair=False, rules_off=off, strategy=search)
     yield replace(tools, upstream=upstream, values=StoredValues(store), generation=alone)
     await upstream.aclose()
 

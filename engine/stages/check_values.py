@@ -77,8 +77,7 @@ async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -
     Sure are the first ones alone, and of them those of columns of which all values were read; and the code that the
     column's comment gives for a text.
     """
-    sought = (each for each in (*check.missing, *check.unknown) if each not in check.in_any_case)
-    literals = [each for each in sought if not each.pattern]
+    literals = [each for each in (*check.missing, *check.unknown) if not each.pattern]
     codes = {each: code_of(each.text, each.column, route.snapshot) for each in literals}
     coded = {
         literal: NearValues((code,), sure=literal in check.missing, whole=True)
@@ -92,11 +91,13 @@ async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -
     except (NLError, StatementError, StoreUnavailableError):
         state.deadline.remaining()
         return coded
-    return coded | {
-        literal: replace(near, sure=near.sure and near.whole and literal in check.missing)
-        for literal, near in zip(literals, found, strict=True)
-        if near.values and (near.whole or literal in check.missing)
+    near = coded | {
+        literal: replace(each, sure=each.sure and each.whole and literal in check.missing)
+        for literal, each in zip(literals, found, strict=True)
+        if each.values and (each.whole or literal in check.missing)
     }
+    # What is stored but for capital letters is none of its neighbours.
+    return {literal: each for literal, each in near.items() if each.sure or literal not in check.in_any_case}
 
 
 def _corrected(
@@ -126,7 +127,7 @@ def _statements(
     """The candidate with each choice of near values, the nearest first; what is left by a reference."""
     given = Rewritten(candidate.sql, candidate.changes)
     keys = [(literal.column, literal.text) for literal in near]
-    any_case = frozenset((literal.column, literal.text) for literal in check.in_any_case)
+    any_case = frozenset((each.column, each.text) for each in check.in_any_case if each not in near)
     left = [each for each in check.missing if each not in (*near, *check.in_any_case)]
     missing = frozenset((each.column, each.text) for each in left)
     choices = product(*(each.values for each in near.values())) if near or left or any_case else ()

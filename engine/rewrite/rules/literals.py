@@ -52,8 +52,10 @@ def literal_in_any_case(statement: Statement, context: Context) -> str | None:
             column.parent, exp.EQ | exp.NEQ | exp.In
         ):
             changed.append(f"'{literal.name}' in any case")
+            test = column.parent
+            for each in test.expressions if isinstance(test, exp.In) else [literal]:
+                each.replace(exp.Lower(this=each.copy()))
             column.replace(exp.Lower(this=exp.cast(column.copy(), "text")))
-            literal.replace(exp.Literal.string(literal.name.lower()))
     return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
 
 

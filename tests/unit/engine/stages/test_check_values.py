@@ -156,7 +156,7 @@ def test_a_text_that_is_stored_in_other_letters_is_written_so_although_no_value_
     upstream = InCapitals()
     done = looked_for(upstream, FRENCH)
     (only,) = done.candidates
-    assert only.sql.endswith("WHERE LOWER(CAST(country AS TEXT)) = 'france'")
+    assert only.sql.endswith("WHERE LOWER(CAST(country AS TEXT)) = LOWER('France')")
     assert (only.missing, only.fruitless) == ((), False)
     assert len(upstream.planned) == 2
 

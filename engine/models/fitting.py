@@ -101,11 +101,7 @@ class NetworkTrainer:
     """`engine.routing.training.Trainer`, from an artifact (by the rates `FURTHER`) or the encoder as it is."""
 
     def __init__(
-        self,
-        start: Artifact | None,
-        settings: EncoderSettings | None = None,
-        *,
-        seed: int = 1,
+        self, start: Artifact | None, settings: EncoderSettings | None = None, *, seed: int = 1
     ) -> None:
         self._settings = settings or EncoderSettings()
         self._rates = Rates() if start is None else FURTHER

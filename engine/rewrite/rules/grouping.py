@@ -8,12 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlglot import exp
 
 from engine.core.elements import WHOLE_TABLE, ValueList
-from engine.linking.dimensions import (
-    Grain,
-    LinkedDimension,
-    aggregates,
-    is_measured,
-)
+from engine.linking.dimensions import Grain, LinkedDimension, aggregates, is_measured
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import join_missing_tables
 from engine.rewrite.scope import Scopes, TableRef, conjuncts, identifier, keep_tests, tests_of, without_tests

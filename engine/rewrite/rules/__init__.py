@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from engine.core.candidate import RuleKind
 from engine.rewrite.rule import Rule
-from engine.rewrite.rules import flags, grouping, literals, periods, references, repetition, sums
+from engine.rewrite.rules import (
+    flags,
+    grouping,
+    literals,
+    periods,
+    references,
+    repetition,
+    sums,
+)
 
 RULES: tuple[Rule, ...] = (
     Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),

@@ -12,12 +12,7 @@ from rich.table import Table as Grid
 from engine.settings import GuardSettings, UpstreamSettings
 from pgparley.engine_commands import add_suggest_command
 from pgparley.knowledge_commands import add_knowledge_commands
-from pgparley.login_commands import (
-    add_login_commands,
-    listed_logins,
-    login_grid,
-    logins_in_short,
-)
+from pgparley.login_commands import add_login_commands, listed_logins, login_grid, logins_in_short
 from pgparley.store_session import SETTINGS, run_on_store
 from pgparley.terminal import AsJson, cell, minute, print_json, print_table, printable, uri_of
 from pgparley.value_commands import add_values_command, read_anew, report_values
@@ -92,8 +87,7 @@ def catalog_app(
 
     @app.command("event-trigger")
     def event_trigger(
-        *,
-        remove: Annotated[bool, typer.Option("--remove", help="The SQL that takes it back.")] = False,
+        *, remove: Annotated[bool, typer.Option("--remove", help="The SQL that takes it back.")] = False
     ) -> None:
         """Print SQL for a superuser of a registered database: it then tells when its schema has changed."""
         typer.echo(REMOVE if remove else INSTALL, nl=False)

@@ -148,8 +148,7 @@ def ask(
 def calibrate(
     *,
     origin: Annotated[
-        str | None,
-        typer.Option("--from", help="A file as eval takes it; or verified; or choices."),
+        str | None, typer.Option("--from", help="A file as eval takes it; or verified; or choices.")
     ] = None,
     status: Annotated[bool, typer.Option("--status", help="Show points and observed coverage.")] = False,
     user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,
@@ -171,8 +170,7 @@ def calibrate(
 @app.command("eval")
 def evaluate(
     file: Annotated[
-        Path | None,
-        typer.Argument(help="YAML or JSON lines of question, sql, database.", show_default=False),
+        Path | None, typer.Argument(help="YAML or JSON lines of question, sql, database.", show_default=False)
     ] = None,
     *,
     verified: Annotated[bool, typer.Option("--verified", help="Ask the catalog's verified queries.")] = False,

@@ -118,8 +118,9 @@ def login_grid(database: Database) -> Grid:
     return grid
 
 
-def logins_in_short(database: Database, most: int = 3) -> str:
-    """The askers with a login, `most` of them by name."""
+def logins_in_short(database: Database) -> str:
+    """The askers with a login, three of them by name."""
+    most = 3
     askers = [login.asker for login in database.logins]
     more = [f"{len(askers) - most} more"] if len(askers) > most else []
     return ", ".join(askers[:most] + more) or "none"

@@ -23,7 +23,7 @@ class KnownQuestion(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_questions(path: Path, database: str | None = None) -> tuple[KnownQuestion, ...]:
-    """The questions of the file, only those of `database`, the default; raises `typer.Exit`."""
+    """The questions of the file; `database`: of those that name none, and no other's. Raises `typer.Exit`."""
     jsonl = path.suffix in _JSON_LINES
     found = []
     for number, each in enumerate(read_json_lines(path, KnownQuestion, _SHAPE) if jsonl else _yaml(path), 1):

@@ -29,10 +29,7 @@ async def find_exchanges(candidate: Candidate, context: Context, encoder: Encode
     vectors = await asyncio.to_thread(encoder.encode, texts) if texts else ()
     by_text = dict(zip(texts, vectors, strict=True))
     alike = exchanges(
-        candidate.columns,
-        candidate.tables,
-        snapshot,
-        lambda one, other: float(by_text[one] @ by_text[other]),
+        candidate.columns, candidate.tables, snapshot, lambda one, other: float(by_text[one] @ by_text[other])
     )
     apart = [each for each in alike if each.used[:2] != each.other[:2] and each.likeness == 1]
     found: dict[tuple[ColumnKey, ColumnKey], Exchange] = {}

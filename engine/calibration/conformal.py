@@ -49,7 +49,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Uncalibrated:
-    """Too few scores: `points` of the `needed`. `failed`: what other databases' threshold keeps here, if too few."""
+    """Too few scores: `points` of the `needed`. `failed`: what the base's threshold keeps here, if too little."""
 
     points: int
     needed: int

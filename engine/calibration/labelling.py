@@ -123,10 +123,7 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
     except NLError as problem:
         return JudgeReply(Outcome.SKIPPED, problem.message, seconds=time.monotonic() - started)
     judged = [
-        Judged(
-            await has_its_result(candidate, route.database, state, tools, right),
-            candidate.scores,
-        )
+        Judged(await has_its_result(candidate, route.database, state, tools, right), candidate.scores)
         for candidate in state.candidates[:k]
     ]
     group = state.routes[0].database.name if state.routes else route.database.name

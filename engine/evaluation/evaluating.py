@@ -13,12 +13,7 @@ from dataclasses import dataclass, replace
 import asyncpg
 
 from engine import pipeline
-from engine.calibration.labelling import (
-    UnjudgeableError,
-    has_its_result,
-    readable_route,
-    reference_result,
-)
+from engine.calibration.labelling import UnjudgeableError, has_its_result, readable_route, reference_result
 from engine.calibration.result_equivalence import Reference
 from engine.core.deadline import Deadline
 from engine.core.ports import Memory, Upstream

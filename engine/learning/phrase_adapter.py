@@ -50,9 +50,9 @@ def decode_adapter(weights: bytes, dimension: int) -> PhraseAdapter | None:
     return PhraseAdapter(up, down)
 
 
-def train_adapter(phrases: Vectors, preferred: Vectors, rejected: Vectors, *, seed: int = 0) -> PhraseAdapter:
+def train_adapter(phrases: Vectors, preferred: Vectors, rejected: Vectors) -> PhraseAdapter:
     """An adapter for triplets, each argument of shape (n, d) with unit rows; the same for the same triplets."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     dimension = phrases.shape[1]
     up = np.zeros((dimension, RANK))
     down = rng.normal(scale=dimension**-0.5, size=(dimension, RANK))

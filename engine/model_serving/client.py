@@ -74,7 +74,7 @@ class ModelServer:
         self._client.close()
 
     def call(self, to: Served, request: Any, answer: type[T], *, for_several: bool = False) -> T:
-        """The answer, asked for again until there is one or time is up; `for_several` askers: not a question's own.
+        """The answer, asked for again until there is one or time is up; `for_several` askers: whatever their own time.
 
         Raises `ModelUnavailableError`, `CancelledError` (the question's time) and `ArtifactError` (no such version).
         """

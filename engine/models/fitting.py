@@ -98,18 +98,13 @@ FURTHER = Rates(tower=5e-6, weights=1e-3, rest=1e-4)
 
 
 class NetworkTrainer:
-    """`engine.routing.training.Trainer`, from an artifact or the encoder. `rates`: full ones, or `FURTHER`."""
+    """`engine.routing.training.Trainer`, from an artifact (by the rates `FURTHER`) or the encoder as it is."""
 
     def __init__(
-        self,
-        start: Artifact | None,
-        settings: EncoderSettings | None = None,
-        rates: Rates | None = None,
-        *,
-        seed: int = 1,
+        self, start: Artifact | None, settings: EncoderSettings | None = None, *, seed: int = 1
     ) -> None:
         self._settings = settings or EncoderSettings()
-        self._rates = rates or (Rates() if start is None else FURTHER)
+        self._rates = Rates() if start is None else FURTHER
         torch.manual_seed(seed)
         self._model = loaded_model(self._settings)
         bert = self._model[0].auto_model

@@ -113,12 +113,7 @@ class PointerModel:
                 return list(chain.from_iterable(pool.map(some, starts)))
 
     def _pointed(
-        self,
-        network: Network,
-        step: StepWeights,
-        ground: Ground,
-        survey: Survey,
-        settings: BeamSettings,
+        self, network: Network, step: StepWeights, ground: Ground, survey: Survey, settings: BeamSettings
     ) -> list[Pointed]:
         from engine.models.beams import begin  # noqa: PLC0415  as torch
 

@@ -28,11 +28,7 @@ class Sequences:
 
     @staticmethod
     def begin(
-        network: Network,
-        ground: Ground,
-        survey: Survey,
-        rows: NDArray[np.intp],
-        databases: NDArray[np.intp],
+        network: Network, ground: Ground, survey: Survey, rows: NDArray[np.intp], databases: NDArray[np.intp]
     ) -> Sequences:
         """One sequence for each of `rows` (questions) in one of `databases`, at its first table."""
         field = ground.field

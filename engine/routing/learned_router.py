@@ -136,12 +136,7 @@ class LearnedLeg:
         return cut_field(index, graphs, databases, tables, columns)
 
     def _matches(
-        self,
-        question: str,
-        pointed: Pointed,
-        field: CandidateSpace,
-        index: Index,
-        positions: Sequence[int],
+        self, question: str, pointed: Pointed, field: CandidateSpace, index: Index, positions: Sequence[int]
     ) -> tuple[Match, ...]:
         words = question_words(question)
         order = np.argsort(-pointed.logits, kind="stable")[: min(_RANKED, self._limits.databases)]

@@ -21,7 +21,7 @@ from engine.core.memory import give_back
 from engine.core.ports import Encoder, Match
 from engine.routing.index import Index, SchemaIndexEntry, build
 from engine.routing.learned_router import LearnedLeg, Versions
-from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, Weights, score
+from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, score
 from engine.routing.thesaurus import Thesaurus, likelier
 from engine.routing.together import Together
 from engine.text.tokens import question_words
@@ -30,6 +30,8 @@ from schema_catalog.types import ReadableColumns, Snapshot
 _INDEXES = 8
 """Indexes kept, one for each group of roles with the same view."""
 
+_PARTS = 10_000
+"""Restricted schemas kept."""
 _TOGETHER = 32
 """Questions of several askers ranked at a time, at most."""
 
@@ -54,8 +56,8 @@ class _Catalog:
 class HybridRouter:
     """`engine.core.ports.Router`. Safe to call from several threads.
 
-    `versions`: of the learned leg; without a readable one the retrieval leg answers alone. `parts`: restricted schemas
-    kept. `folder`: for the files of large indexes, which engines on one machine share; None keeps them in memory.
+    `versions`: of the learned leg; without a readable one the retrieval leg answers alone. `folder`: for the files of
+    large indexes, which engines on one machine share; None keeps them in memory.
     """
 
     def __init__(
@@ -63,18 +65,12 @@ class HybridRouter:
         encoder: QuestionEncoder,
         schemas: Encoder | None = None,
         *,
-        weights: Weights | None = None,
-        limits: SearchLimits | None = None,
         versions: Versions | None = None,
-        parts: int = 10_000,
         folder: Path | None = None,
     ) -> None:
         self._encoder = encoder
         self._schemas = encoder if schemas is None else schemas
-        self._weights = weights or Weights()
-        self._limits = limits or SearchLimits()
-        self._learned = None if versions is None else LearnedLeg(versions, self._limits)
-        self._kept = parts
+        self._learned = None if versions is None else LearnedLeg(versions, SearchLimits())
         self._folder = folder
         self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one
@@ -133,7 +129,7 @@ class HybridRouter:
         found = []
         for question, (sentence, tokens) in zip(questions, encoded, strict=True):
             asked = EncodedQuestion(sentence, tokens, question_words(question))
-            scored = score(asked, catalog.index, self._weights, self._limits)
+            scored = score(asked, catalog.index)
             found.append(tuple(_match(each, asked.words, catalog) for each in scored))
         return found
 
@@ -196,7 +192,7 @@ class HybridRouter:
         part = self._built(masked) if any(table.columns for table in masked.tables) else None
         with self._lock:
             self._views[key] = (snapshot, part)
-            while len(self._views) > self._kept:
+            while len(self._views) > _PARTS:
                 self._views.popitem(last=False)
         return part
 
@@ -209,7 +205,7 @@ class HybridRouter:
         with self._lock:
             self._parts[key] = part
             self._parts.move_to_end(key)
-            while len(self._parts) > self._kept:
+            while len(self._parts) > _PARTS:
                 self._parts.popitem(last=False)
         return part
 

@@ -71,14 +71,9 @@ class Scored:
     tables: tuple[tuple[int, float], ...]
 
 
-def score(
-    question: EncodedQuestion,
-    index: Index,
-    weights: Weights | None = None,
-    limits: SearchLimits | None = None,
-) -> tuple[Scored, ...]:
+def score(question: EncodedQuestion, index: Index, limits: SearchLimits | None = None) -> tuple[Scored, ...]:
     """The databases scored, best first; ties in the order given."""
-    weights, limits = weights or Weights(), limits or SearchLimits()
+    weights, limits = Weights(), limits or SearchLimits()
     if not index.parts:
         return ()
     whole = index.whole @ question.sentence

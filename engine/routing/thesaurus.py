@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class Thesaurus:
-    """`names`: what is read for each synonym, by folded words, if it is one in most databases that hold it."""
+    """`names`: what is read instead of a word that is a synonym in most of the databases that hold it."""
 
     def __init__(self, index: Index) -> None:
         said: dict[Words, Counter[Words]] = defaultdict(Counter)

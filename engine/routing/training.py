@@ -212,10 +212,7 @@ def batches(lengths: Sequence[int], size: int, rng: np.random.Generator) -> Iter
 
 
 def batch_of(
-    terrain: Terrain,
-    examples: Sequence[Example],
-    states: Sequence[States],
-    rng: np.random.Generator,
+    terrain: Terrain, examples: Sequence[Example], states: Sequence[States], rng: np.random.Generator
 ) -> Batch:
     """Examples as a step takes them; a set's tables come depth-first along the graph, in a drawn order."""
     shares = [lexical(question_words(one.question), terrain.index) for one in examples]

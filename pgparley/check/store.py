@@ -31,11 +31,7 @@ async def check_store(config: Config) -> AsyncIterator[Finding]:
         return
     try:
         pool = await store_pool(
-            uri,
-            1,
-            timeout=SETTINGS.connect_timeout,
-            command_timeout=SETTINGS.query_timeout,
-            cached=0,
+            uri, 1, timeout=SETTINGS.connect_timeout, command_timeout=SETTINGS.query_timeout, cached=0
         )
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
         action = "Start its server, create the database, or correct store in [engine]."

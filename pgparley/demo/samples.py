@@ -29,9 +29,5 @@ SAMPLES = (
         "A wholesale company: customers, orders, products, returns, employees, departments.",
         sales.copies,
     ),
-    Sample(
-        "library",
-        "A public library: books, authors, members, loans, fines, employees.",
-        library.copies,
-    ),
+    Sample("library", "A public library: books, authors, members, loans, fines, employees.", library.copies),
 )

@@ -62,10 +62,7 @@ async def serving(site: Site, console: Console, *, keep: bool) -> AsyncIterator[
 
 
 async def _until_ready(site: Site, process: asyncio.subprocess.Process) -> None:
-    async with (
-        EngineClient(EngineAddress(str(site.engine_socket))) as client,
-        asyncio.timeout(READY_TIMEOUT),
-    ):
+    async with EngineClient(EngineAddress(str(site.engine_socket))) as client, asyncio.timeout(READY_TIMEOUT):
         while not await client.ready():
             if process.returncode is not None:
                 raise RuntimeError(f"pgparley serve ended at once; see {site.log}")

@@ -15,15 +15,7 @@ from engine.types import Asker
 from pgparley.config import Config
 from pgparley.engine_commands import running_engine
 from pgparley.evaluation.formats import html, junit, show, show_changes
-from pgparley.evaluation.report import (
-    Judged,
-    Report,
-    ShareFigure,
-    compare,
-    decode,
-    encode,
-    figures,
-)
+from pgparley.evaluation.report import Judged, Report, ShareFigure, compare, decode, encode, figures
 from pgparley.questions import read_questions
 from pgparley.terminal import fail, one_by_one, printable
 

@@ -72,11 +72,6 @@ def user_name(uid: int) -> str | None:
         return None
 
 
-def is_own_user(uid: int) -> bool:
-    """Whether this is the user that the gateway runs as."""
-    return uid == os.getuid()
-
-
 class ClientInfo:
     """One client; `user` and `database` are claims until it is authenticated."""
 
@@ -112,7 +107,7 @@ class ClientInfo:
     @property
     def is_owner(self) -> bool:
         """Whether its Unix user is the one that the gateway runs as."""
-        return self.unix_peer is not None and is_own_user(self.unix_peer[1])
+        return self.unix_peer is not None and self.unix_peer[1] == os.getuid()
 
     def report(self, number: int, connected: float) -> ClientReport:
         """The client as the console shows it. `connected`: seconds since the epoch."""

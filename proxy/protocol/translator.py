@@ -358,8 +358,7 @@ def _refuse_parameters(content: object, parse: Parse) -> None:
             hint="Write NL: $$…?$$, or leave the question mark out.",
         )
     raise UnsupportedError(
-        "an NL statement takes no parameters",
-        hint="Pass the question itself: SELECT * FROM nl.ask($1).",
+        "an NL statement takes no parameters", hint="Pass the question itself: SELECT * FROM nl.ask($1)."
     )
 
 

@@ -61,10 +61,7 @@ class _Placing:
 
     def file(self, said: Statements, origin: str, name: str) -> ImportedFile:
         block = DatabaseBlock(
-            self.target.database,
-            tables=self._tables(said),
-            joins=self._joins(said),
-            terms=self._terms(said),
+            self.target.database, tables=self._tables(said), joins=self._joins(said), terms=self._terms(said)
         )
         content = KnowledgeFile(1, (block,))
         return ImportedFile(name, content, origin, tuple(self.left_out), self.places)

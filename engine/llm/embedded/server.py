@@ -185,7 +185,7 @@ def _error(status: int, message: str) -> web.Response:
 
 
 async def serve(settings: EmbeddedModelSettings, name: str, key: str, *, reuse_port: bool) -> None:
-    """Loads the model, listens, writes the base URL to standard output, serves until cancelled. `key`: of a request."""
+    """Loads the model, listens, writes the base URL to standard output, serves until cancelled. `key`: to be shown."""
     runtime = await asyncio.to_thread(Runtime, settings)
     app = EmbeddedServer(runtime, name, settings.prefixes).application()
     if key != NO_KEY:

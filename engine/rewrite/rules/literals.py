@@ -291,7 +291,7 @@ def _with_texts(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Literal]]:
 
 
 def said_value(statement: Statement, context: Context) -> str | None:
-    """Tests each value that the question names and the statement does not, where one column near holds it."""
+    """Tests each value that the question names and the statement does not, where one untested column near holds it."""
     select, scopes = statement.tree, statement.scopes
     if not isinstance(select, exp.Select):
         return None

@@ -39,7 +39,7 @@ def whole_period(statement: Statement, context: Context) -> str | None:
 
 
 def text_as_period(statement: Statement, _context: Context) -> str | None:
-    """Reads a text that says a year or month beside a date as all of its days (`day LIKE '2024%'`); or as text."""
+    """Reads a text that says a year or month beside a date as all of its days; another pattern as one of its text."""
     changed = []
     for node in list(statement.tree.find_all(*_COMPARISONS, exp.NEQ, exp.Like, exp.ILike)):
         meant = _as_period(node, statement.scopes)

@@ -34,11 +34,7 @@ class UpstreamAuth(asyncio.Protocol):
     """The client's side of the login. `succeeded` is told whether the server asked for a proof."""
 
     def __init__(
-        self,
-        context: GatewayContext,
-        user: str,
-        binding: bytes | None,
-        succeeded: Callable[[bool], None],
+        self, context: GatewayContext, user: str, binding: bytes | None, succeeded: Callable[[bool], None]
     ) -> None:
         self._context = context
         self._user = user

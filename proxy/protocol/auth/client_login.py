@@ -13,15 +13,7 @@ from engine.types import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.scram import ClientKeys, KeyDerivation, ScramError, ServerExchange, Verifier
-from proxy.protocol.auth.secrets import (
-    Credentials,
-    MD5Hash,
-    Password,
-    Secret,
-    md5_hash,
-    md5_response,
-    same,
-)
+from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, Secret, md5_hash, md5_response, same
 from proxy.protocol.framing import HEADER_SIZE
 
 _CLEARTEXT, _MD5, _SASL, _SASL_CONTINUE, _SASL_FINAL = 3, 5, 10, 11, 12

@@ -103,7 +103,7 @@ class VisibleTraits:
 
 @dataclass(frozen=True, slots=True)
 class MockRole:
-    """The traits of a role that does not exist: `md5` asks it for SCRAM; SCRAM begins with a derivation of keys."""
+    """A role that does not exist. `asks_scram`: method `md5` does; `derives_keys`: SCRAM begins with a derivation."""
 
     iterations: int = ITERATIONS
     salt_size: int = SALT_SIZE

@@ -61,6 +61,7 @@ base_url = "{model}/v1"
 circuit_failures = {FAILURES}
 circuit_pause = {PAUSE}
 [limits]
+reuse = 0
 run_candidates = false
 calls = 1
 [dialogue]

@@ -64,10 +64,12 @@ def context(pair: Pair) -> Context:
         frozenset((schema, mixed(name)) for schema, name in given.secured),
         {(_key(key), text): value for (key, text), value in given.stored.items()},
         frozenset((_key(key), text) for key, text in given.in_any_case),
+        frozenset((_key(key), text) for key, text in given.missing),
         {_key(key): chance for key, chance in given.linked.items()},
         linked_dimensions(pair.question, near),
         [replace(each, column=_key(each.column)) for each in given.lists],
         [replace(each, column=_key(each.column)) for each in given.contents],
+        given.today,
     )
 
 

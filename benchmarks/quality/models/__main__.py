@@ -1,6 +1,6 @@
 """Asks a strong model's recorded answers through the pipeline: see `benchmarks.quality.models`.
 
-python -m benchmarks.quality.models [--sets ambrosia,spider,defog,idk] [--json FILE] [--outcomes FILE]
+    python -m benchmarks.quality.models [--sets ambrosia,spider,defog,idk] [--json FILE] [--outcomes FILE]
     python -m benchmarks.quality.models --plain [--n N] [--json FILE]
 
 `--plain`: the embedded model by the plain protocol on Spider's open questions; a run that was cut off goes on.

@@ -74,7 +74,7 @@ async def test_a_hidden_column_is_nowhere(
 ) -> None:
     before = await everything(asking, "age of the singer Birk")
     assert "family_name" in before
-    assert "'Birk'" in before
+    assert "= 'Birk'" in before
     assert "family_name" in model.given[0]
     model.prompts.clear()
     model.given.clear()
@@ -85,7 +85,8 @@ async def test_a_hidden_column_is_nowhere(
     assert "named one by one" in after
     for text in (after, *map(str, model.prompts), *model.given):
         assert "family" not in text
-        assert "'Birk'" not in text
+        # The asker's own word may stand there, no condition on a value.
+        assert "= 'Birk'" not in text
     theirs = await asyncpg.connect(server.dsn("music", "ana"))
     assert await theirs.fetchval("SELECT family_name FROM singer WHERE age = 32") == "Birk"
     await theirs.close()

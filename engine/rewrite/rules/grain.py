@@ -116,7 +116,10 @@ def _hub(joined: JoinTree) -> set[str]:
 
 
 def sum_once(statement: Statement, _context: Context) -> str | None:
-    """Tests a table that only filters by IN, where joined it repeats the rows that are added up."""
+    """Tests a table that only filters by IN, where joined it repeats the rows that are added up.
+
+    Not where a test denies: of many rows one that is not so says nothing of the others (`repetition.none_of_them`).
+    """
     select = statement.tree
     joined = _top(statement, outer=False)
     if joined is None or not isinstance(select, exp.Select) or not list(_repeated(joined)):
@@ -128,6 +131,8 @@ def sum_once(statement: Statement, _context: Context) -> str | None:
         tests = [test for test in joined.tests if joined.names([test]) & names]
         near = None if branch is None else joined.scopes.reading(branch.link.near)
         if branch is None or near is None or not tests or not _repeating(joined, near.name) & names:
+            continue
+        if any(isinstance(test, exp.NEQ | exp.NullSafeNEQ | exp.Not) for test in tests):
             continue
         if all(joined.names([test]) <= names for test in tests):
             inside = joined.over(branch.reads, [branch.link.far]).where(*(test.copy() for test in tests))

@@ -40,3 +40,9 @@ unchanged
 SELECT SUM(s.stadium_id) FROM stadium AS s JOIN singer AS i ON s.name = i.country WHERE i.artist_name = 'x'
 =>
 unchanged
+
+-- a test that denies says nothing of the other rows
+-- schema: trade
+SELECT SUM(o.total) FROM orders AS o JOIN item AS i ON i.order_id = o.order_id WHERE i.quantity <> 3
+=>
+unchanged

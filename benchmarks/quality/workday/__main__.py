@@ -3,7 +3,8 @@
     python -m benchmarks.quality.workday [--sets CASES] [--systems SYSTEMS] [--k K] [--plan] [--score]
     python -m benchmarks.quality.workday --strong [--k K]
 
-`--strong`: what is right is given as a strong model's readings, and counted is how much of it stands first.
+`--strong`: what is right is given as a strong model's readings, alone and before what is right of another question;
+counted is how much of it stands first.
 A run that was cut off goes on where it stopped when the same command is given again on the same day: some cases are
 relative to the day on which they were loaded.
 """
@@ -30,7 +31,7 @@ from benchmarks.harness.scorer import Verdicts
 from benchmarks.harness.site import Site, serving
 from benchmarks.harness.systems import ALONE, WHOLE, Alone, Gateway, System
 from benchmarks.quality.workday.cases import Cases, Judge
-from benchmarks.quality.workday.strong import CALLS, Fate, figures, survivals
+from benchmarks.quality.workday.strong import ARMS, CALLS, figures, survivals
 
 MODULE = "benchmarks.quality.workday"
 SURE = 0.5
@@ -85,19 +86,24 @@ async def _strong(options: Options, console: Console) -> None:
     """Prints what did not stand first or was changed, and what did it."""
     cases = Cases(options.bench, options.work)
     async with serving(options.work, cases.fill) as place:
-        found = await survivals(cases, place, options.k)
-    told = [each for each in found if each.fate is not Fate.FIRST or each.rewritten]
-    rows = [(each.id, str(each.fate), each.by or each.rewritten) for each in told]
-    summary = figures(found)
-    printed(console, [Grid("Right statements of a strong model", ("question", "became", "by"), rows)])
-    console.print(summary)
+        found = {
+            name: await survivals(cases, place, options.k, beside=beside) for name, beside in ARMS.items()
+        }
+    told = {name: [each for each in some if not each.whole] for name, some in found.items()}
+    parts = {
+        name: Part(len(some), [*map(asdict, told[name])], figures(some, name)) for name, some in found.items()
+    }
+    columns = ("question", "became", "given", "by")
+    grids = [
+        Grid(name, columns, [(each.id, each.fate, each.sql, each.by) for each in some])
+        for name, some in told.items()
+    ]
+    printed(console, grids)
+    console.print({name: dict(part.summary) for name, part in parts.items()})
     if options.json is not None:
-        run = Run(
-            "workday", told_command(MODULE, sys.argv[1:]), options.seed, {"k": options.k, "calls": CALLS}
-        )
-        write_result(
-            options.json, run, {"strong": Part(len(found), [asdict(each) for each in told], summary)}
-        )
+        config = {"k": options.k, "calls": CALLS}
+        run = Run("workday", told_command(MODULE, sys.argv[1:]), options.seed, config)
+        write_result(options.json, run, parts)
 
 
 async def _systems(options: Options, console: Console) -> None:

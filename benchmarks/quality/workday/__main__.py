@@ -1,7 +1,10 @@
 """Runs the benchmark: see `benchmarks.quality.workday`.
 
     python -m benchmarks.quality.workday [--sets CASES] [--systems SYSTEMS] [--k K] [--plan] [--score]
+    python -m benchmarks.quality.workday --strong [--k K]
 
+`--strong`: what is right is given as a strong model's readings, alone and before what is right of another question;
+counted is how much of it stands first.
 A run that was cut off goes on where it stopped when the same command is given again on the same day: some cases are
 relative to the day on which they were loaded.
 """
@@ -14,6 +17,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from rich.console import Console
 
@@ -27,6 +31,7 @@ from benchmarks.harness.scorer import Verdicts
 from benchmarks.harness.site import Site, serving
 from benchmarks.harness.systems import ALONE, WHOLE, Alone, Gateway, System
 from benchmarks.quality.workday.cases import Cases, Judge
+from benchmarks.quality.workday.strong import ARMS, CALLS, figures, survivals
 
 MODULE = "benchmarks.quality.workday"
 SURE = 0.5
@@ -48,10 +53,60 @@ class Row:
 
 def main() -> int:
     """Measures, prints the table, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    return finished(lambda: options_of(parser(MODULE, __doc__, k=3).parse_args()), _run, Console(width=200))
+    return finished(_options, _run, Console(width=200))
 
 
-async def _run(options: Options, console: Console) -> None:
+@dataclass(frozen=True, slots=True)
+class WorkdayOptions:
+    """Those of every benchmark, and whether it is measured what becomes of what is right."""
+
+    every: Options
+    strong: bool
+
+    @property
+    def work(self) -> Path:
+        """One run at a time uses it."""
+        return self.every.work
+
+
+def _options() -> WorkdayOptions:
+    made = parser(MODULE, __doc__, k=3)
+    made.add_argument(
+        "--strong", action="store_true", help="what becomes of right statements of a strong model"
+    )
+    given = made.parse_args()
+    return WorkdayOptions(options_of(given), given.strong)
+
+
+async def _run(options: WorkdayOptions, console: Console) -> None:
+    await (_strong if options.strong else _systems)(options.every, console)
+
+
+async def _strong(options: Options, console: Console) -> None:
+    """Prints what did not stand first or was changed, and what did it."""
+    cases = Cases(options.bench, options.work)
+    async with serving(options.work, cases.fill) as place:
+        found = {
+            name: await survivals(cases, place, options.k, beside=beside) for name, beside in ARMS.items()
+        }
+    told = {name: [each for each in some if not each.whole] for name, some in found.items()}
+    parts = {
+        name: Part(len(some), [*map(asdict, told[name])], figures(some, name)) for name, some in found.items()
+    }
+    columns = ("question", "became", "given", "by")
+    grids = [
+        Grid(name, columns, [(each.id, each.fate, each.sql, each.by) for each in some])
+        for name, some in told.items()
+    ]
+    printed(console, grids)
+    console.print({name: dict(part.summary) for name, part in parts.items()})
+    if options.json is not None:
+        config = {"k": options.k, "calls": CALLS}
+        run = Run("workday", told_command(MODULE, sys.argv[1:]), options.seed, config)
+        write_result(options.json, run, parts)
+
+
+async def _systems(options: Options, console: Console) -> None:
     cases = Cases(options.bench, options.work)
     async with serving(options.work, cases.fill) as place:
         found = await _measured(cases, place, options, console)

@@ -27,6 +27,9 @@ from engine.readings.order import PlacesChances, are_readings
 from engine.stages.rank import explained, likeliest_first
 from engine.types import OnDoubt, TraceLine
 
+HOPELESS = 0.05
+"""The chance that any candidate is right below which none is shown, doubtful or not: that is no answer of this data."""
+
 
 async def clarify(state: State, tools: Tools) -> State:
     """Sets `dialogue`: a question that is pending, where one is, and what the next turn goes on with."""
@@ -60,11 +63,12 @@ async def clarify(state: State, tools: Tools) -> State:
 async def _in_doubt(state: State, on_doubt: OnDoubt, proposal: Proposal | None) -> State:
     """What stood every check and is hardly what was asked: shown and doubted, asked about, or kept back.
 
-    It is kept back as well where nothing in the data stands for anything that is asked.
+    It is kept back as well where nothing in the data stands for anything that is asked, and where none is likely at all.
     """
     routes = {route.database.name: route for route in state.routes}
     refusal = doubt(state)
-    if on_doubt is OnDoubt.ABSTAIN or unanswerable(routes[state.candidates[0].database]):
+    hopeless = sum(each.confidence for each in state.candidates) < HOPELESS
+    if on_doubt is OnDoubt.ABSTAIN or hopeless or unanswerable(routes[state.candidates[0].database]):
         return replace(refused(state, refusal, "clarify"), candidates=())
     if on_doubt is OnDoubt.ASK and proposal is not None:
         return _asked(state, proposal)

@@ -63,7 +63,7 @@ async def clarify(state: State, tools: Tools) -> State:
 async def _in_doubt(state: State, on_doubt: OnDoubt, proposal: Proposal | None) -> State:
     """What stood every check and is hardly what was asked: shown and doubted, asked about, or kept back.
 
-    It is kept back as well where nothing in the data stands for anything that is asked, and where none is likely at all.
+    It is kept back as well where nothing in the data stands for anything that is asked, or none is likely at all.
     """
     routes = {route.database.name: route for route in state.routes}
     refusal = doubt(state)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, count
 
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, elements_read
@@ -146,10 +147,11 @@ class _Asking:
             await self._show()
             found = await self._ask(more)
         self.cannot = found.cannot
-        rejected = await self._take(found.readings)
+        rejected = await self._take(found.readings, count())
         if rejected and self._may_ask:
-            again = await self._ask(prompt("readings_again", refused=_listed(rejected)))
-            await self._take(again.readings)
+            again = await self._ask(prompt("readings_again", refused=_listed(rejected.values())))
+            # What is mended stands where it was refused.
+            await self._take(again.readings, chain(rejected, count(len(found.readings))))
         if len(self._candidates) == 1:
             await self._without()
 
@@ -212,13 +214,14 @@ class _Asking:
             question=question,
         )
 
-    async def _take(self, found: Sequence[Reading]) -> list[tuple[Reading, Rejection]]:
-        """Checks the readings' statements at once; those that stand become candidates behind the others.
+    async def _take(
+        self, found: Sequence[Reading], places: Iterable[int]
+    ) -> dict[int, tuple[Reading, Rejection]]:
+        """Checks the readings' statements at once; those that stand become candidates at their `places`.
 
-        Gives those that do not, each with its reason.
+        Gives those that do not by their places, each with its reason.
         """
-        first = len(self._candidates)
-        made = [self._candidate(each, first + number) for number, each in enumerate(found)]
+        made = [self._candidate(each, place) for each, place in zip(found, places, strict=False)]
         outcomes = await asyncio.gather(*(self._checkers[each.database].statement(each) for each in made))
         stood = [each for each in outcomes if isinstance(each, Candidate)]
         self._candidates += stood
@@ -226,15 +229,15 @@ class _Asking:
             *(self._checkers[each.database].readings(each, by_facts=True) for each in stood)
         )
         self._beside += [each for found in beside for each in found]
-        rejected = [
-            (reading, outcome)
-            for reading, outcome in zip(found, outcomes, strict=True)
+        rejected = {
+            each.place or 0: (reading, outcome)
+            for each, reading, outcome in zip(made, found, outcomes, strict=True)
             if isinstance(outcome, Rejection)
-        ]
+        }
         self._lines += [TraceLine(STAGE, "written", each.sql) for each in stood]
         self._lines += [
             TraceLine(STAGE, f"refused by {each.cause}", f"{each.message}: {reading.sql}")
-            for reading, each in rejected
+            for reading, each in rejected.values()
         ]
         return rejected
 
@@ -253,7 +256,7 @@ class _Asking:
             return
         others = " or ".join(map(_name, point.alternatives))
         more = prompt("readings_without", found=only.sql, read=_name(point.element), others=others)
-        await self._take((await self._ask(more)).readings)
+        await self._take((await self._ask(more)).readings, count(1))
 
     def noted(self, state: State) -> State:
         """The state with the candidates, what they cost, and the trace."""

@@ -100,8 +100,8 @@ def test_all_that_is_refused_is_mended_in_one_more_call() -> None:
     model = Instructed([first, reply(("a", "SELECT year FROM concert"))])
     state = answered(model)
     assert [each.sql for each in state.candidates] == [
-        "SELECT title FROM concert",
         "SELECT year FROM concert",
+        "SELECT title FROM concert",
     ]
     again = model.prompts[1].user
     assert again.startswith(model.prompts[0].user)

@@ -23,6 +23,11 @@ def elements_of(term: Term) -> frozenset[ColumnKey]:
     return elements_read(columns, ((each[0], each[1]) for each in term.reads))
 
 
+def plain_name(element: ColumnKey) -> str:
+    """`singer`, or `singer.country`: for people and models, not for SQL."""
+    return element[1] if element[2] == WHOLE_TABLE else f"{element[1]}.{element[2]}"
+
+
 def is_masked(element: ColumnKey, mask: Container[ColumnKey]) -> bool:
     """Whether `mask` holds the element itself or its whole table."""
     return element in mask or (*element[:2], WHOLE_TABLE) in mask

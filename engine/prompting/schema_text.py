@@ -59,7 +59,7 @@ def table_text(snapshot: Snapshot, table: Table) -> str:
             text += " PK"
         if column.name in references:
             key = references[column.name]
-            text += f" -> {_table_name(snapshot, key.ref_schema, key.ref_table)}.{quote_ident(key.ref_columns[0])}"
+            text += f" -> {table_name(snapshot, (key.ref_schema, key.ref_table))}.{quote_ident(key.ref_columns[0])}"
         columns.append(text + _comment(column))
     return f"{snapshot.display_name(table)}({', '.join(columns)}){_comment(table)}"
 
@@ -89,20 +89,22 @@ def _fitting(texts: dict[TableKey, str], ranked: Sequence[TableKey]) -> Collecti
     return kept
 
 
-def _table_name(snapshot: Snapshot, schema: str, name: str) -> str:
-    table = next((table for table in snapshot.tables if table.key == (schema, name)), None)
-    return f"{quote_ident(schema)}.{quote_ident(name)}" if table is None else snapshot.display_name(table)
+def table_name(snapshot: Snapshot, key: TableKey) -> str:
+    """As it is written in SQL; one that `snapshot` does not hold with its schema."""
+    table = next((table for table in snapshot.tables if table.key == key), None)
+    return ".".join(map(quote_ident, key)) if table is None else snapshot.display_name(table)
 
 
 def _comment(element: Table | Column) -> str:
     said = element.description or ""
     length = LEGEND_LENGTH if isinstance(element, Column) and legend(said) else COMMENT_LENGTH
-    marks = (_short(each) for each in (_marks(element), ", ".join(element.synonyms)))
+    marks = (_short(each) for each in (marks_text(element), ", ".join(element.synonyms)))
     quoted = "; ".join(filter(None, (*marks, _short(said, length))))
     return f' "{quoted}"' if quoted else ""
 
 
-def _marks(element: Table | Column) -> str:
+def marks_text(element: Table | Column) -> str:
+    """What is said of an element beside words: its status, a declared key, unit and time zone; empty for nothing."""
     marks = element.attributes
     if marks is None:
         return ""

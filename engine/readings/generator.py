@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import chain, count
 
 from engine.core.candidate import Candidate
-from engine.core.elements import WHOLE_TABLE, elements_read
+from engine.core.elements import elements_read, plain_name
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
@@ -32,7 +32,7 @@ from engine.rewrite.driver import Checker
 from engine.rewrite.rule import Context
 from engine.sql.check import Rejection
 from engine.types import TraceLine
-from schema_catalog.types import ColumnKey, TableKey
+from schema_catalog.types import TableKey
 
 STAGE = "generate"
 
@@ -254,8 +254,8 @@ class _Asking:
         point = next((each for each in points if each.element in read and each.alternatives), None)
         if point is None or not self._tools.effort.doubts or not self._may_ask:
             return
-        others = " or ".join(map(_name, point.alternatives))
-        more = prompt("readings_without", found=only.sql, read=_name(point.element), others=others)
+        others = " or ".join(map(plain_name, point.alternatives))
+        more = prompt("readings_without", found=only.sql, read=plain_name(point.element), others=others)
         await self._take((await self._ask(more)).readings, count(1))
 
     def noted(self, state: State) -> State:
@@ -295,7 +295,3 @@ def _listed(rejected: Iterable[tuple[Reading, Rejection]]) -> str:
         f"- {reading.meaning or 'a reading'}: {reading.sql}\n  {rejection.message}"
         for reading, rejection in rejected
     )
-
-
-def _name(element: ColumnKey) -> str:
-    return element[1] if element[2] == WHOLE_TABLE else f"{element[1]}.{element[2]}"

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from engine.core.elements import ValueList
 from engine.core.state import Route
 from engine.prompting.known_text import quoted
-from engine.prompting.schema_text import listed
+from engine.prompting.schema_text import listed, marks_text, table_name
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Attributes, Column, ColumnKey, Snapshot, Table, TableKey
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 
 COMMENT = 600
 """Characters of what is said of an element, at most: a legend of codes is of use only whole."""
@@ -49,7 +49,7 @@ def described(route: Route, room: int, hidden: frozenset[TableKey] = frozenset()
     shown = replace(route.snapshot, tables=tuple(t for t in route.snapshot.tables if t.key in kept))
     text = "\n".join(texts[table.key] for table in shown.tables)
     if left:
-        text += "\nfurther tables: " + ", ".join(_name(route.snapshot, key) for key in left[:NAMES])
+        text += "\nfurther tables: " + ", ".join(table_name(route.snapshot, key) for key in left[:NAMES])
     return Described(text, shown, left)
 
 
@@ -72,9 +72,7 @@ def _table(table: Table, snapshot: Snapshot, values: Mapping[ColumnKey, ValueLis
         line += " primary key" if table.primary_key == (column.name,) else ""
         if column.name in keys:
             key = keys[column.name]
-            line += (
-                f" -> {_name(snapshot, (key.ref_schema, key.ref_table))}.{quote_ident(key.ref_columns[0])}"
-            )
+            line += f" -> {table_name(snapshot, (key.ref_schema, key.ref_table))}.{quote_ident(key.ref_columns[0])}"
         known = values.get((*table.key, column.name))
         lines.append(line + listed(column.labels if known is None else known.values) + _said(column))
     lines += _composite(table, snapshot)
@@ -88,23 +86,10 @@ def _composite(table: Table, snapshot: Snapshot) -> Iterator[str]:
     for key in table.foreign_keys:
         if len(key.columns) > 1:
             own, other = (", ".join(map(quote_ident, names)) for names in (key.columns, key.ref_columns))
-            yield f"  ({own}) -> {_name(snapshot, (key.ref_schema, key.ref_table))} ({other})"
-
-
-def _name(snapshot: Snapshot, key: TableKey) -> str:
-    table = next((each for each in snapshot.tables if each.key == key), None)
-    return ".".join(map(quote_ident, key)) if table is None else snapshot.display_name(table)
+            yield f"  ({own}) -> {table_name(snapshot, (key.ref_schema, key.ref_table))} ({other})"
 
 
 def _said(element: Table | Column) -> str:
-    texts = (_marks(element.attributes), ", ".join(element.synonyms), element.description or "")
+    texts = (marks_text(element), ", ".join(element.synonyms), element.description or "")
     text = "; ".join(filter(None, texts))
     return f" {quoted(text, COMMENT)}" if text else ""
-
-
-def _marks(marks: Attributes | None) -> str:
-    if marks is None:
-        return ""
-    zone = marks.time_zone and f"time zone {marks.time_zone}"
-    unit = marks.unit and f"in {marks.unit}"
-    return ", ".join(filter(None, (marks.status, marks.key and "unique", unit, zone)))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.core.elements import WHOLE_TABLE, Entity, SchemaLinks, ValueLink, elements_of
+from engine.core.elements import Entity, SchemaLinks, ValueLink, elements_of, plain_name
 from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import NoLinker, Tools
@@ -82,7 +82,7 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
     route = replace(route, values=links, lists=(*declared, *lists), contents=contents)
     lines += [
         TraceLine(
-            "link", "all values known", f"{route.database.name}: {_element(each.column)}", len(each.values)
+            "link", "all values known", f"{route.database.name}: {plain_name(each.column)}", len(each.values)
         )
         for each in route.lists
     ]
@@ -122,18 +122,14 @@ def _linked_lines(route: Route) -> list[TraceLine]:
     """What the linker decided, and where it may have gone astray."""
     if route.links is None:
         return []
-    names = ", ".join(sorted(map(_element, route.links.linked))) or "nothing"
+    names = ", ".join(sorted(map(plain_name, route.links.linked))) or "nothing"
     lines = [TraceLine("link", "linked", f"{route.database.name}: {names}", route.links.answerable)]
     for point in route.links.branching:
-        others = ", ".join(map(_element, point.alternatives)) or "nothing"
+        others = ", ".join(map(plain_name, point.alternatives)) or "nothing"
         decided = "linked" if point.linked else "left out"
-        detail = f"{route.database.name}: {_element(point.element)} {decided}; perhaps {others}"
+        detail = f"{route.database.name}: {plain_name(point.element)} {decided}; perhaps {others}"
         lines.append(TraceLine("link", "branching point", detail))
     return lines
-
-
-def _element(key: ColumnKey) -> str:
-    return key[1] if key[2] == WHOLE_TABLE else f"{key[1]}.{key[2]}"
 
 
 def _best(route: Route, entity: Entity) -> TraceLine:

@@ -10,23 +10,20 @@ SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
-.PHONY: demo test test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday compat clean
+.PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
 
 test: check servers browser promtool pooler helm  ## what CI runs
 	@$(BIN)/pgparley fetch-model
-ifeq ($(strip $(ARGS)),)
-	$(BIN)/python -m coverage run -m pytest tests/unit tests/property
-	@echo "Branch coverage of tests/unit and tests/property, in percent:"
-	@$(BIN)/python -m coverage report
-	$(BIN)/python -m pytest --ignore tests/unit --ignore tests/property
-else
-	$(BIN)/python -m pytest $(ARGS)
-endif
+	$(BIN)/python -m pytest $(or $(ARGS),-n 2 --dist loadfile)
 
-test-all: check servers browser promtool pooler helm  ## the slow tests as well
+coverage: $(VENV)/.installed  ## branch coverage of tests/unit and tests/property; fails below the floor in pyproject.toml
+	$(BIN)/python -m coverage run -m pytest tests/unit tests/property
+	@$(BIN)/python -m coverage report
+
+test-all: check servers browser promtool pooler helm coverage  ## the slow tests as well
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
 
@@ -112,7 +109,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-models bench-personal bench-workday bench-catalog bench-capacity  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-models bench-personal bench-workday bench-day bench-catalog bench-capacity  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -149,6 +146,9 @@ bench-workday: $(VENV)/.installed  ## what real databases have and benchmarks la
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.workday --json benchmarks/results/workday.json $(ARGS)
+
+bench-day: $(VENV)/.installed  ## an analyst's day on the demo's databases through psql, psycopg and pgjdbc, beside the model alone; writes docs/day.md
+	$(BIN)/python -m benchmarks.quality.day --json benchmarks/results/day.json --page docs/day.md $(ARGS)
 
 bench-abstain: $(VENV)/.installed  ## schema linking, its branching points found and abstained on; minutes
 	$(BIN)/python -m benchmarks.quality.linking --json benchmarks/results/dialogue.json $(ARGS)

@@ -122,12 +122,6 @@ def counting(settings: EngineSettings) -> EngineSettings:
     )
 
 
-def networks(settings: EncoderSettings) -> str:
-    """SHA-256 (hex) of program and encoder: equal where numbers are. Raises as `pipeline_fingerprint`."""
-    parts = [program(), weights(settings.model or packaged_model())]
-    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
-
-
 @functools.cache
 def program() -> str:
     """The digest of the running program's `SHAPING`."""

@@ -348,12 +348,12 @@ class EngineSettings(EngineSections):
     """Everything the engine process needs.
 
     `socket`: the Unix socket of its interface. `vectors`: a file that keeps the vectors of schema texts; None keeps
-    none, and every start encodes them anew. `router`: the folder of trained routers; None routes by retrieval alone.
+    none, and every start encodes them anew. `learned_router`: False routes by retrieval alone.
     `listening`: where it is asked beside its socket.
     """
 
     socket: Path
     store_dsn: str
     vectors: Path | None = None
-    router: Path | None = None
+    learned_router: bool = True
     listening: ListenSettings = field(default_factory=ListenSettings)

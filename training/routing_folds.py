@@ -35,20 +35,20 @@ from benchmarks.harness.schemas import snapshots
 from benchmarks.quality.routing import folds
 from benchmarks.quality.routing.folds import Outcome, Placed, Variant, file_of, fold_of
 from engine.models.encoder import MiniLMEncoder
-from engine.models.fitting import NetworkTrainer
 from engine.models.network import PARTS
-from engine.models.pointer import PointerModel
-from engine.routing.artifact import Artifact, Manifest, write
+from engine.models.packaged import Packaged, write
+from engine.models.pointer import FORMAT, NAME, PointerModel
 from engine.routing.decoder import BeamSettings
 from engine.routing.index import Index, build
 from engine.routing.pointer_api import Asked
-from engine.routing.training import States, Terrain
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
-from training.command import parser
+from training.command import Making, parser
 from training.fold_weights import cross_fitted, fitted
 from training.paraphrases import Paraphraser, reserved
 from training.router import QUESTIONS, Course, Material, entries, learned, worded
+from training.router_batches import States, Terrain
+from training.router_network import NetworkTrainer
 from training.wordnet import WordNet, writable
 
 MODULE = "training.routing_folds"
@@ -148,7 +148,7 @@ class Folds:
             with np.load(file) as held:
                 if held["texts"].tolist() == list(texts):
                     return np.split(held["states"], np.cumsum(held["lengths"])[:-1])
-        states = NetworkTrainer(None, self.settings).states(texts)
+        states = NetworkTrainer(self.settings).states(texts)
         lengths = [len(each) for each in states]
         np.savez(file, texts=np.array(texts), states=np.concatenate(states), lengths=np.array(lengths))
         return states
@@ -175,14 +175,15 @@ class Folds:
                 right = np.mean([one.rank == 1 for one in found])
                 _say(f"{variant}, fold {fold}: R@1 {100 * right:.1f} of {len(found)}")
 
-    def _trained(self, fold: int) -> Artifact:
+    def _trained(self, fold: int) -> Packaged:
         """The network that has seen no question about a database of the fold."""
         options, material = self.options, self.material
         folder = options.work / f"fold{fold}"
         folder.mkdir(parents=True, exist_ok=True)
         parts = entries(options.bench, {item["db"] for item in material.items}, self.cache)
         apart = frozenset(name for name in parts if fold_of(name) == fold)
-        trainer = CheckpointedTrainer(None, self.settings, seed=options.seed)
+        trainer = CheckpointedTrainer(self.settings, seed=options.seed)
+        making = Making(MODULE, NAME, FORMAT)
         checkpoint, started = folder / "checkpoint.pt", time.monotonic()
         course = Course(options.steps, options.seed, apart, trainer.resume(checkpoint))
         for step, root, tables in learned(trainer, material, parts, course):
@@ -190,15 +191,9 @@ class Folds:
                 trainer.save(checkpoint, step + 1)
                 losses = f"losses {root:.3f} {tables:.3f}, {time.monotonic() - started:.0f} s"
                 _say(f"fold {fold}: step {step + 1} of {options.steps}, {losses}")
-        manifest = Manifest(
-            version=f"fold{fold}",
-            encoder="all-MiniLM-L6-v2",
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            command=told_command(MODULE, sys.argv[1:]),
-            questions=sum(item["db"] not in apart for item in material.items[: material.plain]),
-        )
-        arrays = trainer.arrays(1.0)
-        return Artifact(write(folder, manifest, arrays), arrays)
+        questions = sum(item["db"] not in apart for item in material.items[: material.plain])
+        manifest, arrays = making.manifest(questions), trainer.arrays(1.0)
+        return Packaged(write(folder, manifest, arrays), arrays)
 
 
 def outcomes(terrain: Terrain, pointer: PointerModel, questions: Sequence[Question]) -> list[Outcome]:

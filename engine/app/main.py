@@ -45,16 +45,15 @@ from engine.llm.fallback import FallbackModel
 from engine.llm.profile_store import ProfileStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
+from engine.models import pointer
 from engine.models.encoder import EncoderUnavailableError, MiniLMEncoder
 from engine.models.linker import LinkerEncoder
 from engine.models.packaged import PackagedError, read
-from engine.models.pointer import PointerModel, packaged_base
+from engine.models.pointer import PointerModel
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages
 from engine.rewrite.driver import check_names
 from engine.routing import second_look
-from engine.routing.artifact import ArtifactStore, CurrentWeights
-from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
 from engine.routing.vectors import VectorCache
 from engine.schema_linking import branching, linker
@@ -108,7 +107,7 @@ async def tools(
             router=HybridRouter(
                 encoder,
                 VectorCache(encoder, model=ENCODER, path=settings.vectors),
-                versions=_versions(settings),
+                pointer=_pointer(settings),
                 folder=None if settings.vectors is None else settings.vectors.parent / "index",
             ),
             calibration=calibration(settings, pool),
@@ -169,23 +168,14 @@ async def _language_model(
 
 def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
     """The calibration of these settings' recipe; raises `EncoderUnavailableError`, `PackagedError`."""
-    routers = _routers(settings)
-    return CalibrationStore(
-        pool,
-        pipeline_fingerprint(settings),
-        str if routers is None else CurrentWeights(routers),
-        base_for(settings),
-    )
+    return CalibrationStore(pool, pipeline_fingerprint(settings), base_for(settings))
 
 
-def _routers(settings: EngineSettings) -> ArtifactStore | None:
-    return None if settings.router is None else ArtifactStore(settings.router, packaged_base())
-
-
-def _versions(settings: EngineSettings) -> Versions | None:
-    """The trained routers; None leaves routing to the retrieval leg."""
-    routers = _routers(settings)
-    return None if routers is None else Versions(routers, partial(PointerModel, settings=settings.encoder))
+def _pointer(settings: EngineSettings) -> PointerModel | None:
+    """The learned router's network; None leaves routing to the retrieval leg."""
+    if not settings.learned_router:
+        return None
+    return PointerModel(read(pointer.packaged(), pointer.NAME, pointer.FORMAT), settings.encoder)
 
 
 def _circuit(settings: ModelSettings, metrics: Metrics) -> Circuit:

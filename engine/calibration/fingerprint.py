@@ -1,6 +1,6 @@
 """The fingerprint of the settings and program files that scores depend on: a calibration's recipe.
 
-`engine.calibration.store` adds what changes while the process runs. Points of another recipe are kept and do not count.
+`engine.calibration.store` adds what users teach. Points of another recipe are kept and do not count.
 """
 
 from __future__ import annotations
@@ -77,7 +77,6 @@ def counting(settings: EngineSettings) -> EngineSettings:
         socket=Path(),
         store_dsn="",
         vectors=None,
-        router=None if settings.router is None else Path(),
         encoder=EncoderSettings(),
         catalog=CatalogSettings(),
         model=replace(

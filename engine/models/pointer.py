@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from engine.models.bert import multiplies_integers
 from engine.models.encoder import loaded_model
-from engine.models.packaged import under
+from engine.models.packaged import Packaged, PackagedError, under
 from engine.models.sentences import SentenceModel
 from engine.models.shipped import shipped
-from engine.routing.artifact import Artifact, ArtifactError
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found, search
 from engine.routing.pointer_api import Asked, Encoded, Pointed
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
     from engine.models.beams import StepWeights
     from engine.models.network import Ground, Names, Network, Survey, Tower
+
+NAME, FORMAT = "router", 2
+"""Of the artifact: its manifest says the same."""
 
 TOWER, NETWORK = "tower", "network"
 """Prefixes of the names of an artifact's arrays."""
@@ -48,15 +50,15 @@ _TOGETHER, _AT_ONCE = 16, 2
 `engine.models.sentences`."""
 
 
-def packaged_base() -> Path:
-    """The folder of the version that comes with the program."""
+def packaged() -> Path:
+    """The folder of the network that comes with the program."""
     return shipped("models/router_base")
 
 
 class PointerModel:
     """`engine.routing.pointer_api.Pointer`."""
 
-    def __init__(self, artifact: Artifact, settings: EncoderSettings | None = None) -> None:
+    def __init__(self, artifact: Packaged, settings: EncoderSettings | None = None) -> None:
         self._artifact = artifact
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
@@ -64,17 +66,12 @@ class PointerModel:
         self._grounds: OrderedDict[int, tuple[Ground, Names]] = OrderedDict()
 
     @property
-    def version(self) -> str:
-        """Of the artifact."""
-        return self._artifact.manifest.version
-
-    @property
     def quantized(self) -> bool:
         """See `Pointer.quantized`."""
         return multiplies_integers()
 
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
-        """See `Pointer.read`. Raises `EncoderUnavailableError`, `ArtifactError`."""
+        """See `Pointer.read`. Raises `EncoderUnavailableError`, `PackagedError`."""
         with self._lock:
             tower, _, _ = self._loaded()
             return tower.questions(questions)
@@ -156,8 +153,8 @@ class PointerModel:
         return self._built
 
 
-def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
-    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is. Raises `ArtifactError`."""
+def build(artifact: Packaged, model: Any) -> tuple[Tower, Network]:
+    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is. Raises `PackagedError`."""
     from engine.models.network import Network, Tower  # noqa: PLC0415  heavy: loaded with the first question
 
     layers = model[0].auto_model.encoder.layer
@@ -169,7 +166,7 @@ def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
     return tower, network
 
 
-def _fill(module: nn.Module, prefix: str, artifact: Artifact) -> None:
+def _fill(module: nn.Module, prefix: str, artifact: Packaged) -> None:
     import torch  # noqa: PLC0415  heavy: loaded with the first question
 
     arrays = under(prefix, artifact.arrays)
@@ -178,19 +175,7 @@ def _fill(module: nn.Module, prefix: str, artifact: Artifact) -> None:
             {name: torch.from_numpy(np.array(array, np.float32)) for name, array in arrays.items()}
         )
     except RuntimeError as problem:
-        raise ArtifactError(
-            f"router version {artifact.manifest.version} does not fit the sentence encoder; "
-            "run `pgparley router train`"
-        ) from problem
-
-
-def arrays_of(tower: Tower, network: Network, temperature: float) -> dict[str, NDArray[Any]]:
-    """The arrays of an artifact: the tuned layers in half precision, the rest in single."""
-    found = {
-        f"{TOWER}.{name}": value.numpy().astype(np.float16) for name, value in tower.state_dict().items()
-    }
-    found |= {f"{NETWORK}.{name}": value.numpy() for name, value in network.state_dict().items()}
-    return found | {"temperature": np.array(temperature, dtype=np.float32)}
+        raise PackagedError("the learned router does not fit the sentence encoder") from problem
 
 
 def likely_databases(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:

@@ -35,9 +35,8 @@ def check_engine(config: Config) -> Iterator[Finding]:
         )
     else:
         yield ok("engine's libraries", "installed, with the trained models")
-    for name, path in (("vectors", config.engine.vectors), ("router", config.engine.router)):
-        if path is not None:
-            yield _room(name, path.parent, ROOM)
+    if config.engine.vectors is not None:
+        yield _room("vectors", config.engine.vectors.parent, ROOM)
 
 
 async def check_model(config: Config) -> AsyncIterator[Finding]:

@@ -222,16 +222,6 @@ async def test_points_belong_to_the_columns_whose_values_may_be_used(
     assert len(await points.points()) == 10
 
 
-async def test_points_belong_to_what_changes_meanwhile(pool: Any) -> None:
-    routers = ["one"]
-    points = CalibrationStore(pool, "recipe", lambda: routers[-1])
-    await fill(points, score=-1.0, count=5)
-    routers.append("two")
-    assert (await points.points(), await points.stale()) == ((), 10)
-    routers.append("one")
-    assert len(await points.points()) == 10
-
-
 @dataclass
 class Counted:
     """A pool that counts its queries."""

@@ -14,16 +14,16 @@ from benchmarks.harness.drawing import FOLDS, Item
 from benchmarks.harness.report import write_lines
 from benchmarks.quality.routing import folds
 from benchmarks.quality.routing.folds import Outcome, Placed, Variant, file_of, fold_of
-from engine.models.fitting import NetworkTrainer
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.index import build
-from engine.routing.training import Batch
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table
 from training import paraphrases, router
 from training.fold_weights import cross_fitted, fitted, reweighted
 from training.paraphrases import Paraphraser, reserved
 from training.router import Course, Material, factors, learned, weighed, worded
+from training.router_batches import Batch
+from training.router_network import NetworkTrainer
 from training.routing_folds import CheckpointedTrainer
 from training.wordnet import WordNet
 
@@ -143,7 +143,7 @@ def test_a_router_is_weighed_as_the_folds_say(tmp_path: Path) -> None:
     )
     known = factors(tmp_path / "folds.json")
     assert known == {"late": 0.5}
-    arrays = NetworkTrainer(None).arrays(1.0)
+    arrays = NetworkTrainer().arrays(1.0)
     found = weighed(arrays, known)
     assert found["network.root.late"] == 0.5 * arrays["network.root.late"]
     assert found["network.root.best"] == arrays["network.root.best"]
@@ -184,7 +184,7 @@ def test_a_course_taken_up_goes_on_with_the_same_questions(monkeypatch: pytest.M
 
 def test_a_trainer_takes_up_its_checkpoint(tmp_path: Path) -> None:
     file = tmp_path / "checkpoint.pt"
-    first, other = CheckpointedTrainer(None, seed=1), CheckpointedTrainer(None, seed=2)
+    first, other = CheckpointedTrainer(seed=1), CheckpointedTrainer(seed=2)
     assert other.resume(file) == 0
     first.save(file, 7)
     assert other.resume(file) == 7

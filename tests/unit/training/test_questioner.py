@@ -11,10 +11,13 @@ from string import Formatter
 import numpy as np
 import pytest
 
-from engine.routing import questioner
 from engine.routing.graph import Graph
 from engine.routing.index import build
-from engine.routing.questioner import (
+from engine.text.tokens import identifier_words, question_words
+from schema_catalog.types import Snapshot
+from tests.support.schemas import MUSIC, table
+from training import questioner
+from training.questioner import (
     MadeQuestion,
     Questioner,
     QuestionerSettings,
@@ -23,9 +26,6 @@ from engine.routing.questioner import (
     lesson,
     packaged,
 )
-from engine.text.tokens import identifier_words, question_words
-from schema_catalog.types import Snapshot
-from tests.support.schemas import MUSIC, table
 
 COUNT = Template.of("How many {t0s} are there?", Relation.ALONE)
 COLUMN = Template.of("List the {text0} of all {t0s}.", Relation.ALONE)
@@ -121,8 +121,8 @@ def test_a_lesson_is_about_every_database_and_a_large_catalog_has_fewer_of_each(
 ) -> None:
     parts = [build(each, lambda texts: np.zeros((len(texts), 2), dtype=np.float32)) for each in (MUSIC, ZOO)]
     each = [QuestionerSettings().walks] * 2
-    found = Counter(one.database for one in lesson(parts, packaged()))
+    found = Counter(one.database for one in lesson(parts))
     assert found == Counter({0: each[0], 1: each[1]})
     monkeypatch.setattr(questioner, "MOST", 6)
-    assert Counter(one.database for one in lesson(parts, packaged())) == Counter({0: 3, 1: 3})
-    assert lesson([], packaged()) == []
+    assert Counter(one.database for one in lesson(parts)) == Counter({0: 3, 1: 3})
+    assert lesson([]) == []

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.routing.graph import Graph
-from engine.routing.questioner import LENGTHS, Walk, walks
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
+from training.questioner import LENGTHS, Walk, walks
 
 
 def table(name: str, *columns: str, refers: tuple[str, ...] = ()) -> Table:

@@ -17,12 +17,11 @@ from torch.nn import functional
 
 from engine.models.encoder import loaded_model
 from engine.models.network import Ground, Network, Tower
-from engine.models.pointer import PointerModel, arrays_of, build
-from engine.models.sequences import Sequences
-from engine.routing.artifact import Artifact, Manifest
+from engine.models.pointer import NETWORK, TOWER
 from engine.routing.candidate_space import CandidateSpace
-from engine.routing.training import Batch, States
 from engine.settings import EncoderSettings
+from training.router_batches import Batch, States
+from training.sequences import Sequences
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def _target(sequences: Sequences, row: int, order: tuple[int, ...], number: int)
 class Rates:
     """Full learning rates: of the tower, of the single weights, of the rest.
 
-    `tuned`: layers, where nothing was trained before. `tables`: weight of the tables' cost; the databases' counts 1.
+    `tuned`: layers. `tables`: weight of the tables' cost; the databases' counts 1.
     """
 
     tower: float = 3e-5
@@ -93,26 +92,17 @@ class Rates:
     tables: float = 0.5
 
 
-FURTHER = Rates(tower=5e-6, weights=1e-3, rest=1e-4)
-"""For further training: made questions teach little, and some of it wrong."""
-
-
 class NetworkTrainer:
-    """`engine.routing.training.Trainer`, from an artifact (by the rates `FURTHER`) or the encoder as it is."""
+    """The pointer network over the encoder as it is, learning."""
 
-    def __init__(
-        self, start: Artifact | None, settings: EncoderSettings | None = None, *, seed: int = 1
-    ) -> None:
+    def __init__(self, settings: EncoderSettings | None = None, *, seed: int = 1) -> None:
         self._settings = settings or EncoderSettings()
-        self._rates = Rates() if start is None else FURTHER
+        self._rates = Rates()
         torch.manual_seed(seed)
         self._model = loaded_model(self._settings)
         bert = self._model[0].auto_model
-        if start is None:
-            self._tower = Tower(bert.encoder.layer[-self._rates.tuned :])
-            self._network = Network(bert.config.hidden_size)
-        else:
-            self._tower, self._network = build(start, self._model)
+        self._tower = Tower(bert.encoder.layer[-self._rates.tuned :])
+        self._network = Network(bert.config.hidden_size)
         self._tower.eval()  # without dropout: the questions are few, and so are the steps
         self._grounds: dict[int, Ground] = {}
         single = [value for value in self._network.parameters() if value.dim() == 0]
@@ -126,7 +116,7 @@ class NetworkTrainer:
         self._optimiser = torch.optim.AdamW(groups, lr=self._rates.rest)
 
     def states(self, questions: Sequence[str]) -> list[States]:
-        """See `Trainer.states`."""
+        """What the frozen layers make of each question."""
         bert = self._model[0].auto_model
         below = bert.encoder.layer[: len(bert.encoder.layer) - len(self._tower.layers)]
         order = sorted(range(len(questions)), key=lambda number: len(questions[number]))
@@ -143,7 +133,7 @@ class NetworkTrainer:
         return [found[number] for number in range(len(questions))]
 
     def learn(self, field: CandidateSpace, batch: Batch, rate: float) -> tuple[float, float]:
-        """See `Trainer.learn`."""
+        """One step at `rate` of the full learning rate; returns (database loss, table loss) before it."""
         for group, full in zip(self._optimiser.param_groups, self._full, strict=True):
             group["lr"] = rate * full
         cost = costs(self._tower, self._network, self._ground(field), batch)
@@ -154,14 +144,14 @@ class NetworkTrainer:
         self._optimiser.step()
         return cost.root.item(), cost.tables.item()
 
-    def pointer(self, temperature: float) -> PointerModel:
-        """See `Trainer.pointer`."""
-        manifest = Manifest(version="in training", encoder="", created="", command="")
-        return PointerModel(Artifact(manifest, self.arrays(temperature)), self._settings)
-
     def arrays(self, temperature: float) -> dict[str, NDArray[Any]]:
-        """The arrays of an artifact of the network as it is now."""
-        return arrays_of(self._tower, self._network, temperature)
+        """The artifact's, as it is now: the tuned layers in half precision, the rest in single."""
+        found = {
+            f"{TOWER}.{name}": value.numpy().astype(np.float16)
+            for name, value in self._tower.state_dict().items()
+        }
+        found |= {f"{NETWORK}.{name}": value.numpy() for name, value in self._network.state_dict().items()}
+        return found | {"temperature": np.array(temperature, dtype=np.float32)}
 
     def _ground(self, field: CandidateSpace) -> Ground:
         if id(field) not in self._grounds:

@@ -1,4 +1,4 @@
-"""Questions made of schemas, to train the router: templates filled with the names of walked tables (DBCopilot §4.3).
+"""Questions made of schemas, to train the router on: templates filled with the names of walked tables (DBCopilot §4.3).
 
 The questions depend on the schema alone, and every database gets as many. A walk depends on its start, its repetition,
 the seed and the tables near it, so that its questions are found again after a change elsewhere. Owns the templates'
@@ -29,9 +29,9 @@ import numpy as np
 from engine.linking.element_text import name_words
 from engine.routing.graph import GENERIC, Edge, EdgeKind, Graph
 from engine.routing.index import SchemaIndexEntry
-from engine.routing.training import Example
 from engine.text.tokens import identifier_words, plural
 from schema_catalog.types import Column, Snapshot, Table
+from training.router_batches import Example
 
 _FILE = Path(__file__).with_name("question_templates.txt")
 _SLOT = re.compile(r"\{((c|key|date|number|name|text)([01])b?)s?\}")
@@ -98,7 +98,7 @@ class Template:
 
 @cache
 def packaged() -> tuple[Template, ...]:
-    """The templates that come with the program."""
+    """The templates in `question_templates.txt`."""
     found: list[Template] = []
     relation = Relation.ALONE
     for line in _FILE.read_text(encoding="utf-8").splitlines():
@@ -280,11 +280,11 @@ class Questioner:
                 yield MadeQuestion(text, (*tables, *between) if linked is Relation.ACROSS else tuple(tables))
 
 
-def lesson(parts: Sequence[SchemaIndexEntry], templates: Sequence[Template]) -> list[Example]:
+def lesson(parts: Sequence[SchemaIndexEntry]) -> list[Example]:
     """Questions about every database of a catalog, as many of each."""
     settings = QuestionerSettings()
     walks_each = min(settings.walks, max(1, MOST // max(1, len(parts))))
-    questioner = Questioner(templates, replace(settings, walks=walks_each))
+    questioner = Questioner(packaged(), replace(settings, walks=walks_each))
     return [
         Example(one.question, number, one.tables)
         for number, part in enumerate(parts)

@@ -6,15 +6,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Annotated, TypeVar
 
 import typer
-from rich.console import Console
-from rich.table import Table as Grid
 
 from engine.settings import GuardSettings, UpstreamSettings
 from pgparley.engine_commands import add_suggest_command
 from pgparley.knowledge_commands import add_knowledge_commands
-from pgparley.login_commands import add_login_commands, listed_logins, login_grid, logins_in_short
+from pgparley.login_commands import add_login_commands, listed_logins, logins_in_short
 from pgparley.store_session import SETTINGS, run_on_store
-from pgparley.terminal import AsJson, cell, minute, print_json, print_table, printable, uri_of
+from pgparley.terminal import AsJson, minute, print_json, print_table, printable, uri_of
 from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.definitions import State
 from schema_catalog.drift import Change
@@ -25,7 +23,7 @@ from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
 from schema_catalog.store import CatalogError, CatalogStore, DuplicateNameError, Entry
-from schema_catalog.types import Database, Snapshot, Table
+from schema_catalog.types import Database
 
 T = TypeVar("T")
 
@@ -70,11 +68,6 @@ def catalog_app(
     def list_(*, as_json: AsJson = False) -> None:
         """List the registered databases."""
         run(lambda store: _list(store, as_json=as_json))
-
-    @app.command()
-    def show(name: Name, *, as_json: AsJson = False) -> None:
-        """Show the tables, columns and keys of a database as of its last refresh."""
-        run(lambda store: _show(store, name, as_json=as_json))
 
     @app.command("refresh")
     def refresh_(
@@ -174,50 +167,6 @@ def _listed(entry: Entry) -> dict[str, object]:
         "registered_at": entry.registered_at.isoformat(),
         "taken_at": entry.taken_at.isoformat() if entry.taken_at else None,
     }
-
-
-async def _show(store: CatalogStore, name: str, *, as_json: bool) -> None:
-    database = (await store.get(name)).database
-    snapshot = await store.newest(name)
-    if snapshot is None:
-        raise UnreachableError(f"the schema of {name} was never read; run `pgparley catalog refresh {name}`")
-    if as_json:
-        shown = {"database": snapshot.database, "search_path": snapshot.search_path}
-        print_json({**shown, "logins": listed_logins(database), "tables": snapshot.tables})
-        return
-    console = Console()
-    if database.logins:
-        console.print(login_grid(database))
-    if not snapshot.tables:
-        typer.echo(f"{printable(name)} holds no table or view.")
-    for table in snapshot.tables:
-        console.print(_grid(snapshot, table))
-
-
-def _grid(snapshot: Snapshot, table: Table) -> Grid:
-    rows = "" if table.row_estimate is None else f", about {table.row_estimate} rows"
-    title = f"{snapshot.display_name(table)} ({table.kind}{rows})"
-    grid = Grid("column", "type", "null", "key", "comment", title=cell(title), title_justify="left")
-    if table.description:
-        grid.caption = cell(table.description)
-        grid.caption_justify = "left"
-    for column in table.columns:
-        keys = ", ".join(_keys(table, column.name))
-        null = "" if column.nullable else "not null"
-        cells = (quote_ident(column.name), column.type, null, keys, column.description or "")
-        grid.add_row(*map(cell, cells))
-    return grid
-
-
-def _keys(table: Table, column: str) -> Iterable[str]:
-    if column in table.primary_key:
-        yield "primary"
-    if any(column in key for key in table.unique_keys):
-        yield "unique"
-    for key in table.foreign_keys:
-        if column in key.columns:
-            referred = key.ref_columns[key.columns.index(column)]
-            yield f"→ {dotted((key.ref_schema, key.ref_table, referred))}"
 
 
 async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, guard: GuardSettings) -> None:

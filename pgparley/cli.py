@@ -23,7 +23,6 @@ from pgparley.engine_commands import ask as ask_engine
 from pgparley.evaluation.command import Evaluation
 from pgparley.evaluation.command import evaluate as run_evaluation
 from pgparley.init_command import add_init_command
-from pgparley.learned_commands import learned_app
 from pgparley.logs import configure
 from pgparley.model import fetch
 from pgparley.processes import PartKind
@@ -63,7 +62,6 @@ app.add_typer(
     name="catalog",
 )
 app.add_typer(store_app(lambda: _config().engine.store), name="store")
-app.add_typer(learned_app(lambda: _config().engine.store), name="learned")
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so

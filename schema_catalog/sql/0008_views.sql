@@ -218,6 +218,13 @@ FROM pgparley.learned_example e
 WHERE e.database IN (SELECT pgparley.open_databases());
 COMMENT ON VIEW nl_catalog.learned IS 'What users chose, corrected and rejected, what that says of their words, and whether it counts for everybody.';
 
+CREATE VIEW nl_catalog.adapters WITH (security_barrier) AS
+SELECT version, scope, votes, before, after, CASE WHEN withdrawn THEN 'withdrawn' ELSE verdict END AS verdict, trained_at,
+       version IS NOT DISTINCT FROM max(version) FILTER (WHERE weights IS NOT NULL AND NOT withdrawn) OVER (PARTITION BY scope) AS used
+FROM pgparley.learned_adapter
+WHERE pgparley.is_admin();
+COMMENT ON VIEW nl_catalog.adapters IS 'Every training of the adapter, of a role or (no scope) for everybody, and whether its check kept it; to an nl_admin.';
+
 CREATE VIEW nl_catalog.quotas WITH (security_barrier) AS
 SELECT role, q.questions_an_hour, b.tokens_a_day
 FROM pgparley.quota q FULL JOIN pgparley.token_budget b USING (role)

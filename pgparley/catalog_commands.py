@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
@@ -13,7 +13,6 @@ from pgparley.knowledge_commands import add_knowledge_commands
 from pgparley.login_commands import add_login_commands, listed_logins, logins_in_short
 from pgparley.store_session import SETTINGS, run_on_store
 from pgparley.terminal import AsJson, minute, print_json, print_table, printable, uri_of
-from pgparley.value_commands import add_values_command, read_anew, report_values
 from schema_catalog.definitions import State
 from schema_catalog.drift import Change
 from schema_catalog.drift_store import Finding
@@ -24,6 +23,12 @@ from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
 from schema_catalog.store import CatalogError, CatalogStore, DuplicateNameError, Entry
 from schema_catalog.types import Database
+from schema_catalog.values import ColumnValues, ValueStore
+
+if TYPE_CHECKING:
+    from engine.linking.value_reader import Unread
+
+    Outcomes: TypeAlias = tuple[ColumnValues | Unread, ...]
 
 T = TypeVar("T")
 
@@ -85,7 +90,6 @@ def catalog_app(
         """Print SQL for a superuser of a registered database: it then tells when its schema has changed."""
         typer.echo(REMOVE if remove else INSTALL, nl=False)
 
-    add_values_command(app, store_dsn, upstream)
     add_login_commands(app, store_dsn)
     add_knowledge_commands(app, store_dsn)
     add_suggest_command(app, engine)
@@ -178,7 +182,7 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, gua
     for entry in entries:
         try:
             changes = await refresh(store, entry.database, SETTINGS)
-            read = await read_anew(pool, entry.database, settings)
+            read = await _read_values(pool, entry.database, settings)
         except UnreachableError as error:
             failed = True
             typer.echo(f"pgparley: {printable(f'{entry.database.name}: {error}')}.", err=True)
@@ -186,10 +190,37 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, gua
             _report(entry.database.name, changes)
             _report_renames(await store.drift.waiting(entry.database.name))
             await _report_identity(store, entry.database)
-            report_values(read)
+            _report_values(read)
     await _report_definitions(pool, name, settings, guard)
     if failed:
         raise typer.Exit(1)
+
+
+async def _read_values(pool: Pool, database: Database, settings: UpstreamSettings) -> Outcomes:
+    """Reads the allowed columns of `database`; raises `UnreachableError`."""
+    # The engine's way to a database loads PostgreSQL's parser, which most commands do without.
+    from engine.linking.value_reader import refresh_values  # noqa: PLC0415
+    from engine.upstream import Databases  # noqa: PLC0415
+
+    snapshot = await CatalogStore(pool).newest(database.name)
+    if snapshot is None:
+        return ()
+    upstream = Databases(settings)
+    try:
+        return await refresh_values(ValueStore(pool), database, snapshot, upstream, SETTINGS)
+    finally:
+        await upstream.aclose()
+
+
+def _report_values(outcomes: Outcomes) -> None:
+    """Prints the number of values read, and the columns that could not be read."""
+    read = [outcome for outcome in outcomes if isinstance(outcome, ColumnValues)]
+    if outcomes:
+        total = sum(len(column.values) for column in read)
+        typer.echo(f"  values: {total} of {len(read)} columns")
+    for outcome in outcomes:
+        if not isinstance(outcome, ColumnValues):
+            typer.echo(printable(f"  ! no values of {dotted(outcome.key)}: {outcome.problem}"))
 
 
 async def _report_definitions(

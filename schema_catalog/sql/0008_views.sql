@@ -74,6 +74,13 @@ FROM pgparley.table_key k
 WHERE k.database IN (SELECT pgparley.open_databases());
 COMMENT ON VIEW nl_catalog.keys IS 'Primary, unique and foreign keys of their tables, as the last snapshots have them.';
 
+CREATE VIEW nl_catalog.allowed_values WITH (security_barrier) AS
+SELECT v.database, pgparley.written(v.database, ARRAY[v.schema, v."table", v."column"]) AS element,
+       cardinality(v.stored) AS kept, v.more, v.read_at, v.problem
+FROM pgparley.value_column v
+WHERE v.database IN (SELECT pgparley.open_databases());
+COMMENT ON VIEW nl_catalog.allowed_values IS 'Columns whose values a language model may see: how many are kept, whether there are others, and why some could not be read.';
+
 CREATE VIEW nl_catalog.said WITH (security_barrier) AS
 SELECT k.database, k.element[1] AS schema, k.element[2] AS "table", k.element[3] AS "column",
        pgparley.written(k.database, k.element) AS element, k.description, k.synonyms, k.hidden, k.attributes

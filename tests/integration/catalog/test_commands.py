@@ -201,7 +201,7 @@ def test_every_command_is_documented() -> None:
     names = sorted(getattr(group, "commands", {}))
     assert names == [
         *("add", "diff", "event-trigger", "export", "import", "list", "login", "logout"),
-        *("refresh", "remove", "suggest", "values"),
+        *("refresh", "remove", "suggest"),
     ]
     for name in names:
         assert f"pgparley catalog {name}" in page

@@ -1,10 +1,10 @@
-"""`pgparley catalog values`: permissions, what is read, what is never read."""
+"""Values of columns: permissions, what is read, what is never read."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 
+import asyncpg
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -51,35 +51,48 @@ def stored(server: Cluster, column: str) -> list[str] | None:
     return rows[0]["stored"] if rows else None
 
 
-def problems(run: Run) -> dict[str, str | None]:
-    return {row["column"]: row["problem"] for row in json.loads(run("values", "shop", "--json").output)}
+def allow(run: Run, server: Cluster, *columns: str) -> str:
+    """Allows them and reads what is allowed; what the command says of that."""
+    calls = [f"SELECT nl_catalog.allow_values('{column}')" for column in columns]
+    execute_now(server.dsn("values_store"), *calls)
+    return run("refresh", columns[0].partition(".")[0]).output.replace(": unchanged", "")
 
 
 def test_no_value_is_read_until_it_is_allowed(run: Run, server: Cluster) -> None:
     assert run("refresh", "shop").output == "shop: unchanged\n"
-    assert "No value of shop may be shown" in run("values", "shop").output
-    assert fetch_now(server.dsn("values_store"), "SELECT * FROM pgparley.value_column") == []
+    assert fetch_now(server.dsn("values_store"), "SELECT * FROM nl_catalog.allowed_values") == []
 
 
 def test_a_permission_from_its_start_to_its_end(run: Run, server: Cluster) -> None:
-    allowed = run("values", "shop", "--allow", "customer.city", "--allow", "public.customer.code")
-    assert allowed.output == "shop: 2 columns are allowed\n  values: 4 of 2 columns\n"
+    assert (
+        allow(run, server, "shop.customer.city", "shop.public.customer.code")
+        == "shop\n  values: 4 of 2 columns\n"
+    )
     assert stored(server, "city") == ["Oslo", "Rome"], "the commonest first"
     assert stored(server, "code") == ["NO", "IT"]
     assert stored(server, "name") is None
     execute_now(server.dsn("shop"), "INSERT INTO customer VALUES (5, 'Di', 'Bonn', 'DE')")
     assert run("refresh", "shop").output == "shop: unchanged\n  values: 6 of 2 columns\n"
     assert stored(server, "city") == ["Oslo", "Bonn", "Rome"]
-    assert run("values", "shop", "--deny", "customer.city").output == "shop: 1 columns are allowed\n"
+    shown = fetch_now(
+        server.dsn("values_store"), "SELECT element, kept, more, problem FROM nl_catalog.allowed_values"
+    )
+    assert sorted(map(tuple, shown)) == [
+        ("shop.public.customer.city", 3, False, None),
+        ("shop.public.customer.code", 3, False, None),
+    ]
+    execute_now(server.dsn("values_store"), "SELECT nl_catalog.deny_values('shop.customer.city')")
     assert stored(server, "city") is None
-    assert run("values", "shop", "--deny-all").output == "shop: 0 columns are allowed\n"
-    assert stored(server, "code") is None
+    assert stored(server, "code") is not None
 
 
 def test_all_text_is_the_text_that_there_is(run: Run, server: Cluster) -> None:
-    output = run("values", "shop", "--allow-all-text", "--deny", "customer.name").output
-    assert output.startswith("shop: 7 columns are allowed\n")
-    assert set(problems(run)) == {"city", "code", "note", "owner", "word", "Some.Thing"}
+    execute_now(
+        server.dsn("values_store"),
+        "SELECT nl_catalog.allow_values(element) FROM nl_catalog.columns"
+        " WHERE database = 'shop' AND type ~ '^(text|char|name|citext)' AND \"table\" <> 'oslo'",
+    )
+    run("refresh", "shop")
     assert stored(server, "Some.Thing") == ["x\"y'z"]
     execute_now(server.dsn("shop"), "ALTER TABLE customer ADD later text DEFAULT 'new'")
     assert run("refresh", "shop").exit_code == 0
@@ -87,21 +100,21 @@ def test_all_text_is_the_text_that_there_is(run: Run, server: Cluster) -> None:
 
 
 def test_what_could_pass_for_a_prompt_or_is_long_is_left_out(run: Run, server: Cluster) -> None:
-    run("values", "shop", "--allow", "customer.note")
+    allow(run, server, "shop.customer.note")
     assert stored(server, "note") == []
 
 
 def test_what_shows_each_role_other_rows_is_never_read(run: Run, server: Cluster) -> None:
-    output = run("values", "shop", "--allow", "secret.word", "--allow", "oslo.name").output
+    output = allow(run, server, "shop.secret.word", "shop.oslo.name")
     assert "! no values of public.secret.word: row-level security shows each role other rows" in output
     assert "! no values of public.oslo.name: a view may show each role other rows" in output
     assert (stored(server, "word"), stored(server, "name")) == ([], [])
-    run("values", "shop", "--allow", "cities.city")
+    allow(run, server, "shop.cities.city")
     assert sorted(stored(server, "city") or []) == ["Oslo", "Rome"]
 
 
 def test_values_go_when_row_level_security_comes(run: Run, server: Cluster) -> None:
-    run("values", "shop", "--allow", "customer.city")
+    allow(run, server, "shop.customer.city")
     assert stored(server, "city")
     execute_now(server.dsn("shop"), "ALTER TABLE customer ENABLE ROW LEVEL SECURITY")
     run("refresh", "shop")
@@ -109,11 +122,12 @@ def test_values_go_when_row_level_security_comes(run: Run, server: Cluster) -> N
 
 
 def test_a_column_that_is_gone(run: Run, server: Cluster) -> None:
-    run("values", "shop", "--allow", "customer.code")
+    allow(run, server, "shop.customer.code")
     execute_now(server.dsn("shop"), "ALTER TABLE customer DROP code")
     assert "no values of public.customer.code: it does not exist any more" in run("refresh", "shop").output
     assert stored(server, "code") == []
-    assert run("values", "shop", "--deny", "public.customer.code").exit_code == 0
+    execute_now(server.dsn("values_store"), "SELECT nl_catalog.deny_values('shop.public.customer.code')")
+    assert stored(server, "code") is None
 
 
 def test_the_connection_s_own_rights_bound_what_is_read(run: Run, server: Cluster) -> None:
@@ -129,9 +143,7 @@ def test_the_connection_s_own_rights_bound_what_is_read(run: Run, server: Cluste
            'BEGIN RAISE EXCEPTION ''sprung''; END'""",
     )
     run("add", "mine", "--dsn", server.dsn("shop", "reader"))
-    output = run(
-        "values", "mine", "--allow", "customer.city", "--allow", "customer.name", "--allow", "trapped.v"
-    ).output
+    output = allow(run, server, "mine.customer.city", "mine.customer.name", "mine.trapped.v")
     assert "no values of public.customer.name: permission denied for table customer" in output
     assert 'no values of public.trapped.v: reading that could run code of role "mallory"' in output
     assert "sprung" not in output
@@ -143,23 +155,15 @@ def test_the_connection_s_own_rights_bound_what_is_read(run: Run, server: Cluste
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("call", "error"),
     [
-        (("values", "nowhere"), 'database "nowhere" is not registered'),
-        (("values", "shop", "--allow", "customer.citi"), 'did you mean "customer.city"?'),
-        (("values", "shop", "--deny", "zzz"), 'there is no column "zzz"'),
+        ("allow_values('nowhere.a.b')", asyncpg.InvalidCatalogNameError),
+        ("allow_values('shop.customer.citi')", asyncpg.UndefinedObjectError),
+        ("allow_values('shop.customer')", asyncpg.InvalidParameterValueError),
+        ("deny_values('shop.customer.city')", asyncpg.UndefinedObjectError),
     ],
 )
-def test_mistakes(run: Run, arguments: tuple[str, ...], message: str) -> None:
-    result = run(*arguments)
-    assert result.exit_code == 1
-    assert message in result.output
-
-
-def test_a_name_in_two_schemas_is_asked_back(run: Run, server: Cluster) -> None:
-    execute_now(server.dsn("shop"), "CREATE SCHEMA b; CREATE TABLE b.customer (city text)")
-    run("refresh", "shop")
-    assert (
-        "may be several columns: b.customer.city, public.customer.city"
-        in run("values", "shop", "--allow", "customer.city").output
-    )
+def test_mistakes(run: Run, server: Cluster, call: str, error: type[asyncpg.PostgresError]) -> None:
+    assert run("list").exit_code == 0
+    with pytest.raises(error):
+        execute_now(server.dsn("values_store"), f"SELECT nl_catalog.{call}")

@@ -1,8 +1,6 @@
 """Questions made of schemas, to train the router on: templates filled with the names of walked tables (DBCopilot §4.3).
 
-The questions depend on the schema alone, and every database gets as many. A walk depends on its start, its repetition,
-the seed and the tables near it, so that its questions are found again after a change elsewhere. Owns the templates'
-file, which holds one a line, below its relation in brackets:
+The templates' file holds one a line, below its relation in brackets:
 
     [refers]
     What is the average {number0} of the {t0s} for each {t1}?
@@ -14,14 +12,13 @@ of any kind but key; with `b` another such column, with `s` in the plural. `{n}`
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from itertools import count
+from itertools import cycle, islice
 from pathlib import Path
 
 import numpy as np
@@ -167,14 +164,10 @@ Walk = tuple[int, ...]
 """Tables by number, each once and linked to one before it."""
 
 
-def walks(snapshot: Snapshot, graph: Graph, seed: int) -> Iterator[Walk]:
+def walks(snapshot: Snapshot, graph: Graph, rng: np.random.Generator) -> Iterator[Walk]:
     """Walks without end: each table is the start of one before any is the start of a second. Empty without tables."""
-    starts = sorted(range(len(graph)), key=lambda t: _digest(seed, 0, snapshot.tables[t]))
-    for repetition in count() if starts else ():
-        for start in starts:
-            yield walk(
-                snapshot, graph, start, np.random.default_rng(_entropy_of(seed, repetition, snapshot, start))
-            )
+    starts = rng.permutation(len(graph)).tolist()
+    yield from (walk(snapshot, graph, start, rng) for start in cycle(starts))
 
 
 def walk(snapshot: Snapshot, graph: Graph, start: int, rng: np.random.Generator) -> Walk:
@@ -209,28 +202,11 @@ def is_link(table: Table) -> bool:
     return len(table.foreign_keys) > 1 and len(_key_columns(table)) == len(table.columns)
 
 
-def _entropy_of(seed: int, repetition: int, snapshot: Snapshot, start: int) -> int:
-    return int.from_bytes(_digest(seed, repetition, snapshot.tables[start])[:16], "big")
-
-
-def _digest(seed: int, repetition: int, table: Table) -> bytes:
-    return hashlib.sha256(repr((seed, repetition, table.key)).encode()).digest()
-
-
-MOST = 10_000
-"""Questions made for a whole catalog, at most."""
-
 _PAIR = 2
 """Tables that a template names at most."""
 
-
-@dataclass(frozen=True, slots=True)
-class QuestionerSettings:
-    """Walks for a database, each filled up to `tries` times until there is a new question."""
-
-    walks: int = 24
-    tries: int = 12
-    seed: int = 1
+WALKS, TRIES = 24, 12
+"""Walks for a database, each filled up to `TRIES` times until there is a new question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,54 +217,50 @@ class MadeQuestion:
     tables: tuple[int, ...]
 
 
-class Questioner:
-    """Makes questions out of `templates`."""
+def made_questions(
+    snapshot: Snapshot, graph: Graph, templates: Sequence[Template], *, count: int = WALKS, seed: int = 1
+) -> list[MadeQuestion]:
+    """Questions about a schema, each once."""
+    of: dict[Relation, list[Template]] = defaultdict(list)
+    for template in templates:
+        of[template.relation].append(template)
+    rng = np.random.default_rng(seed)
+    found: dict[str, MadeQuestion] = {}
+    for one in islice(walks(snapshot, graph, rng), count):
+        fillings = _fillings(snapshot, graph, one, of, rng)
+        made = next((filling for filling in fillings if filling.question not in found), None)
+        if made is not None:
+            found[made.question] = made
+    return list(found.values())
 
-    def __init__(self, templates: Sequence[Template], settings: QuestionerSettings | None = None) -> None:
-        self._settings = settings or QuestionerSettings()
-        groups: dict[Relation, list[Template]] = defaultdict(list)
-        for template in templates:
-            groups[template.relation].append(template)
-        self._templates = dict(groups)
 
-    def about(self, snapshot: Snapshot, graph: Graph) -> list[MadeQuestion]:
-        """Questions about a schema, each once."""
-        entropy = _entropy(snapshot, self._settings.seed)
-        endless = walks(snapshot, graph, self._settings.seed)
-        found: dict[str, MadeQuestion] = {}
-        for number, walk in zip(range(self._settings.walks), endless, strict=False):
-            fillings = self._fillings(snapshot, graph, walk, np.random.default_rng([entropy, number]))
-            made = next((one for one in fillings if one.question not in found), None)
-            if made is not None:
-                found[made.question] = made
-        return list(found.values())
-
-    def _fillings(
-        self, snapshot: Snapshot, graph: Graph, walk: Walk, rng: np.random.Generator
-    ) -> Iterator[MadeQuestion]:
-        named, between = _named(walk, snapshot)
-        for _ in range(self._settings.tries):
-            tables = [int(number) for number in rng.permutation(named)]
-            linked: Relation | None = Relation.ALONE
-            if len(tables) == _PAIR:
-                linked = relation(graph, *tables, between=bool(between))
-            if linked is None or linked not in self._templates:
-                continue
-            some = self._templates[linked]
-            text = _filled(snapshot, some[int(rng.integers(len(some)))], tables, rng)
-            if text is not None:
-                yield MadeQuestion(text, (*tables, *between) if linked is Relation.ACROSS else tuple(tables))
+def _fillings(
+    snapshot: Snapshot,
+    graph: Graph,
+    walk: Walk,
+    templates: Mapping[Relation, Sequence[Template]],
+    rng: np.random.Generator,
+) -> Iterator[MadeQuestion]:
+    named, between = _named(walk, snapshot)
+    for _ in range(TRIES):
+        tables = [int(number) for number in rng.permutation(named)]
+        linked: Relation | None = Relation.ALONE
+        if len(tables) == _PAIR:
+            linked = relation(graph, *tables, between=bool(between))
+        if linked is None or linked not in templates:
+            continue
+        some = templates[linked]
+        text = _filled(snapshot, some[int(rng.integers(len(some)))], tables, rng)
+        if text is not None:
+            yield MadeQuestion(text, (*tables, *between) if linked is Relation.ACROSS else tuple(tables))
 
 
 def lesson(parts: Sequence[SchemaIndexEntry]) -> list[Example]:
-    """Questions about every database of a catalog, as many of each."""
-    settings = QuestionerSettings()
-    walks_each = min(settings.walks, max(1, MOST // max(1, len(parts))))
-    questioner = Questioner(packaged(), replace(settings, walks=walks_each))
+    """Questions about every database of a catalog."""
     return [
         Example(one.question, number, one.tables)
         for number, part in enumerate(parts)
-        for one in questioner.about(part.snapshot, part.graph)
+        for one in made_questions(part.snapshot, part.graph, packaged())
     ]
 
 
@@ -329,8 +301,3 @@ def _columns(table: Table, slot: ColumnSlot, *, named: bool) -> list[str]:
     fitting = [column for column in table.columns if slot.fits(column) and column.name not in pointing]
     spoken = [spoken_column(table, column) if named else name_words(column.name) for column in fitting]
     return [words for words in spoken if identifier_words(words) and (named or words not in GENERIC)]
-
-
-def _entropy(snapshot: Snapshot, seed: int) -> int:
-    digest = hashlib.sha256(repr((seed, snapshot.fingerprint)).encode()).digest()
-    return int.from_bytes(digest[:16], "big")

@@ -16,14 +16,13 @@ from engine.routing.index import build
 from engine.text.tokens import identifier_words, question_words
 from schema_catalog.types import Snapshot
 from tests.support.schemas import MUSIC, table
-from training import questioner
 from training.questioner import (
+    WALKS,
     MadeQuestion,
-    Questioner,
-    QuestionerSettings,
     Relation,
     Template,
     lesson,
+    made_questions,
     packaged,
 )
 
@@ -44,7 +43,7 @@ ZOO = Snapshot(
 
 
 def made(snapshot: Snapshot, templates: Sequence[Template]) -> list[MadeQuestion]:
-    return Questioner(templates, QuestionerSettings(walks=80)).about(snapshot, Graph.of(snapshot))
+    return made_questions(snapshot, Graph.of(snapshot), templates, count=80)
 
 
 def texts(snapshot: Snapshot, *templates: Template) -> set[str]:
@@ -116,13 +115,8 @@ def test_the_packaged_templates_name_only_what_is_there(snapshot: Snapshot) -> N
         assert Graph.of(snapshot).connected(one.tables)
 
 
-def test_a_lesson_is_about_every_database_and_a_large_catalog_has_fewer_of_each(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_lesson_is_about_every_database() -> None:
     parts = [build(each, lambda texts: np.zeros((len(texts), 2), dtype=np.float32)) for each in (MUSIC, ZOO)]
-    each = [QuestionerSettings().walks] * 2
     found = Counter(one.database for one in lesson(parts))
-    assert found == Counter({0: each[0], 1: each[1]})
-    monkeypatch.setattr(questioner, "MOST", 6)
-    assert Counter(one.database for one in lesson(parts)) == Counter({0: 3, 1: 3})
+    assert found == Counter({0: WALKS, 1: WALKS})
     assert lesson([]) == []

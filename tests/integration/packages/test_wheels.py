@@ -58,7 +58,7 @@ def test_a_gateway_alone_is_small(installed: Installed) -> None:
     assert sum(file.stat().st_size for file in ours) < MOST
 
 
-@pytest.mark.parametrize("command", ["serve", "catalog", "store", "router", "check"])
+@pytest.mark.parametrize("command", ["serve", "catalog", "store", "check"])
 def test_every_command_explains_itself_there(installed: Installed, command: str) -> None:
     assert "Usage" in installed.run("pgparley", command, "--help").stdout
 

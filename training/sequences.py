@@ -12,8 +12,63 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.models.network import FIRST, Ground, Network, Step, Survey
+from engine.models.network import FIRST, NOWHERE, UNIT, Ground, Network, Survey
 from engine.routing.candidate_space import CandidateSpace
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """n decodings at one step, each in a database of at most t tables.
+
+    `state`: (n, HIDDEN). `begun`: (n,), whether a table was chosen before. `kinds`: (n, t), the link of
+    each table to the chosen ones: an edge's kind, `FIRST` before the first, -1 for none. `names`: (n, t, HIDDEN).
+    `late`, `text`, `words`: (n, t). `weights`: (n, m). `closest`: (n, m, t). `covered`, `best`: (n, m), the largest
+    cosine of each token among the chosen tables, and in the database.
+    """
+
+    state: Tensor
+    begun: Tensor
+    kinds: Tensor
+    names: Tensor
+    late: Tensor
+    text: Tensor
+    words: Tensor
+    weights: Tensor
+    closest: Tensor
+    covered: Tensor
+    best: Tensor
+
+
+def enter(network: Network, state: Tensor, names: Tensor) -> Tensor:
+    """The state after the nodes with these names, (n, HIDDEN), were chosen: (n, HIDDEN)."""
+    following: Tensor = network.cell(names * UNIT, state)
+    return following
+
+
+def point(network: Network, step: Step) -> Tensor:
+    """Logits of the tables and of the end, (n, t + 1); forbidden ones are -1e9."""
+    bilinear = torch.einsum("nh,nth->nt", step.state, step.names)
+    first = network.first_logits(step.late, step.text, step.words)
+    more = torch.einsum("nm,nmt->nt", step.weights, (step.closest - step.covered[..., None]).clamp_min(0))
+    later = (
+        network.later["late"] * step.late
+        + network.later["text"] * step.text
+        + network.later["words"] * step.words
+        + network.later["gain"] * more
+    )
+    begun = step.begun[:, None]
+    logits = torch.where(begun, later, first) + bilinear + network.link[step.kinds]
+    allowed = step.kinds >= 0
+    logits = logits.masked_fill(~allowed, NOWHERE)
+    best_gain = (more * allowed).amax(1) if more.shape[1] else more.sum(1)
+    left = torch.einsum("nm,nm->n", step.weights, step.best - step.covered)
+    end = (
+        network.stop(step.state)[:, 0]
+        + network.end["best_gain"] * best_gain
+        + network.end["uncovered"] * left
+    )
+    end = torch.where(step.begun, end, torch.full_like(end, NOWHERE))
+    return torch.cat([logits, end[:, None]], dim=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +97,7 @@ class Sequences:
         index = tables[:, None, :].expand(-1, survey.closest.shape[1], -1)
         closest = survey.closest[asked].gather(2, index)
         step = Step(
-            state=network.enter(survey.state[asked], survey.names.databases[torch.from_numpy(databases)]),
+            state=enter(network, survey.state[asked], survey.names.databases[torch.from_numpy(databases)]),
             begun=torch.zeros(len(rows), dtype=torch.bool),
             kinds=torch.where(mask, FIRST, -1),
             names=survey.names.tables[tables],
@@ -65,7 +120,7 @@ class Sequences:
         step = self.step
         kinds = torch.from_numpy(self._kinds(chosen))
         following = Step(
-            state=self.network.enter(step.state, step.names[picked]),
+            state=enter(self.network, step.state, step.names[picked]),
             begun=torch.ones_like(step.begun),
             kinds=kinds,
             names=step.names,
@@ -81,7 +136,7 @@ class Sequences:
 
     def logits(self) -> Tensor:
         """(n, t + 1): of each table, and of the end."""
-        return self.network.point(self.step)
+        return point(self.network, self.step)
 
     def _kinds(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The link of each table to the chosen ones, -1 for none: DBCopilot's constraint (§4.4)."""

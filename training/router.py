@@ -67,12 +67,11 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long is trained, from which choices, and without which databases. `done`: steps of it before."""
+    """How long is trained, from which choices, and without which databases."""
 
     steps: int
     seed: int
     apart: frozenset[str]
-    done: int = 0
 
 
 def main() -> int:
@@ -168,13 +167,11 @@ def worded(
 def learned(
     trainer: NetworkTrainer, material: Material, parts: dict[str, SchemaIndexEntry], course: Course
 ) -> Iterator[tuple[int, float, float]]:
-    """Learns as the result is asked for: after each step its number, from `course.done`, and both losses.
-
-    What a step draws depends on its number and the seed alone, so that a stopped course can be taken up.
-    """
+    """Learns as the result is asked for: after each step its number and both losses."""
     names = np.array(sorted(set(parts) - course.apart))
     fits = [len(states) < LONGEST for states in material.states]
-    for first in range(course.done - course.done % TURNS, course.steps, TURNS):
+    for first in range(0, course.steps, TURNS):
+        # By step: the router that ships was trained on what this draws.
         rng = np.random.default_rng([course.seed, first])
         some = sorted(rng.permutation(names)[: rng.integers(LEAST_DATABASES, len(names) + 1)].tolist())
         terrain, numbers = terrain_of(parts, some)
@@ -183,7 +180,7 @@ def learned(
             chosen = [_example(terrain, numbers, material.items[number]) for number in bag]
             states = [material.states[number] for number in bag]
             batch = batch_of(terrain, chosen, states, rng)
-            if course.done <= step < course.steps:
+            if step < course.steps:
                 yield step, *trainer.learn(terrain.field, batch, rate(step, course.steps))
 
 

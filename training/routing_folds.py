@@ -3,8 +3,8 @@
     python -m training.routing_folds --bench FOLDER --wordnet FOLDER --work FOLDER [--fold K ...] [--out FILE]
 
 Trains the learned leg once a fold, on the questions about the other folds' databases, measures it on the fold's, and
-says what was measured and what other weights would give. Goes on where it was stopped: outcomes are kept a fold,
-training a checkpoint; other code needs another `--work`. The questions are put three ways (`training.paraphrases`),
+says what was measured and what other weights would give. A fold whose outcomes are there is not trained again; other
+code needs another `--work`. The questions are put three ways (`training.paraphrases`),
 among Spider's 166 databases.
 
 No question of a development set is read. Weights, temperatures and thresholds are chosen here; the development sets
@@ -24,7 +24,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from rich.console import Console
 
@@ -55,42 +54,14 @@ MODULE = "training.routing_folds"
 DRAW_SEED = 0
 """Of the questions that are measured, whatever `--seed` a training has."""
 
-CHECKPOINT = 20
-"""Steps between two checkpoints."""
+SAID = 20
+"""Steps between two lines that say how a training stands."""
 
 KEPT, BATCH = 20, 64
 """Databases of an outcome, the best ones (the right one is kept besides); questions at once."""
 
 _SHORTEST = BeamSettings(groups=1, width=1, longest=1)
 """Only the databases' logits are measured."""
-
-
-class CheckpointedTrainer(NetworkTrainer):
-    """A trainer that can go on where another run stopped."""
-
-    def save(self, file: Path, step: int) -> None:
-        """Writes down everything that `resume` needs after `step` steps; the file is whole or as it was."""
-        made = file.with_suffix(".new")
-        torch.save(
-            {
-                "step": step,
-                "tower": self._tower.state_dict(),
-                "network": self._network.state_dict(),
-                "optimiser": self._optimiser.state_dict(),
-            },
-            made,
-        )
-        made.replace(file)
-
-    def resume(self, file: Path) -> int:
-        """Takes up what `save` wrote; returns the steps done, 0 where there is no file."""
-        if not file.is_file():
-            return 0
-        held = torch.load(file, weights_only=True)
-        self._tower.load_state_dict(held["tower"])
-        self._network.load_state_dict(held["network"])
-        self._optimiser.load_state_dict(held["optimiser"])
-        return int(held["step"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +153,12 @@ class Folds:
         folder.mkdir(parents=True, exist_ok=True)
         parts = entries(options.bench, {item["db"] for item in material.items}, self.cache)
         apart = frozenset(name for name in parts if fold_of(name) == fold)
-        trainer = CheckpointedTrainer(self.settings, seed=options.seed)
+        trainer = NetworkTrainer(self.settings, seed=options.seed)
         making = Making(MODULE, NAME, FORMAT)
-        checkpoint, started = folder / "checkpoint.pt", time.monotonic()
-        course = Course(options.steps, options.seed, apart, trainer.resume(checkpoint))
+        started = time.monotonic()
+        course = Course(options.steps, options.seed, apart)
         for step, root, tables in learned(trainer, material, parts, course):
-            if (step + 1) % CHECKPOINT == 0 or step + 1 == options.steps:
-                trainer.save(checkpoint, step + 1)
+            if (step + 1) % SAID == 0:
                 losses = f"losses {root:.3f} {tables:.3f}, {time.monotonic() - started:.0f} s"
                 _say(f"fold {fold}: step {step + 1} of {options.steps}, {losses}")
         questions = sum(item["db"] not in apart for item in material.items[: material.plain])
@@ -267,7 +237,7 @@ def main() -> int:
     """Trains, measures and reports; returns the exit status (2: the data is not there)."""
     made = parser(__doc__, seed=0)
     made.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet's data files")
-    made.add_argument("--work", type=Path, required=True, help="where outcomes and checkpoints are kept")
+    made.add_argument("--work", type=Path, required=True, help="where outcomes are kept")
     made.add_argument("--fold", type=int, action="append", choices=range(FOLDS), help="only this one")
     made.add_argument("--n", type=int, default=3000, help="questions of each variant")
     made.add_argument("--steps", type=int, default=1000, help="of a training")

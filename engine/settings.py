@@ -81,20 +81,13 @@ class EncoderSettings:
     `model`: a folder that sentence-transformers can load, None for the packaged one. `threads`: of torch, for
     the whole process; one is no slower for a single question than two are beside a busy language model, since
     two wait for each other. `batch`: texts a forward pass. `remembered`: texts whose vectors are kept (1.5 KB
-    each). `base_url`: where Ray Serve runs it and the networks made of it (the router's, the ranker's, the
-    linker's); None: in the engine's process. `timeout`: seconds that a call there may take, repetitions included.
+    each).
     """
 
     model: Path | None = None
     threads: int = 1
     batch: int = 64
     remembered: int = 50_000
-    base_url: str | None = None
-    timeout: float = 30.0
-
-    def __post_init__(self) -> None:
-        if self.timeout <= 0:
-            raise ValueError(f"timeout is above 0, not {self.timeout}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,12 +348,12 @@ class EngineSettings(EngineSections):
     """Everything the engine process needs.
 
     `socket`: the Unix socket of its interface. `vectors`: a file that keeps the vectors of schema texts; None keeps
-    none, and every start encodes them anew. `router`: the folder of trained routers; None routes by retrieval alone.
+    none, and every start encodes them anew. `learned_router`: False routes by retrieval alone.
     `listening`: where it is asked beside its socket.
     """
 
     socket: Path
     store_dsn: str
     vectors: Path | None = None
-    router: Path | None = None
+    learned_router: bool = True
     listening: ListenSettings = field(default_factory=ListenSettings)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
-from rich.console import Console
-from rich.table import Table as Grid
 
 from engine.settings import GuardSettings, UpstreamSettings
 from pgparley.engine_commands import add_suggest_command
 from pgparley.knowledge_commands import add_knowledge_commands
-from pgparley.login_commands import add_login_commands, listed_logins, login_grid, logins_in_short
+from pgparley.login_commands import add_login_commands, listed_logins, logins_in_short
 from pgparley.store_session import SETTINGS, run_on_store
-from pgparley.terminal import AsJson, cell, minute, print_json, print_table, printable, uri_of
-from pgparley.value_commands import add_values_command, read_anew, report_values
+from pgparley.terminal import AsJson, minute, print_json, print_table, printable, uri_of
 from schema_catalog.definitions import State
 from schema_catalog.drift import Change
 from schema_catalog.drift_store import Finding
@@ -25,7 +22,13 @@ from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
 from schema_catalog.store import CatalogError, CatalogStore, DuplicateNameError, Entry
-from schema_catalog.types import Database, Snapshot, Table
+from schema_catalog.types import Database
+from schema_catalog.values import ColumnValues, ValueStore
+
+if TYPE_CHECKING:
+    from engine.linking.value_reader import Unread
+
+    Outcomes: TypeAlias = tuple[ColumnValues | Unread, ...]
 
 T = TypeVar("T")
 
@@ -71,11 +74,6 @@ def catalog_app(
         """List the registered databases."""
         run(lambda store: _list(store, as_json=as_json))
 
-    @app.command()
-    def show(name: Name, *, as_json: AsJson = False) -> None:
-        """Show the tables, columns and keys of a database as of its last refresh."""
-        run(lambda store: _show(store, name, as_json=as_json))
-
     @app.command("refresh")
     def refresh_(
         name: Annotated[
@@ -92,7 +90,6 @@ def catalog_app(
         """Print SQL for a superuser of a registered database: it then tells when its schema has changed."""
         typer.echo(REMOVE if remove else INSTALL, nl=False)
 
-    add_values_command(app, store_dsn, upstream)
     add_login_commands(app, store_dsn)
     add_knowledge_commands(app, store_dsn)
     add_suggest_command(app, engine)
@@ -176,50 +173,6 @@ def _listed(entry: Entry) -> dict[str, object]:
     }
 
 
-async def _show(store: CatalogStore, name: str, *, as_json: bool) -> None:
-    database = (await store.get(name)).database
-    snapshot = await store.newest(name)
-    if snapshot is None:
-        raise UnreachableError(f"the schema of {name} was never read; run `pgparley catalog refresh {name}`")
-    if as_json:
-        shown = {"database": snapshot.database, "search_path": snapshot.search_path}
-        print_json({**shown, "logins": listed_logins(database), "tables": snapshot.tables})
-        return
-    console = Console()
-    if database.logins:
-        console.print(login_grid(database))
-    if not snapshot.tables:
-        typer.echo(f"{printable(name)} holds no table or view.")
-    for table in snapshot.tables:
-        console.print(_grid(snapshot, table))
-
-
-def _grid(snapshot: Snapshot, table: Table) -> Grid:
-    rows = "" if table.row_estimate is None else f", about {table.row_estimate} rows"
-    title = f"{snapshot.display_name(table)} ({table.kind}{rows})"
-    grid = Grid("column", "type", "null", "key", "comment", title=cell(title), title_justify="left")
-    if table.description:
-        grid.caption = cell(table.description)
-        grid.caption_justify = "left"
-    for column in table.columns:
-        keys = ", ".join(_keys(table, column.name))
-        null = "" if column.nullable else "not null"
-        cells = (quote_ident(column.name), column.type, null, keys, column.description or "")
-        grid.add_row(*map(cell, cells))
-    return grid
-
-
-def _keys(table: Table, column: str) -> Iterable[str]:
-    if column in table.primary_key:
-        yield "primary"
-    if any(column in key for key in table.unique_keys):
-        yield "unique"
-    for key in table.foreign_keys:
-        if column in key.columns:
-            referred = key.ref_columns[key.columns.index(column)]
-            yield f"→ {dotted((key.ref_schema, key.ref_table, referred))}"
-
-
 async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, guard: GuardSettings) -> None:
     store = CatalogStore(pool)
     entries = await store.list() if name is None else (await store.get(name),)
@@ -229,7 +182,7 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, gua
     for entry in entries:
         try:
             changes = await refresh(store, entry.database, SETTINGS)
-            read = await read_anew(pool, entry.database, settings)
+            read = await _read_values(pool, entry.database, settings)
         except UnreachableError as error:
             failed = True
             typer.echo(f"pgparley: {printable(f'{entry.database.name}: {error}')}.", err=True)
@@ -237,10 +190,37 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, gua
             _report(entry.database.name, changes)
             _report_renames(await store.drift.waiting(entry.database.name))
             await _report_identity(store, entry.database)
-            report_values(read)
+            _report_values(read)
     await _report_definitions(pool, name, settings, guard)
     if failed:
         raise typer.Exit(1)
+
+
+async def _read_values(pool: Pool, database: Database, settings: UpstreamSettings) -> Outcomes:
+    """Reads the allowed columns of `database`; raises `UnreachableError`."""
+    # The engine's way to a database loads PostgreSQL's parser, which most commands do without.
+    from engine.linking.value_reader import refresh_values  # noqa: PLC0415
+    from engine.upstream import Databases  # noqa: PLC0415
+
+    snapshot = await CatalogStore(pool).newest(database.name)
+    if snapshot is None:
+        return ()
+    upstream = Databases(settings)
+    try:
+        return await refresh_values(ValueStore(pool), database, snapshot, upstream, SETTINGS)
+    finally:
+        await upstream.aclose()
+
+
+def _report_values(outcomes: Outcomes) -> None:
+    """Prints the number of values read, and the columns that could not be read."""
+    read = [outcome for outcome in outcomes if isinstance(outcome, ColumnValues)]
+    if outcomes:
+        total = sum(len(column.values) for column in read)
+        typer.echo(f"  values: {total} of {len(read)} columns")
+    for outcome in outcomes:
+        if not isinstance(outcome, ColumnValues):
+            typer.echo(printable(f"  ! no values of {dotted(outcome.key)}: {outcome.problem}"))
 
 
 async def _report_definitions(

@@ -8,14 +8,7 @@ from pathlib import Path
 from pgparley.check.finding import Finding, Outcome, Report, ok, problem, said
 from pgparley.check.gateway import check_gateway
 from pgparley.check.language_model import check_services
-from pgparley.check.parts import (
-    check_embedded,
-    check_engine,
-    check_key,
-    check_model,
-    check_networks,
-    check_page,
-)
+from pgparley.check.parts import check_embedded, check_engine, check_key, check_model, check_page
 from pgparley.check.secret_files import check_secret_files
 from pgparley.check.store import check_store
 from pgparley.config import Config, ConfigError
@@ -50,7 +43,7 @@ async def _findings(config: Config, part: PartKind | None) -> AsyncIterator[Find
         async for finding in check_gateway(config):
             yield finding
     if part in (None, PartKind.ENGINE):
-        for finding in (*check_engine(config), *check_networks(config)):
+        for finding in check_engine(config):
             yield finding
     if part is PartKind.PAGE or (part is None and config.page.listen):
         yield check_page(config)

@@ -23,11 +23,9 @@ from pgparley.engine_commands import ask as ask_engine
 from pgparley.evaluation.command import Evaluation
 from pgparley.evaluation.command import evaluate as run_evaluation
 from pgparley.init_command import add_init_command
-from pgparley.learned_commands import learned_app
 from pgparley.logs import configure
 from pgparley.model import fetch
 from pgparley.processes import PartKind
-from pgparley.router_commands import router_app
 from pgparley.serve import restart as restart_workers
 from pgparley.serve_command import CannotStartError, serve_parts
 from pgparley.store_commands import store_app
@@ -64,8 +62,6 @@ app.add_typer(
     name="catalog",
 )
 app.add_typer(store_app(lambda: _config().engine.store), name="store")
-app.add_typer(learned_app(lambda: _config().engine.store), name="learned")
-app.add_typer(router_app(lambda: (_config(), _options.file)), name="router")
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so

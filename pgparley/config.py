@@ -37,14 +37,14 @@ class ConfigError(Exception):
 class EngineSection:
     """`[engine]`. `socket`: of its interface. `store`: DSN of the database that holds catalog and questions.
 
-    `vectors`: a file that keeps the vectors of schema texts between starts. `router`: the folder of trained routers.
-    `listen` and what follows: see `ListenSettings`.
+    `vectors`: a file that keeps the vectors of schema texts between starts. `learned_router`: False routes
+    by retrieval alone. `listen` and what follows: see `ListenSettings`.
     """
 
     socket: Path
     store: str = "postgresql:///pgparley"
     vectors: Path | None = None
-    router: Path | None = None
+    learned_router: bool = True
     listen: str = ""
     tls_cert_file: str = ""
     tls_key_file: str = ""
@@ -68,7 +68,9 @@ class Config(EngineSections):
         } | {"model": self.model_with_keys()}
         own = self.engine
         listening = ListenSettings(own.listen, own.tls_cert_file, own.tls_key_file, own.secret_file)
-        return EngineSettings(own.socket, own.store, own.vectors, own.router, **sections, listening=listening)
+        return EngineSettings(
+            own.socket, own.store, own.vectors, own.learned_router, **sections, listening=listening
+        )
 
     def model_with_keys(self, environment: Mapping[str, str] = os.environ) -> ModelSettings:
         """`[model]` with the keys of files and variables, for those who ask the model. Raises `ConfigError`."""
@@ -188,7 +190,6 @@ def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[s
     engine = {
         "socket": str(runtime),
         "vectors": str(cache_dir(environment) / "vectors.sqlite"),
-        "router": str(cache_dir(environment) / "router"),
         **tree.get("engine", {}),
     }
     cache = cache_dir(environment)

@@ -6,18 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
-from rich.table import Table as Grid
 
 from pgparley.store_session import SETTINGS, run_on_store
-from pgparley.terminal import cell, printable
+from pgparley.terminal import printable
 from schema_catalog.dsn import redacted, user_of
 from schema_catalog.logins import make_login
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, try_login
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import EVERYONE, Database, Login
-
-_OWN_NAME = "(their own name)"
 
 Name = Annotated[str, typer.Argument(help="The database.", show_default=False)]
 AskerName = Annotated[
@@ -103,19 +100,11 @@ async def _logout(pool: Pool, name: str, asker: str) -> None:
 
 
 def listed_logins(database: Database) -> list[dict[str, str | None]]:
-    """The logins of `database` for the JSON of `list` and `show`; the user is None where each asker has their own."""
+    """The logins of `database` for the JSON of `list`; the user is None where each asker has their own."""
     return [
         {"asker": login.asker, "user": user_of(login.dsn), "dsn": redacted(login.dsn)}
         for login in database.logins
     ]
-
-
-def login_grid(database: Database) -> Grid:
-    """The logins of `database` as a table."""
-    grid = Grid("asker", "logs in as", "connection", title="logins", title_justify="left")
-    for login in database.logins:
-        grid.add_row(*map(cell, (login.asker, user_of(login.dsn) or _OWN_NAME, redacted(login.dsn))))
-    return grid
 
 
 def logins_in_short(database: Database) -> str:

@@ -43,7 +43,7 @@ def run_on_store_as_it_is(dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
     except UnknownNameError as error:
         fail(f"{error}. Run `pgparley catalog list` to see the names.")
     except UnknownLoginError as error:
-        fail(f"{error}. Run `pgparley catalog show {error.database}` to see who has.")
+        fail(f"{error}. Run `pgparley catalog list` to see who has.")
     except DSNError as error:
         fail(f"store: {error}.")
     except (CatalogError, UnreachableError, MigrationError) as error:

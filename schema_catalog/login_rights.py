@@ -60,7 +60,7 @@ async def store_rights(connection: Connection) -> LoginRights:
 
 async def catalog_rights(connection: Connection, database: Database, store: Pool) -> LoginRights:
     """Those of the catalog's connection to `database`; raises asyncpg's errors."""
-    columns = sorted(each.key for each in await ValueStore(store).allowed(database.name))
+    columns = await ValueStore(store).allowed(database.name)
     objects = [f"CONNECT ON DATABASE {quote_ident(database.dbname)}"]
     objects += [
         f"USAGE ON SCHEMA {schema}" for schema in dict.fromkeys(quote_ident(each[0]) for each in columns)

@@ -1,14 +1,14 @@
 """Values of columns that a DBA allowed to be shown to a language model, at rest in the store.
 
-Owns the SQL of table `value_column`. A column that is not in it has no values here; reading them, and showing them to
-askers, is the engine's. The table is readable by the owner of the schema alone, as the others are.
+Owns the SQL of table `value_column`, but what `nl_catalog.allow_values` and `deny_values` do. A column that is not in
+it has no values here; reading them, and showing them to askers, is the engine's. The table is readable by the owner of
+the schema alone, as the others are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import asyncpg
 
@@ -16,7 +16,7 @@ from schema_catalog.pg import Pool
 from schema_catalog.types import ColumnKey
 
 TEXT_TYPES = ("text", "character varying", "character", "bpchar", "citext", "name")
-"""Types of text for `--allow-all-text`, without a length."""
+"""Types of text, without a length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,6 @@ class ColumnValues:
     key: ColumnKey
     values: tuple[str, ...]
     more: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class AllowedColumn:
-    """A column whose values may be used. `count`: how many are kept; `problem`: why the last reading failed."""
-
-    key: ColumnKey
-    count: int
-    more: bool
-    read_at: datetime | None
-    problem: str | None
 
 
 Version = tuple[int, int, int]
@@ -49,38 +38,18 @@ class ValueStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def allow(self, database: str, columns: Iterable[ColumnKey]) -> None:
-        """Allows columns, those that are allowed already as well."""
-        await self._pool.executemany(
-            'INSERT INTO pgparley.value_column (database, schema, "table", "column")'
-            " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-            [(database, *column) for column in columns],
-        )
-
     async def sensitive(self, database: str) -> frozenset[tuple[str, ...]]:
         """Tables and columns of which no value may be kept, whoever allows it."""
         rows = await self._pool.fetch("SELECT pgparley.sensitive($1)", database)
         return frozenset(tuple(element) for (element,) in rows)
 
-    async def deny(self, database: str, columns: Iterable[ColumnKey]) -> None:
-        """Takes the permission back and forgets the values."""
-        await self._pool.executemany(
-            "DELETE FROM pgparley.value_column"
-            ' WHERE database = $1 AND schema = $2 AND "table" = $3 AND "column" = $4',
-            [(database, *column) for column in columns],
-        )
-
-    async def allowed(self, database: str) -> tuple[AllowedColumn, ...]:
+    async def allowed(self, database: str) -> tuple[ColumnKey, ...]:
         """The allowed columns of a database, by name."""
         rows = await self._pool.fetch(
-            'SELECT schema, "table", "column", cardinality(stored) AS count, more, read_at, problem'
-            ' FROM pgparley.value_column WHERE database = $1 ORDER BY schema, "table", "column"',
+            'SELECT schema, "table", "column" FROM pgparley.value_column WHERE database = $1 ORDER BY 1, 2, 3',
             database,
         )
-        return tuple(
-            AllowedColumn(_key(row), row["count"], row["more"], row["read_at"], row["problem"])
-            for row in rows
-        )
+        return tuple(map(_key, rows))
 
     async def keep(self, database: str, read: ColumnValues) -> None:
         """Replaces the values of an allowed column; does nothing where it is not allowed any more."""

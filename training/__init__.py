@@ -11,6 +11,5 @@
     python -m training.selection      engine/calibration/base.json: how high right candidates score
 
 Data comes from folders that are no part of this repository; `training.lists` writes, with the embedded model, what the
-last three are fitted on, `training.ambiguous` the ambiguous questions among it. Training on a catalog of one's own is
-the product's matter (`pgparley router train`, `engine.routing.training`).
+last three are fitted on, `training.ambiguous` the ambiguous questions among it.
 """

@@ -13,8 +13,7 @@ from typing import Any
 
 from benchmarks.harness.command import told_command
 from benchmarks.harness.machine import ROOT
-from engine.models.packaged import Manifest, write
-from engine.routing.artifact import Arrays
+from engine.models.packaged import Arrays, Manifest, write
 
 
 def parser(description: str | None, *, seed: int = 1) -> argparse.ArgumentParser:

@@ -1,12 +1,13 @@
 """Trains the router that comes with the program, on Spider's training questions.
 
     python -m training.router --bench FOLDER --wordnet FOLDER --out engine/models/router_base
-        --factors benchmarks/results/routing.json
+        --factors benchmarks/results/routing.json [--made]
 
 The databases of Spider's development questions, of the variants of these, and of the pool are not among the
 candidates and give no question: what is learned is how questions speak of schemas, not which databases there
 are. At every turn a random part of the databases is the catalog, so that no database is the usual answer. A
-third of the questions has words of the schema replaced by WordNet's neighbours of them.
+third of the questions has words of the schema replaced by WordNet's neighbours of them. `--made` adds questions made of
+the schemas themselves (`training.questioner`; DBCopilot §4.3); the router that ships was trained without.
 
 How much each part of a database's logit tells of databases that were not trained on, training cannot see: `--factors`
 takes the multipliers that folds over the training databases gave (`training.routing_folds`).
@@ -19,29 +20,22 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness.command import told_command
 from benchmarks.harness.drawing import Item, read_items
 from benchmarks.harness.schemas import snapshots
 from engine.core.ports import Encoder
 from engine.models.encoder import MiniLMEncoder
-from engine.models.fitting import NetworkTrainer
-from engine.models.pointer import NETWORK
-from engine.routing.artifact import BASE, Arrays, Manifest, write
+from engine.models.packaged import Arrays
+from engine.models.pointer import FORMAT, NAME, NETWORK
 from engine.routing.index import Index, SchemaIndexEntry, build
-from engine.routing.training import (
-    Example,
-    States,
-    Terrain,
-    batch_of,
-    rate,
-)
 from engine.settings import EncoderSettings
-from training.command import parser
+from training.command import Making, parser, written
+from training.questioner import lesson
+from training.router_batches import Example, States, Terrain, batch_of, rate
+from training.router_network import NetworkTrainer
 from training.wordnet import WordNet, reworded, writable
 
 QUESTIONS = ("spider/train.jsonl", "spider/train_others.jsonl")
@@ -73,12 +67,11 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long is trained, from which choices, and without which databases. `done`: steps of it before."""
+    """How long is trained, from which choices, and without which databases."""
 
     steps: int
     seed: int
     apart: frozenset[str]
-    done: int = 0
 
 
 def main() -> int:
@@ -88,32 +81,41 @@ def main() -> int:
     made.add_argument("--steps", type=int, default=1000)
     made.add_argument("--threads", type=int, default=1)
     made.add_argument("--factors", type=Path, help="the folds' figures: weights are multiplied as they say")
+    made.add_argument("--made", action="store_true", help="train on questions made of the schemas, too")
     args = made.parse_args()
     if not (args.bench / QUESTIONS[0]).is_file() or not (args.wordnet / "data.noun").is_file():
         print("no benchmark data or no WordNet there", file=sys.stderr)
         return 2
-    started = time.monotonic()
-    trainer = NetworkTrainer(None, EncoderSettings(threads=args.threads), seed=args.seed)
+    making, started = Making("training.router", NAME, FORMAT), time.monotonic()
+    trainer = NetworkTrainer(EncoderSettings(threads=args.threads), seed=args.seed)
     items = [item for name in QUESTIONS for item in read_items(args.bench / name)]
     parts = entries(args.bench, {item["db"] for item in items}, MiniLMEncoder(EncoderSettings()))
-    found, plain = worded(items, WordNet.load(args.wordnet), args.seed)
+    asked = [*items, *made_items(parts)] if args.made else items
+    found, plain = worded(asked, WordNet.load(args.wordnet), args.seed)
     material = Material(found, trainer.states([item["question"] for item in found]), plain)
     for step, root, tables in learned(trainer, material, parts, Course(args.steps, args.seed, frozenset())):
         if step % 25 == 0:
             seconds = time.monotonic() - started
             print(f"{step}/{args.steps} {root:.3f} {tables:.3f} {seconds:.0f} s", flush=True)
-    manifest = Manifest(
-        version=BASE,
-        encoder="all-MiniLM-L6-v2",
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=told_command("training.router", sys.argv[1:]),
-        questions=plain,
-        minutes=round((time.monotonic() - started) / 60, 1),
-    )
-    args.out.mkdir(parents=True, exist_ok=True)
     known = {} if args.factors is None else factors(args.factors)
-    print(write(args.out, manifest, weighed(trainer.arrays(1.0), known)))
+    written(args.out, making.manifest(plain), weighed(trainer.arrays(1.0), known))
     return 0
+
+
+def made_items(parts: Mapping[str, SchemaIndexEntry]) -> list[Item]:
+    """Questions made of the schemas; none names a column that it is about."""
+    found = lesson(list(parts.values()))
+    names = list(parts)
+    return [
+        {
+            "id": f"made-{number}",
+            "db": (name := names[one.database]),
+            "question": one.question,
+            "tables": [parts[name].snapshot.tables[table].name for table in one.tables],
+            "columns": [],
+        }
+        for number, one in enumerate(found)
+    ]
 
 
 def factors(file: Path) -> dict[str, float]:
@@ -165,13 +167,11 @@ def worded(
 def learned(
     trainer: NetworkTrainer, material: Material, parts: dict[str, SchemaIndexEntry], course: Course
 ) -> Iterator[tuple[int, float, float]]:
-    """Learns as the result is asked for: after each step its number, from `course.done`, and both losses.
-
-    What a step draws depends on its number and the seed alone, so that a stopped course can be taken up.
-    """
+    """Learns as the result is asked for: after each step its number and both losses."""
     names = np.array(sorted(set(parts) - course.apart))
     fits = [len(states) < LONGEST for states in material.states]
-    for first in range(course.done - course.done % TURNS, course.steps, TURNS):
+    for first in range(0, course.steps, TURNS):
+        # By step: the router that ships was trained on what this draws.
         rng = np.random.default_rng([course.seed, first])
         some = sorted(rng.permutation(names)[: rng.integers(LEAST_DATABASES, len(names) + 1)].tolist())
         terrain, numbers = terrain_of(parts, some)
@@ -180,7 +180,7 @@ def learned(
             chosen = [_example(terrain, numbers, material.items[number]) for number in bag]
             states = [material.states[number] for number in bag]
             batch = batch_of(terrain, chosen, states, rng)
-            if course.done <= step < course.steps:
+            if step < course.steps:
                 yield step, *trainer.learn(terrain.field, batch, rate(step, course.steps))
 
 

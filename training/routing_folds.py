@@ -3,8 +3,8 @@
     python -m training.routing_folds --bench FOLDER --wordnet FOLDER --work FOLDER [--fold K ...] [--out FILE]
 
 Trains the learned leg once a fold, on the questions about the other folds' databases, measures it on the fold's, and
-says what was measured and what other weights would give. Goes on where it was stopped: outcomes are kept a fold,
-training a checkpoint; other code needs another `--work`. The questions are put three ways (`training.paraphrases`),
+says what was measured and what other weights would give. A fold whose outcomes are there is not trained again; other
+code needs another `--work`. The questions are put three ways (`training.paraphrases`),
 among Spider's 166 databases.
 
 No question of a development set is read. Weights, temperatures and thresholds are chosen here; the development sets
@@ -24,7 +24,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from rich.console import Console
 
@@ -35,62 +34,34 @@ from benchmarks.harness.schemas import snapshots
 from benchmarks.quality.routing import folds
 from benchmarks.quality.routing.folds import Outcome, Placed, Variant, file_of, fold_of
 from engine.models.encoder import MiniLMEncoder
-from engine.models.fitting import NetworkTrainer
 from engine.models.network import PARTS
-from engine.models.pointer import PointerModel
-from engine.routing.artifact import Artifact, Manifest, write
+from engine.models.packaged import Packaged, write
+from engine.models.pointer import FORMAT, NAME, PointerModel
 from engine.routing.decoder import BeamSettings
 from engine.routing.index import Index, build
 from engine.routing.pointer_api import Asked
-from engine.routing.training import States, Terrain
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
-from training.command import parser
+from training.command import Making, parser
 from training.fold_weights import cross_fitted, fitted
 from training.paraphrases import Paraphraser, reserved
 from training.router import QUESTIONS, Course, Material, entries, learned, worded
+from training.router_batches import States, Terrain
+from training.router_network import NetworkTrainer
 from training.wordnet import WordNet, writable
 
 MODULE = "training.routing_folds"
 DRAW_SEED = 0
 """Of the questions that are measured, whatever `--seed` a training has."""
 
-CHECKPOINT = 20
-"""Steps between two checkpoints."""
+SAID = 20
+"""Steps between two lines that say how a training stands."""
 
 KEPT, BATCH = 20, 64
 """Databases of an outcome, the best ones (the right one is kept besides); questions at once."""
 
 _SHORTEST = BeamSettings(groups=1, width=1, longest=1)
 """Only the databases' logits are measured."""
-
-
-class CheckpointedTrainer(NetworkTrainer):
-    """A trainer that can go on where another run stopped."""
-
-    def save(self, file: Path, step: int) -> None:
-        """Writes down everything that `resume` needs after `step` steps; the file is whole or as it was."""
-        made = file.with_suffix(".new")
-        torch.save(
-            {
-                "step": step,
-                "tower": self._tower.state_dict(),
-                "network": self._network.state_dict(),
-                "optimiser": self._optimiser.state_dict(),
-            },
-            made,
-        )
-        made.replace(file)
-
-    def resume(self, file: Path) -> int:
-        """Takes up what `save` wrote; returns the steps done, 0 where there is no file."""
-        if not file.is_file():
-            return 0
-        held = torch.load(file, weights_only=True)
-        self._tower.load_state_dict(held["tower"])
-        self._network.load_state_dict(held["network"])
-        self._optimiser.load_state_dict(held["optimiser"])
-        return int(held["step"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +119,7 @@ class Folds:
             with np.load(file) as held:
                 if held["texts"].tolist() == list(texts):
                     return np.split(held["states"], np.cumsum(held["lengths"])[:-1])
-        states = NetworkTrainer(None, self.settings).states(texts)
+        states = NetworkTrainer(self.settings).states(texts)
         lengths = [len(each) for each in states]
         np.savez(file, texts=np.array(texts), states=np.concatenate(states), lengths=np.array(lengths))
         return states
@@ -175,30 +146,24 @@ class Folds:
                 right = np.mean([one.rank == 1 for one in found])
                 _say(f"{variant}, fold {fold}: R@1 {100 * right:.1f} of {len(found)}")
 
-    def _trained(self, fold: int) -> Artifact:
+    def _trained(self, fold: int) -> Packaged:
         """The network that has seen no question about a database of the fold."""
         options, material = self.options, self.material
         folder = options.work / f"fold{fold}"
         folder.mkdir(parents=True, exist_ok=True)
         parts = entries(options.bench, {item["db"] for item in material.items}, self.cache)
         apart = frozenset(name for name in parts if fold_of(name) == fold)
-        trainer = CheckpointedTrainer(None, self.settings, seed=options.seed)
-        checkpoint, started = folder / "checkpoint.pt", time.monotonic()
-        course = Course(options.steps, options.seed, apart, trainer.resume(checkpoint))
+        trainer = NetworkTrainer(self.settings, seed=options.seed)
+        making = Making(MODULE, NAME, FORMAT)
+        started = time.monotonic()
+        course = Course(options.steps, options.seed, apart)
         for step, root, tables in learned(trainer, material, parts, course):
-            if (step + 1) % CHECKPOINT == 0 or step + 1 == options.steps:
-                trainer.save(checkpoint, step + 1)
+            if (step + 1) % SAID == 0:
                 losses = f"losses {root:.3f} {tables:.3f}, {time.monotonic() - started:.0f} s"
                 _say(f"fold {fold}: step {step + 1} of {options.steps}, {losses}")
-        manifest = Manifest(
-            version=f"fold{fold}",
-            encoder="all-MiniLM-L6-v2",
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
-            command=told_command(MODULE, sys.argv[1:]),
-            questions=sum(item["db"] not in apart for item in material.items[: material.plain]),
-        )
-        arrays = trainer.arrays(1.0)
-        return Artifact(write(folder, manifest, arrays), arrays)
+        questions = sum(item["db"] not in apart for item in material.items[: material.plain])
+        manifest, arrays = making.manifest(questions), trainer.arrays(1.0)
+        return Packaged(write(folder, manifest, arrays), arrays)
 
 
 def outcomes(terrain: Terrain, pointer: PointerModel, questions: Sequence[Question]) -> list[Outcome]:
@@ -272,7 +237,7 @@ def main() -> int:
     """Trains, measures and reports; returns the exit status (2: the data is not there)."""
     made = parser(__doc__, seed=0)
     made.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet's data files")
-    made.add_argument("--work", type=Path, required=True, help="where outcomes and checkpoints are kept")
+    made.add_argument("--work", type=Path, required=True, help="where outcomes are kept")
     made.add_argument("--fold", type=int, action="append", choices=range(FOLDS), help="only this one")
     made.add_argument("--n", type=int, default=3000, help="questions of each variant")
     made.add_argument("--steps", type=int, default=1000, help="of a training")

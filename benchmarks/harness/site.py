@@ -203,14 +203,19 @@ async def _register(pool: Pool, upstream: Upstream, databases: Sequence[Database
 
 
 async def _allow_values(pool: Pool, upstream: Upstream, place: Place) -> None:
-    """The values of all columns of text, and the keys of JSON, may be used, as a DBA allows by command; read once."""
-    values, database = ValueStore(pool), place.database
-    if any(column.read_at is not None for column in await values.allowed(database.name)):
+    """The values of all columns of text, and the keys of JSON, may be used, as a DBA allows; read once."""
+    database = place.database
+    read = "SELECT EXISTS (SELECT FROM pgparley.value_column WHERE database = $1 AND read_at IS NOT NULL)"
+    if await pool.fetchval(read, database.name):
         return
     with contextlib.suppress(DuplicateNameError):
         await CatalogStore(pool).add(database)
-    await values.allow(database.name, (*text_columns(place.snapshot), *json_columns(place.snapshot)))
-    await refresh_values(values, database, place.snapshot, upstream, ConnectSettings())
+    await pool.executemany(
+        'INSERT INTO pgparley.value_column (database, schema, "table", "column")'
+        " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+        [(database.name, *key) for key in (*text_columns(place.snapshot), *json_columns(place.snapshot))],
+    )
+    await refresh_values(ValueStore(pool), database, place.snapshot, upstream, ConnectSettings())
 
 
 @asynccontextmanager

@@ -20,7 +20,6 @@ from engine.api.question_store import Questions
 from engine.api.repeats import Repeats
 from engine.api.service import Service
 from engine.app.listening import AddressSite
-from engine.app.networks import Networks, networks_of
 from engine.app.own_roles import warn_of_own_roles
 from engine.app.schema_watch import SchemaWatch
 from engine.app.warmup import keep_no_longer, warm_up
@@ -46,18 +45,21 @@ from engine.llm.fallback import FallbackModel
 from engine.llm.profile_store import ProfileStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
-from engine.models.encoder import EncoderUnavailableError
-from engine.models.packaged import PackagedError
-from engine.models.pointer import packaged_base
+from engine.models import pointer
+from engine.models.encoder import EncoderUnavailableError, MiniLMEncoder
+from engine.models.linker import LinkerEncoder
+from engine.models.packaged import PackagedError, read
+from engine.models.pointer import PointerModel
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages
 from engine.rewrite.driver import check_names
 from engine.routing import second_look
-from engine.routing.artifact import ArtifactStore, CurrentWeights
-from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
 from engine.routing.vectors import VectorCache
-from engine.settings import EngineSettings, GenerationSettings, Strategy
+from engine.schema_linking import branching, linker
+from engine.schema_linking.branching import TrainedBranching
+from engine.schema_linking.linker import TrainedLinker
+from engine.settings import EncoderSettings, EngineSettings, GenerationSettings, Strategy
 from engine.suggestions.suggesting import Suggesting
 from engine.upstream import Databases
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
@@ -95,8 +97,7 @@ async def tools(
         upstream = Databases(settings.upstream, settings.guard)
         stack.push_async_callback(upstream.aclose)
         model = await _language_model(settings.model, circuit, ProfileStore(pool), stack)
-        networks = stack.enter_context(networks_of(settings))
-        encoder = networks.encoder
+        encoder = MiniLMEncoder(settings.encoder)
         catalog = CachedCatalog(CatalogStore(pool))
         built = Tools(
             catalog=catalog,
@@ -106,7 +107,7 @@ async def tools(
             router=HybridRouter(
                 encoder,
                 VectorCache(encoder, model=ENCODER, path=settings.vectors),
-                versions=_versions(settings, networks),
+                pointer=_pointer(settings),
                 folder=None if settings.vectors is None else settings.vectors.parent / "index",
             ),
             calibration=calibration(settings, pool),
@@ -115,10 +116,10 @@ async def tools(
             limits=settings.limits,
             generation=_generation(settings),
             conditions=conditions(settings.generation, encoder),
-            ranker=ranker_of(settings, networks),
+            ranker=ranker_of(settings, encoder),
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
-            linker=networks.linker,
+            linker=_linker(settings.encoder),
             second_look=second_look.packaged(),
             certainty=FittedCertainty(certainty.packaged()),
             dialogue=settings.dialogue,
@@ -139,11 +140,16 @@ def conditions(settings: GenerationSettings, encoder: Encoder) -> Conditions:
     return Classifier.of(classifier.packaged(), encoder) if settings.conditions else NoConditions()
 
 
-def ranker_of(settings: EngineSettings, networks: Networks) -> Ranker:
+def _linker(settings: EncoderSettings) -> TrainedLinker:
+    model = LinkerEncoder(read(linker.packaged(), linker.NAME, linker.FORMAT), settings)
+    return TrainedLinker(model, TrainedBranching.of(branching.packaged(), model.version))
+
+
+def ranker_of(settings: EngineSettings, encoder: Encoder) -> Ranker:
     """By likelihood, without weights, where the second stage is off. Raises `PackagedError`."""
     if not settings.generation.second_stage:
         return ByLikelihood()
-    return TwoStages.of(ranker.packaged(), networks.encoder, settings.encoder, networks.reader)
+    return TwoStages.of(ranker.packaged(), encoder, settings.encoder)
 
 
 async def _language_model(
@@ -162,23 +168,14 @@ async def _language_model(
 
 def calibration(settings: EngineSettings, pool: Pool) -> CalibrationStore:
     """The calibration of these settings' recipe; raises `EncoderUnavailableError`, `PackagedError`."""
-    routers = _routers(settings)
-    return CalibrationStore(
-        pool,
-        pipeline_fingerprint(settings),
-        str if routers is None else CurrentWeights(routers),
-        base_for(settings),
-    )
+    return CalibrationStore(pool, pipeline_fingerprint(settings), base_for(settings))
 
 
-def _routers(settings: EngineSettings) -> ArtifactStore | None:
-    return None if settings.router is None else ArtifactStore(settings.router, packaged_base())
-
-
-def _versions(settings: EngineSettings, networks: Networks) -> Versions | None:
-    """The trained routers; None leaves routing to the retrieval leg."""
-    routers = _routers(settings)
-    return None if routers is None else Versions(routers, networks.pointer)
+def _pointer(settings: EngineSettings) -> PointerModel | None:
+    """The learned router's network; None leaves routing to the retrieval leg."""
+    if not settings.learned_router:
+        return None
+    return PointerModel(read(pointer.packaged(), pointer.NAME, pointer.FORMAT), settings.encoder)
 
 
 def _circuit(settings: ModelSettings, metrics: Metrics) -> Circuit:

@@ -11,30 +11,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 
 import structlog
 
 from engine.api.question_store import Questions
-from engine.app.networks import ONE_COLUMN
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel, Prompt
 from engine.core.tools import Tools
-from engine.errors import ModelAwayError, ModelUnavailableError, NLError, for_log
+from engine.errors import ModelAwayError, NLError, for_log
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.understanding.language import foreign_language
 from schema_catalog.catalog import StoreUnavailableError
-from schema_catalog.types import Snapshot
+from schema_catalog.types import Column, Snapshot, Table, TableKind
 
-RETRY_SECONDS = 0.5
-"""Between two requests to a model that is still loading."""
-
-RETRY_GROWTH, RETRY_AT_MOST = 1.2, 15.0
-"""By how much the pause grows for a language model, and to how many seconds."""
+RETRY_SECONDS, RETRY_GROWTH, RETRY_AT_MOST = 0.5, 1.2, 15.0
+"""Between two requests to a language model that is still loading: how long at first, by how much more, and at most."""
 
 PROMPT_TIMEOUT = 120.0
+
+ONE_COLUMN = Snapshot("", (), (Table("", "ready", TableKind.TABLE, (Column("ready", "text"),)),))
+"""A schema to ask the linker about, so that it loads: for one without tables it does not."""
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -45,9 +43,9 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
     Questions are answered meanwhile; a failure is logged.
     """
     began = time.monotonic()
-    await _until_there(lambda: tools.encoder.encode(["ready"]))
-    await _until_there(lambda: tools.ranker.rank("ready", (Candidate("", "SELECT 1"),)))
-    await _until_there(lambda: tools.linker.link("ready", ONE_COLUMN))
+    await asyncio.to_thread(tools.encoder.encode, ["ready"])
+    await asyncio.to_thread(tools.ranker.rank, "ready", (Candidate("", "SELECT 1"),))
+    await asyncio.to_thread(tools.linker.link, "ready", ONE_COLUMN)
     await asyncio.to_thread(foreign_language, "prêt")
     await _until_answering(tools.model)
     try:
@@ -61,18 +59,6 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
         log.warning("warm-up incomplete", problem=for_log(problem))
     ready.set()
     log.info("warm", seconds=round(time.monotonic() - began, 1))
-
-
-async def _until_there(asked: Callable[[], object]) -> None:
-    """Until a network answers: one that runs elsewhere may still be starting."""
-    while True:
-        try:
-            await asyncio.to_thread(asked)
-        except ModelUnavailableError as problem:
-            log.warning("not ready", problem=for_log(problem), hint=problem.hint)
-            await asyncio.sleep(RETRY_SECONDS)
-        else:
-            return
 
 
 async def _until_answering(model: LanguageModel) -> None:

@@ -58,7 +58,7 @@ def base_for(settings: EngineSettings) -> Base:
     by_default = EngineSettings(
         settings.socket,
         settings.store_dsn,
-        router=settings.router,
+        learned_router=settings.learned_router,
         listening=settings.listening,
         dialogue=settings.dialogue,
         model=ModelSettings(model=found.model, grammar=GrammarSupport.EMBEDDED),

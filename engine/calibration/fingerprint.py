@@ -1,6 +1,6 @@
 """The fingerprint of the settings and program files that scores depend on: a calibration's recipe.
 
-`engine.calibration.store` adds what changes while the process runs. Points of another recipe are kept and do not count.
+`engine.calibration.store` adds what users teach. Points of another recipe are kept and do not count.
 """
 
 from __future__ import annotations
@@ -77,7 +77,6 @@ def counting(settings: EngineSettings) -> EngineSettings:
         socket=Path(),
         store_dsn="",
         vectors=None,
-        router=None if settings.router is None else Path(),
         encoder=EncoderSettings(),
         catalog=CatalogSettings(),
         model=replace(
@@ -120,12 +119,6 @@ def counting(settings: EngineSettings) -> EngineSettings:
             overdue_per_asker=upstream.overdue_per_asker,
         ),
     )
-
-
-def networks(settings: EncoderSettings) -> str:
-    """SHA-256 (hex) of program and encoder: equal where numbers are. Raises as `pipeline_fingerprint`."""
-    parts = [program(), weights(settings.model or packaged_model())]
-    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 
 
 @functools.cache

@@ -8,7 +8,6 @@ count.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -113,13 +112,10 @@ class _Selected(msgspec.Struct):
 class CalibrationStore:
     """`engine.core.ports.Calibration` over a store, for one recipe. Every method raises `StoreUnavailableError`."""
 
-    def __init__(
-        self, pool: Pool, recipe: str, moving: Callable[[], str] = str, base: Base = NOTHING
-    ) -> None:
-        """`moving`: the part of the recipe that may change while the process runs. `base`: see `Calibrated`."""
+    def __init__(self, pool: Pool, recipe: str, base: Base = NOTHING) -> None:
+        """`base`: see `Calibrated`."""
         self._pool = pool
         self.base = base
-        self._moving = moving
         self._fixed = self._recipe = recipe
         self._version: tuple[int | str | None, ...] | None = None
         self._kept: tuple[StoredPoint, ...] = ()
@@ -142,9 +138,9 @@ class CalibrationStore:
         """The points that count now; one small query where nothing changed since the last call."""
         async with _answering():
             row = await self._pool.fetchrow(_VERSION)
-            version = (*(row or ()), moving := self._moving())
+            version = tuple(row or ())
             if version != self._version:
-                self._recipe = _with(self._fixed, moving, row["generation"] if row else "")
+                self._recipe = _with(self._fixed, row["generation"] if row else "")
                 rows = await self._pool.fetch(
                     f"SELECT p.question, p.source, p.grouping, p.width, p.candidates::text {_CURRENT}",
                     self._recipe,
@@ -260,8 +256,8 @@ def question_identity(database: str, question: str) -> str:
     return f"{database}\n{' '.join(question.casefold().split())}"
 
 
-def _with(recipe: str, *changing: str) -> str:
-    return hashlib.sha256("\n".join([recipe, *changing]).encode()).hexdigest() if any(changing) else recipe
+def _with(recipe: str, generation: str) -> str:
+    return hashlib.sha256(f"{recipe}\n{generation}".encode()).hexdigest() if generation else recipe
 
 
 def _judged(body: str) -> tuple[Judged, ...]:

@@ -128,7 +128,7 @@ def undefined(values: Sequence[Literal], database: str) -> Refusal:
         absent(values),
         (
             "Name values as they are stored",
-            f"A DBA can let stored values be found: pgparley catalog values {database} --allow {column}",
+            f"A DBA can let stored values be found: SELECT nl_catalog.allow_values('{database}.{column}')",
         ),
         phrases=tuple(each.text for each in values),
     )

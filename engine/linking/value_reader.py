@@ -70,8 +70,7 @@ async def refresh_values(
     store: ValueStore, database: Database, snapshot: Snapshot, upstream: Upstream, settings: ConnectSettings
 ) -> tuple[ColumnValues | Unread, ...]:
     """Reads every allowed column anew and keeps what it has; raises `UnreachableError` and the store's errors."""
-    columns = [allowed.key for allowed in await store.allowed(database.name)]
-    outcomes = await read_values(database, snapshot, columns, upstream, settings)
+    outcomes = await read_values(database, snapshot, await store.allowed(database.name), upstream, settings)
     for outcome in outcomes:
         if isinstance(outcome, Unread):
             await store.failed(database.name, outcome.key, outcome.problem, forget=outcome.forget)

@@ -1,6 +1,6 @@
-"""The decoder's steps while answering: the arithmetic of `engine.models.network.Network` in numpy.
+"""The decoder's steps while answering, in numpy, by the weights of `engine.models.network.Network`.
 
-Owns no weight. Training takes the same steps in torch (`engine.models.sequences`), where a step costs as much for one
+Owns no weight. Training takes the same steps in torch (`training.sequences`), where a step costs as much for one
 table as for thousands. Heavy: imports torch.
 """
 
@@ -52,7 +52,7 @@ class StepWeights:
         )
 
     def enter(self, state: Vectors, names: Vectors) -> Vectors:
-        """See `Network.enter`: a step of a gated recurrent unit, (n, HIDDEN)."""
+        """The state after the nodes with these names were chosen, a gated recurrent unit's: (n, HIDDEN)."""
         given = (names * np.float32(UNIT)) @ self.inputs + self.input_bias
         held = state @ self.hidden + self.hidden_bias
         one = np.float32(1)

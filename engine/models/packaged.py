@@ -8,13 +8,15 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T")
+
+Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 _MANIFEST, _WEIGHTS = "manifest.json", "weights.npz"
 
@@ -46,7 +48,7 @@ class Packaged:
     """A manifest and its arrays."""
 
     manifest: Manifest
-    arrays: Mapping[str, NDArray[Any]]
+    arrays: Arrays
 
 
 def read(folder: Path, name: str, version: int) -> Packaged:
@@ -73,7 +75,7 @@ def under(prefix: str, arrays: Mapping[str, T]) -> dict[str, T]:
     return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
 
 
-def archived(arrays: Mapping[str, NDArray[Any]], compression: int = zipfile.ZIP_STORED) -> bytes:
+def archived(arrays: Arrays, compression: int = zipfile.ZIP_STORED) -> bytes:
     """A file of named arrays (.npz); the same arrays give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -85,7 +87,7 @@ def archived(arrays: Mapping[str, NDArray[Any]], compression: int = zipfile.ZIP_
     return buffer.getvalue()
 
 
-def write(folder: Path, manifest: Manifest, arrays: Mapping[str, NDArray[Any]]) -> Manifest:
+def write(folder: Path, manifest: Manifest, arrays: Arrays) -> Manifest:
     """Writes both files; returns the manifest as written."""
     folder.mkdir(parents=True, exist_ok=True)
     content = archived(arrays, zipfile.ZIP_DEFLATED)

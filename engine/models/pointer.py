@@ -12,17 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.models.bert import multiplies_integers
 from engine.models.encoder import loaded_model
-from engine.models.packaged import under
+from engine.models.packaged import Packaged, PackagedError, under
 from engine.models.sentences import SentenceModel
 from engine.models.shipped import shipped
-from engine.routing.artifact import Artifact, ArtifactError
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found, search
 from engine.routing.pointer_api import Asked, Encoded, Pointed
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
     from engine.models.beams import StepWeights
     from engine.models.network import Ground, Names, Network, Survey, Tower
+
+NAME, FORMAT = "router", 2
+"""Of the artifact: its manifest says the same."""
 
 TOWER, NETWORK = "tower", "network"
 """Prefixes of the names of an artifact's arrays."""
@@ -48,36 +50,20 @@ _TOGETHER, _AT_ONCE = 16, 2
 `engine.models.sentences`."""
 
 
-def packaged_base() -> Path:
-    """The folder of the version that comes with the program."""
+def packaged() -> Path:
+    """The folder of the network that comes with the program."""
     return shipped("models/router_base")
-
-
-class Questions(Protocol):
-    """What reads questions for one artifact."""
-
-    def questions(self, texts: Sequence[str]) -> Sequence[Encoded]:
-        """Each question's vectors, in order."""
 
 
 class PointerModel:
     """`engine.routing.pointer_api.Pointer`."""
 
-    def __init__(
-        self, artifact: Artifact, settings: EncoderSettings | None = None, tower: Questions | None = None
-    ) -> None:
-        """`tower`: the artifact's encoder where it runs elsewhere; None makes one with `settings`."""
+    def __init__(self, artifact: Packaged, settings: EncoderSettings | None = None) -> None:
         self._artifact = artifact
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
-        self._tower = tower
-        self._built: tuple[Questions, Network, StepWeights] | None = None
+        self._built: tuple[SentenceModel, Network, StepWeights] | None = None
         self._grounds: OrderedDict[int, tuple[Ground, Names]] = OrderedDict()
-
-    @property
-    def version(self) -> str:
-        """Of the artifact."""
-        return self._artifact.manifest.version
 
     @property
     def quantized(self) -> bool:
@@ -85,9 +71,7 @@ class PointerModel:
         return multiplies_integers()
 
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
-        """See `Pointer.read`. Raises `EncoderUnavailableError`, `ArtifactError`, and as a tower that was given."""
-        if self._tower is not None:
-            return self._tower.questions(questions)
+        """See `Pointer.read`. Raises `EncoderUnavailableError`, `PackagedError`."""
         with self._lock:
             tower, _, _ = self._loaded()
             return tower.questions(questions)
@@ -155,47 +139,34 @@ class PointerModel:
                 self._grounds.popitem(last=False)
         return held
 
-    def _loaded(self) -> tuple[Questions, Network, StepWeights]:
+    def _loaded(self) -> tuple[SentenceModel, Network, StepWeights]:
         if self._built is None:
             from engine.models.beams import StepWeights  # noqa: PLC0415  as torch
 
-            read, network = self._both()
+            model = loaded_model(self._settings)
+            tower, network = build(self._artifact, model)
+            layers = model[0].auto_model.encoder.layer
+            for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
+                layers[number] = layer
+            read = SentenceModel(model.eval(), batch=self._settings.batch)
             self._built = read, network.eval(), StepWeights.of(network)
         return self._built
 
-    def _both(self) -> tuple[Questions, Network]:
-        if self._tower is not None:
-            return self._tower, _network(
-                self._artifact, self._artifact.arrays[f"{NETWORK}.gate.weight"].shape[1]
-            )
-        model = loaded_model(self._settings)
-        tower, network = build(self._artifact, model)
-        layers = model[0].auto_model.encoder.layer
-        for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
-            layers[number] = layer
-        return SentenceModel(model.eval(), batch=self._settings.batch), network
 
-
-def build(artifact: Artifact, model: Any) -> tuple[Tower, Network]:
-    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is. Raises `ArtifactError`."""
-    from engine.models.network import Tower  # noqa: PLC0415  heavy: loaded with the first question
+def build(artifact: Packaged, model: Any) -> tuple[Tower, Network]:
+    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is. Raises `PackagedError`."""
+    from engine.models.network import Network, Tower  # noqa: PLC0415  heavy: loaded with the first question
 
     layers = model[0].auto_model.encoder.layer
     numbers = {name.split(".")[2] for name in artifact.arrays if name.startswith(f"{TOWER}.")}
     tower = Tower(layers[len(layers) - len(numbers) :])
     _fill(tower, TOWER, artifact)
-    return tower, _network(artifact, model[0].auto_model.config.hidden_size)
-
-
-def _network(artifact: Artifact, width: int) -> Network:
-    from engine.models.network import Network  # noqa: PLC0415  heavy: loaded with the first question
-
-    network = Network(width)
+    network = Network(model[0].auto_model.config.hidden_size)
     _fill(network, NETWORK, artifact)
-    return network
+    return tower, network
 
 
-def _fill(module: nn.Module, prefix: str, artifact: Artifact) -> None:
+def _fill(module: nn.Module, prefix: str, artifact: Packaged) -> None:
     import torch  # noqa: PLC0415  heavy: loaded with the first question
 
     arrays = under(prefix, artifact.arrays)
@@ -204,19 +175,7 @@ def _fill(module: nn.Module, prefix: str, artifact: Artifact) -> None:
             {name: torch.from_numpy(np.array(array, np.float32)) for name, array in arrays.items()}
         )
     except RuntimeError as problem:
-        raise ArtifactError(
-            f"router version {artifact.manifest.version} does not fit the sentence encoder; "
-            "run `pgparley router train`"
-        ) from problem
-
-
-def arrays_of(tower: Tower, network: Network, temperature: float) -> dict[str, NDArray[Any]]:
-    """The arrays of an artifact: the tuned layers in half precision, the rest in single."""
-    found = {
-        f"{TOWER}.{name}": value.numpy().astype(np.float16) for name, value in tower.state_dict().items()
-    }
-    found |= {f"{NETWORK}.{name}": value.numpy() for name, value in network.state_dict().items()}
-    return found | {"temperature": np.array(temperature, dtype=np.float32)}
+        raise PackagedError("the learned router does not fit the sentence encoder") from problem
 
 
 def likely_databases(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:

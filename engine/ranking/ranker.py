@@ -304,15 +304,10 @@ class TwoStages:
         self._encoder = encoder
 
     @classmethod
-    def of(
-        cls, folder: Path, encoder: Encoder, settings: EncoderSettings, reader: Reader | None = None
-    ) -> TwoStages:
-        """Reads an artifact; raises `engine.models.packaged.PackagedError`.
-
-        `reader`: the artifact's cross-encoder where it runs elsewhere; None makes one with `settings`.
-        """
+    def of(cls, folder: Path, encoder: Encoder, settings: EncoderSettings) -> TwoStages:
+        """Reads an artifact; raises `engine.models.packaged.PackagedError`."""
         head = read(folder, NAME, FORMAT).arrays["head"]
-        return cls(head, reader or cross_encoder(folder, settings), encoder)
+        return cls(head, cross_encoder(folder, settings), encoder)
 
     def rank(self, question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
         """See `engine.core.ports.Ranker.rank`."""

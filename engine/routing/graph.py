@@ -1,14 +1,12 @@
-"""The schema graph of one database (DBCopilot §4.1), as an asker sees it; a set of tables as a sequence (§4.2)."""
+"""The schema graph of one database (DBCopilot §4.1), as an asker sees it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import permutations
-
-import numpy as np
 
 from engine.text.tokens import identifier_words
 from schema_catalog.foreign_keys import foreign_key_graph
@@ -86,27 +84,6 @@ class Graph:
             left -= found
             stack.extend(found)
         return not left
-
-
-def serialise(graph: Graph, tables: Iterable[int], rng: np.random.Generator | None = None) -> tuple[int, ...]:
-    """`tables` by depth-first search (DBCopilot, algorithm 2), by number or drawn from `rng`, piece after piece."""
-    wanted = set(tables)
-    visited: dict[int, None] = {}
-    stack = _ordered(wanted, rng)
-    while len(visited) < len(wanted):
-        table = stack.pop()
-        if table not in visited:
-            visited[table] = None
-            stack += _ordered(wanted.intersection(graph.neighbours(table)).difference(visited), rng)
-    return tuple(visited)
-
-
-def _ordered(tables: Collection[int], rng: np.random.Generator | None) -> list[int]:
-    """A stack of `tables`: the first to visit stands last."""
-    stack = sorted(tables, reverse=True)
-    if rng is not None:
-        rng.shuffle(stack)
-    return stack
 
 
 def _links(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:

@@ -1,13 +1,13 @@
-"""The learned leg of the router: the version in use, the cut of a large catalog, and the pointer's output as matches.
+"""The learned leg of the router: the cut of a large catalog, and the pointer's output as matches.
 
-Where a new version cannot be read, the one before it, or the retrieval leg alone, goes on answering.
+Where the network does not fit the sentence encoder the retrieval leg alone answers.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,8 @@ import structlog
 
 from engine.core.elements import TableSet
 from engine.core.ports import Match
-from engine.routing.artifact import Artifact, ArtifactError, ArtifactStore
+from engine.errors import for_log
+from engine.models.packaged import PackagedError
 from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, whole_field
 from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.index import Index
@@ -35,64 +36,28 @@ _RANKED = 32
 log = structlog.stdlib.get_logger("router")
 
 
-class Versions:
-    """The pointer in use. `load` turns an artifact into one; nothing is loaded before it is first asked for."""
-
-    def __init__(self, store: ArtifactStore, load: Callable[[Artifact], Pointer]) -> None:
-        self._store = store
-        self._load = load
-        self._lock = threading.Lock()
-        self._mark: tuple[int, int] | None = None
-        self._pointer: Pointer | None = None
-
-    def current(self) -> Pointer | None:
-        """The current version; None where there is none that can be read."""
-        with self._lock:
-            mark = self._store.mark()
-            if mark != self._mark:
-                self._take_up()
-                # Not where the encoder is out of reach, which says nothing of the version.
-                self._mark = mark
-            return self._pointer
-
-    def _take_up(self) -> None:
-        version = self._store.current()
-        if self._pointer is not None and self._pointer.version == version:
-            return
-        try:
-            pointer = self._load(self._store.load(version))
-            # What does not fit the encoder shows when a network is made of it, not when its file is read.
-            pointer.read(["warm up"])
-            self._pointer = pointer
-        except ArtifactError as problem:
-            kept = self._pointer.version if self._pointer else "the retrieval leg alone"
-            log.warning("router version not taken up", version=version, problem=str(problem), kept=kept)
-        else:
-            log.info("router version taken up", version=version)
-
-
 class LearnedLeg:
     """Ranks the databases of an index with a pointer. Keeps fields for the indexes it saw last."""
 
-    def __init__(self, versions: Versions, limits: SearchLimits) -> None:
-        self._versions = versions
+    def __init__(self, pointer: Pointer, limits: SearchLimits) -> None:
+        self._pointer = pointer
+        self._fits = True
         self._limits = limits
         self._beams = BeamSettings()
         self._lock = threading.Lock()
         self._fields: OrderedDict[int, tuple[Index, CandidateSpace]] = OrderedDict()
 
     def warm_up(self) -> None:
-        """Loads the current version."""
-        self._versions.current()
+        """Loads the network."""
+        self._read(["warm up"])
 
     def rank(
         self, questions: Sequence[str], index: Index, positions: Sequence[int]
     ) -> list[tuple[Match, ...]] | None:
-        """The matches of each question, best first, by the databases' `positions`; None where no version can answer."""
-        pointer = self._versions.current()
-        if pointer is None:
+        """The matches of each question, best first, by the databases' `positions`; None where no network fits."""
+        pointer, read = self._pointer, self._read(questions)
+        if read is None:
             return None
-        read = pointer.read(questions)
         fields = list(self._fields_for(questions, read, index, quantized=pointer.quantized))
         if fields and fields[0] is fields[-1]:
             asked = [Asked.of(text, one, index, fields[0]) for text, one in zip(questions, read, strict=True)]
@@ -106,6 +71,14 @@ class LearnedLeg:
             self._matches(text, one, field, index, positions)
             for text, one, field in zip(questions, pointed, fields, strict=True)
         ]
+
+    def _read(self, questions: Sequence[str]) -> Sequence[Encoded] | None:
+        try:
+            return self._pointer.read(questions) if self._fits else None
+        except PackagedError as problem:
+            log.warning("learned router left out", problem=for_log(problem))
+            self._fits = False
+            return None
 
     def _fields_for(
         self, questions: Sequence[str], read: Sequence[Encoded], index: Index, *, quantized: bool

@@ -76,10 +76,6 @@ class Pointer(Protocol):
     """A learned router's network. Blocks; safe to call from several threads."""
 
     @property
-    def version(self) -> str:
-        """Of the artifact."""
-
-    @property
     def quantized(self) -> bool:
         """Whether it takes columns as 8-bit integers."""
 

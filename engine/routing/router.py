@@ -20,7 +20,8 @@ from threadpoolctl import ThreadpoolController
 from engine.core.memory import give_back
 from engine.core.ports import Encoder, Match
 from engine.routing.index import Index, SchemaIndexEntry, build
-from engine.routing.learned_router import LearnedLeg, Versions
+from engine.routing.learned_router import LearnedLeg
+from engine.routing.pointer_api import Pointer
 from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, score
 from engine.routing.thesaurus import Thesaurus, likelier
 from engine.routing.together import Together
@@ -56,7 +57,7 @@ class _Catalog:
 class HybridRouter:
     """`engine.core.ports.Router`. Safe to call from several threads.
 
-    `versions`: of the learned leg; without a readable one the retrieval leg answers alone. `folder`: for the files of
+    `pointer`: the learned leg's network; without one the retrieval leg answers alone. `folder`: for the files of
     large indexes, which engines on one machine share; None keeps them in memory.
     """
 
@@ -65,12 +66,12 @@ class HybridRouter:
         encoder: QuestionEncoder,
         schemas: Encoder | None = None,
         *,
-        versions: Versions | None = None,
+        pointer: Pointer | None = None,
         folder: Path | None = None,
     ) -> None:
         self._encoder = encoder
         self._schemas = encoder if schemas is None else schemas
-        self._learned = None if versions is None else LearnedLeg(versions, SearchLimits())
+        self._learned = None if pointer is None else LearnedLeg(pointer, SearchLimits())
         self._folder = folder
         self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one

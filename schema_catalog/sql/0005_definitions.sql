@@ -202,3 +202,27 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT pgparley.set_approval($1, NULL)
 $$;
 COMMENT ON FUNCTION nl_catalog.revoke_approval IS 'Takes approve() back: it counts for its user alone again.';
+
+CREATE FUNCTION nl_catalog.forget(example bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    DELETE FROM pgparley.learned_example e WHERE e.id = $1 AND e.database IN (SELECT pgparley.open_databases());
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no example %', coalesce($1::text, 'null') USING
+            ERRCODE = 'undefined_object', HINT = 'SELECT example, question, kind FROM nl_catalog.learned shows them.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.forget IS 'Deletes what a user taught, for its user as well, with every adapter that may have been trained on it.';
+
+CREATE FUNCTION nl_catalog.withdraw_adapter(version bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    UPDATE pgparley.learned_adapter a SET withdrawn = true WHERE a.version = $1 AND pgparley.is_admin();
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no adapter % that you may withdraw', coalesce($1::text, 'null') USING
+            ERRCODE = 'undefined_object', HINT = 'SELECT * FROM nl_catalog.adapters shows them to an nl_admin.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.withdraw_adapter IS 'Takes an adapter out of use: the one before it of the same scope is used again (nl_admin).';

@@ -262,3 +262,43 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION pgparley.spend_tokens IS 'Adds a question that has ended, however it did, to the asker''s day.';
+
+-- Which columns' values a model may see.
+
+CREATE FUNCTION nl_catalog.allow_values(element text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    found record;
+BEGIN
+    PERFORM pgparley.check_admin();
+    SELECT f.* INTO found FROM pgparley.find_element($1) f;
+    IF cardinality(found.element) <> 3 THEN
+        RAISE EXCEPTION '% is no column', quote_literal($1) USING
+            ERRCODE = 'invalid_parameter_value',
+            DETAIL = 'Values are allowed a column at a time.',
+            HINT = 'SELECT nl_catalog.allow_values(element) FROM nl_catalog.columns WHERE … allows many.';
+    END IF;
+    INSERT INTO pgparley.value_column (database, schema, "table", "column")
+    VALUES (found.database, found.element[1], found.element[2], found.element[3]) ON CONFLICT DO NOTHING;
+    PERFORM nl_catalog.refresh(quote_ident(found.database));
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.allow_values IS 'Lets a language model see values of a column; an engine reads them in a second or two.';
+
+CREATE FUNCTION nl_catalog.deny_values(element text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM pgparley.check_admin();
+    -- Not by find_element: a column that is gone is a reason to call this.
+    DELETE FROM pgparley.value_column v
+    WHERE $1 IN (pgparley.written(v.database, ARRAY[v.schema, v."table", v."column"]),
+                 pgparley.written(v.database, ARRAY[v."table", v."column"]));
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'values of % are not allowed', coalesce(quote_literal($1), 'null') USING
+            ERRCODE = 'undefined_object',
+            DETAIL = 'No allowed column is written so.',
+            HINT = 'SELECT element FROM nl_catalog.allowed_values shows those that are; name the column as it does.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.deny_values IS 'Takes allow_values() back, and forgets the values that were read.';

@@ -74,6 +74,13 @@ FROM pgparley.table_key k
 WHERE k.database IN (SELECT pgparley.open_databases());
 COMMENT ON VIEW nl_catalog.keys IS 'Primary, unique and foreign keys of their tables, as the last snapshots have them.';
 
+CREATE VIEW nl_catalog.allowed_values WITH (security_barrier) AS
+SELECT v.database, pgparley.written(v.database, ARRAY[v.schema, v."table", v."column"]) AS element,
+       cardinality(v.stored) AS kept, v.more, v.read_at, v.problem
+FROM pgparley.value_column v
+WHERE v.database IN (SELECT pgparley.open_databases());
+COMMENT ON VIEW nl_catalog.allowed_values IS 'Columns whose values a language model may see: how many are kept, whether there are others, and why some could not be read.';
+
 CREATE VIEW nl_catalog.said WITH (security_barrier) AS
 SELECT k.database, k.element[1] AS schema, k.element[2] AS "table", k.element[3] AS "column",
        pgparley.written(k.database, k.element) AS element, k.description, k.synonyms, k.hidden, k.attributes
@@ -217,6 +224,13 @@ SELECT e.id AS example, e.database, e.asker, e.question, e.sql, e.kind, e.learne
 FROM pgparley.learned_example e
 WHERE e.database IN (SELECT pgparley.open_databases());
 COMMENT ON VIEW nl_catalog.learned IS 'What users chose, corrected and rejected, what that says of their words, and whether it counts for everybody.';
+
+CREATE VIEW nl_catalog.adapters WITH (security_barrier) AS
+SELECT version, scope, votes, before, after, CASE WHEN withdrawn THEN 'withdrawn' ELSE verdict END AS verdict, trained_at,
+       version IS NOT DISTINCT FROM max(version) FILTER (WHERE weights IS NOT NULL AND NOT withdrawn) OVER (PARTITION BY scope) AS used
+FROM pgparley.learned_adapter
+WHERE pgparley.is_admin();
+COMMENT ON VIEW nl_catalog.adapters IS 'Every training of the adapter, of a role or (no scope) for everybody, and whether its check kept it; to an nl_admin.';
 
 CREATE VIEW nl_catalog.quotas WITH (security_barrier) AS
 SELECT role, q.questions_an_hour, b.tokens_a_day

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 NOTICE = (ROOT / "NOTICE").read_text("utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 SHIPPED = sorted(path.parent for path in (ROOT / "engine").rglob("manifest.json"))
-RUN_WITH = ("engine-libraries", "local", "demo-data", "ray", "tracing")
+RUN_WITH = ("engine-libraries", "local", "demo-data", "tracing")
 """The extras whose libraries a user runs; the others serve whoever works on the program."""
 
 

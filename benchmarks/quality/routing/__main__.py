@@ -26,11 +26,8 @@ from benchmarks.harness.report import Grid, Part, Run, note, printed, shown, wri
 from benchmarks.harness.schemas import POOL, SPIDER, View, snapshots, wholly_readable
 from benchmarks.quality.routing import cost
 from benchmarks.quality.routing.systems import FIGURES, Bm25, Dense, Ours, System, judged
-from benchmarks.quality.routing.versions import trained, versions
 from engine.models.encoder import MiniLMEncoder
-from engine.routing.artifact import BASE, ArtifactStore
 from engine.routing.router import HybridRouter
-from engine.routing.training import TrainingSettings
 from engine.routing.vectors import VectorCache
 from pgparley.config import cache_dir
 
@@ -51,7 +48,6 @@ class Bench:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.bench: Path = options.bench
-        self.routers: Path = options.work / "routers"
         self.encoder = MiniLMEncoder()
         self.cache = VectorCache(self.encoder, model="bench", path=options.work / "vectors.sqlite")
         self._views: dict[str, list[View]] = {}
@@ -75,21 +71,15 @@ class Bench:
         random.Random(self.options.seed).shuffle(found)  # noqa: S311  an order, no secret
         return found
 
-    def version(self, world: str) -> str:
-        """Of the router trained for a collection, or the base where none was."""
-        known = {each.version for each in ArtifactStore(self.routers, self.routers).versions()}
-        return f"{world}full" if f"{world}full" in known else BASE
+    def router(self, *, learned: bool = True) -> HybridRouter:
+        """Ours, or its retrieval leg alone."""
+        return HybridRouter(self.encoder, self.cache, pointer=cost.shipped() if learned else None)
 
-    def router(self, version: str | None) -> HybridRouter:
-        """Ours with a version of the learned leg, None for the retrieval leg alone."""
-        of = None if version is None else versions(self.routers, version)
-        return HybridRouter(self.encoder, self.cache, versions=of)
-
-    def judged(self, make: Callable[[str, Sequence[View]], System]) -> Judged:
+    def judged(self, make: Callable[[Sequence[View]], System]) -> Judged:
         """Figures of every set over both collections, and questions a second."""
         result: Judged = {}
         for world in WORLDS:
-            system = make(world, self.views(world))
+            system = make(self.views(world))
             for name, items in self.sets.items():
                 started = time.perf_counter()
                 rankings = system.rank([str(item["question"]) for item in items])
@@ -99,37 +89,23 @@ class Bench:
         return result
 
 
-def _train(bench: Bench) -> dict[str, object]:
-    for world in WORLDS:
-        if bench.version(world) != BASE:
-            raise ValueError(f"remove {bench.routers} to train again")
-    settings = TrainingSettings(seed=bench.options.seed)
-    return {
-        f"{world}full": trained(bench.routers, f"{world}full", bench.views(world), bench.cache, settings)
-        for world in WORLDS
-    }
-
-
 def _ours(bench: Bench) -> dict[str, Judged]:
-    return {"ours": bench.judged(lambda world, views: Ours(bench.router(bench.version(world)), views))}
+    return {"ours": bench.judged(lambda views: Ours(bench.router(), views))}
 
 
 def _ablations(bench: Bench) -> dict[str, Judged]:
-    return {
-        "no generative leg": bench.judged(lambda _, views: Ours(bench.router(None), views)),
-        "not trained on the catalog": bench.judged(lambda _, views: Ours(bench.router(BASE), views)),
-    }
+    return {"no generative leg": bench.judged(lambda views: Ours(bench.router(learned=False), views))}
 
 
 def _baselines(bench: Bench) -> dict[str, Judged]:
     return {
-        "BM25": bench.judged(lambda _, views: Bm25(views)),
-        "SXFMR": bench.judged(lambda _, views: Dense(views, bench.encoder)),
+        "BM25": bench.judged(Bm25),
+        "SXFMR": bench.judged(lambda views: Dense(views, bench.encoder)),
     }
 
 
 def _speed(bench: Bench) -> dict[str, object]:
-    router, views, texts = bench.router(bench.version("")), bench.views(""), bench.texts
+    router, views, texts = bench.router(), bench.views(""), bench.texts
     alone = cost.latency(router, views, texts[: cost.ASKED + cost.WARM])
     rate = cost.throughput(router, views, texts[:512])
     return {"ours": alone | {"throughput_qps": rate}, "memory_mb": cost.resident_mb()}
@@ -139,12 +115,12 @@ def _adding(bench: Bench) -> dict[str, object]:
     return cost.adding([snapshot for snapshot, _ in bench.views("pool_")][: bench.options.n])
 
 
-def _growth(bench: Bench) -> dict[str, object]:
-    return {"ours": cost.growth(bench.routers)}
+def _growth(_bench: Bench) -> dict[str, object]:
+    return {"ours": cost.growth()}
 
 
 STEPS: Mapping[str, Callable[[Bench], Mapping[str, object]]] = {
-    "train": _train, "ours": _ours, "ablations": _ablations, "baselines": _baselines,
+    "ours": _ours, "ablations": _ablations, "baselines": _baselines,
     "speed": _speed, "adding": _adding, "growth": _growth,
 }  # fmt: skip
 
@@ -152,9 +128,7 @@ STEPS: Mapping[str, Callable[[Bench], Mapping[str, object]]] = {
 def main() -> int:
     """Runs the steps, prints the tables and returns the exit status (2: no data)."""
     parser = plain_parser(MODULE, __doc__)
-    parser.add_argument(
-        "--work", type=Path, default=cache_dir() / "bench-routing", help="for routers, vectors"
-    )
+    parser.add_argument("--work", type=Path, default=cache_dir() / "bench-routing", help="for vectors")
     parser.add_argument("--only", default=",".join(STEPS), help=f"comma-separated, of {', '.join(STEPS)}")
     parser.add_argument("--n", type=int, help="the first so many questions of each set: a trial run")
     options = parser.parse_args()
@@ -206,8 +180,6 @@ def _summary(step: str, found: Mapping[str, object]) -> dict[str, float | None]:
             return {"p95_ms_100k_tables": points[-1]["p95_ms"]}
         case "adding", {"largest_s": float(seconds)}:
             return {"add_database_s": seconds}
-        case "train", {"full": dict(full)}:
-            return {"train_minutes": full["train_minutes"]}
     return {}
 
 

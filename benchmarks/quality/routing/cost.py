@@ -25,9 +25,10 @@ import numpy as np
 from benchmarks.harness.machine import ROOT
 from benchmarks.harness.schemas import View, wholly_readable
 from benchmarks.quality.routing.catalog import ComposingEncoder, catalog, questions
-from benchmarks.quality.routing.versions import versions
+from engine.models import pointer
 from engine.models.encoder import MiniLMEncoder
-from engine.routing.artifact import BASE
+from engine.models.packaged import read
+from engine.models.pointer import PointerModel
 from engine.routing.router import HybridRouter
 from schema_catalog.types import Snapshot
 
@@ -38,6 +39,11 @@ ASKED, WARM = 200, 10
 """Questions timed, and questions before them."""
 
 BATCH = 64
+
+
+def shipped() -> PointerModel:
+    """The learned leg's network that comes with the program."""
+    return PointerModel(read(pointer.packaged(), pointer.NAME, pointer.FORMAT))
 
 
 def latency(router: HybridRouter, views: Sequence[View], texts: Sequence[str]) -> dict[str, Any]:
@@ -83,12 +89,11 @@ def adding(snapshots: Sequence[Snapshot]) -> dict[str, Any]:
     }
 
 
-def growth(folder: Path) -> list[dict[str, Any]]:
+def growth() -> list[dict[str, Any]]:
     """Each size in a process of its own, so that memory is that size's alone."""
     points = []
     for tables in GROWTH:
         command = [sys.executable, "-m", "benchmarks.quality.routing.cost", "--tables", str(tables)]
-        command += ["--work", str(folder)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         points.append(json.loads(done.stdout.splitlines()[-1]))
     return points
@@ -101,11 +106,11 @@ def resident_mb(*, mapped: bool = True) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _point(tables: int, folder: Path, mapped: Path) -> dict[str, Any]:
+def _point(tables: int, mapped: Path) -> dict[str, Any]:
     encoder = MiniLMEncoder()
     encoder.warm_up()
     schemas = ComposingEncoder(encoder)
-    router = HybridRouter(encoder, schemas, versions=versions(folder, BASE), folder=mapped)
+    router = HybridRouter(encoder, schemas, pointer=shipped(), folder=mapped)
     empty = resident_mb(mapped=False)
     views = [wholly_readable(snapshot) for snapshot in catalog(tables)]
     snapshots = resident_mb(mapped=False)
@@ -132,10 +137,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tables", type=int, required=True)
-    parser.add_argument("--work", type=Path, required=True, help="folder of the trained versions")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as mapped:
-        print(json.dumps(_point(args.tables, args.work, Path(mapped))))
+        print(json.dumps(_point(args.tables, Path(mapped))))
     return 0
 
 

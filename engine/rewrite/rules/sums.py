@@ -9,9 +9,12 @@ from sqlglot import exp
 from engine.linking.dimensions import asked_dimensions
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes
-from engine.routing.questioner import ColumnKind, kind_of
 from engine.text.tokens import identifier_words
 from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.types import Column
+
+_NO_AMOUNTS = frozenset({"id", "code", "key", "date", "time", "year", "month", "day"})
+_NUMBERS = ("smallint", "int", "bigint", "numeric", "real", "double", "money")
 
 _TOTAL = re.compile(r"\btotal\b|\bhow (?:many|much)\b", re.IGNORECASE)
 
@@ -51,7 +54,14 @@ def is_measure(counted: object, scopes: Scopes) -> bool:
     column = next((each for each in read.table.columns if each.name == counted.name), None)
     referred = foreign_key_graph(scopes.snapshot).counterparts((*read.table.key, counted.name))
     is_key = counted.name in read.table.primary_key or bool(referred)
-    return column is not None and not is_key and kind_of(column) is ColumnKind.NUMBER
+    return column is not None and not is_key and _is_number(column)
+
+
+def _is_number(column: Column) -> bool:
+    """Whether a column holds amounts, by its type and its name: a year or a code is none."""
+    last = (identifier_words(column.name) or ("",))[-1]
+    is_number = column.type.startswith(_NUMBERS) and not column.type.startswith("interval")
+    return is_number and last not in _NO_AMOUNTS
 
 
 def _asks_for_total(question: str, name: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from typer.testing import CliRunner
 
 from pgparley.catalog_commands import catalog_app
 from schema_catalog.types import Column, Snapshot, Table, TableKind
-from schema_catalog.values import ValueStore
 from tests.support.statements import execute_now, fetch_now
 
 PERSON = Table("public", "person", TableKind.TABLE, (Column("name", "text"), Column("ssn", "text")))
@@ -115,24 +113,12 @@ def test_what_is_no_attribute_is_refused(store: str, call: str) -> None:
 
 
 @pytest.mark.parametrize("element", ["hr.person.ssn", "hr.person"])
-def test_values_of_what_is_sensitive_are_forgotten_and_never_allowed(
-    run: Run, store: str, element: str
-) -> None:
-    asyncio.run(_allow(store))
+def test_values_of_what_is_sensitive_are_forgotten_and_never_allowed(store: str, element: str) -> None:
+    both = [f"SELECT nl_catalog.allow_values('hr.person.{column}')" for column in ("name", "ssn")]
+    execute_now(store, *both)
     execute_now(store, f"{SET}('{element}', 'sensitivity', 'sensitive')")
     assert ("ssn",) not in fetch_now(store, 'SELECT "column" FROM pgparley.value_column')
     assert fetch_now(store, "SELECT count(*) FROM pgparley.value_column") == [(1 if "ssn" in element else 0,)]
-    assert "person.ssn is sensitive: none of its values may be kept" in run(
-        "values", "hr", "--allow", "person.ssn"
-    )
-    run("values", "hr", "--allow-all-text")
-    assert ("ssn",) not in fetch_now(store, 'SELECT "column" FROM pgparley.value_column')
     with pytest.raises(asyncpg.InsufficientPrivilegeError, match=r"values of person\.ssn are sensitive"):
-        asyncio.run(_allow(store))
-    execute_now(store, f"{SET}('{element}', 'sensitivity', NULL)")
-    asyncio.run(_allow(store))
-
-
-async def _allow(dsn: str) -> None:
-    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
-        await ValueStore(pool).allow("hr", [("public", "person", "ssn"), ("public", "person", "name")])
+        execute_now(store, both[1])
+    execute_now(store, f"{SET}('{element}', 'sensitivity', NULL)", *both)

@@ -32,7 +32,7 @@ from schema_catalog.pg import store_pool
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Login, Snapshot
-from schema_catalog.values import ValueStore
+from tests.support.allowed_values import allow
 from tests.support.providers import PROVIDERS, serve
 from tests.support.statements import execute, fetch
 
@@ -195,7 +195,7 @@ async def test_a_superusers_place_is_taken_by_the_roles_that_are_named(
     async with asyncpg.create_pool(by_superuser, min_size=1, max_size=1) as pool:
         await CatalogStore(pool).add(Database("shop", by_superuser, "kept", ("public",)))
         await refresh(CatalogStore(pool), (await CatalogStore(pool).get("shop")).database, ConnectSettings())
-        await ValueStore(pool).allow("shop", [("public", "customer", "name"), ("public", "customer", "city")])
+        await allow(pool, "shop", [("public", "customer", "name"), ("public", "customer", "city")])
         with structlog.testing.capture_logs() as logs:
             await warn_of_own_roles(pool, ConnectSettings())
     found = await run(store=by_superuser)

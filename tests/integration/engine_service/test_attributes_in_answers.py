@@ -16,6 +16,7 @@ from engine.linking.source import StoredValues
 from engine.settings import DialogueSettings, LearningSettings, Limits
 from engine.types import Asker, AskRequest, ChooseRequest, Topic, TopicRequest
 from schema_catalog.values import ColumnValues, ValueStore
+from tests.support.allowed_values import allow
 from tests.support.scripted import ScriptedLLM
 
 ANA = Asker("ana", "music")
@@ -75,7 +76,7 @@ async def test_a_value_of_a_sensitive_column_is_nowhere(
     asking: Service, model: ScriptedLLM, pool: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    await ValueStore(pool).allow("music", [FAMILY])
+    await allow(pool, "music", [FAMILY])
     await ValueStore(pool).keep("music", ColumnValues(FAMILY, ("Birk", "Cole")))
     # The first one fails on the data, in words of the server that hold a value.
     model.lines = ["SELECT CAST(family_name AS integer) FROM singer", "SELECT family_name, name FROM singer"]

@@ -24,6 +24,7 @@ from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ColumnValues, ValueStore
+from tests.support.allowed_values import allow
 from tests.support.asking import asked
 
 SQL = """
@@ -48,7 +49,7 @@ async def test_what_columns_hold_is_read_and_used(
     store = ValueStore(pool)
     own = [key for key in (*text_columns(snapshot), *json_columns(snapshot)) if key[1] == "report"]
     allowed = [key for key in own if key[2] != "place"]
-    await store.allow("music", allowed)
+    await allow(pool, "music", allowed)
     for read in await read_values(database, snapshot, allowed, upstream, ConnectSettings()):
         assert isinstance(read, ColumnValues)
         await store.keep("music", read)

@@ -18,6 +18,7 @@ from engine.settings import Limits
 from engine.types import Asker, AskRequest, Topic, TopicRequest
 from pgparley.cluster import Cluster
 from schema_catalog.values import ColumnValues, ValueStore
+from tests.support.allowed_values import allow
 from tests.support.scripted import ScriptedLLM
 
 ANA = Asker("ana", "music")
@@ -41,7 +42,7 @@ class GrammarLLM(ScriptedLLM):
 @pytest.fixture
 async def model(pool: Any) -> GrammarLLM:
     """Values of the family names are allowed."""
-    await ValueStore(pool).allow("music", [FAMILY])
+    await allow(pool, "music", [FAMILY])
     await ValueStore(pool).keep("music", ColumnValues(FAMILY, ("Birk",)))
     return GrammarLLM(["SELECT age FROM singer"])
 

@@ -24,6 +24,7 @@ from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ColumnValues, ValueStore
+from tests.support.allowed_values import allow
 from tests.support.scripted import ScriptedLLM
 from tests.support.statements import execute
 
@@ -71,7 +72,7 @@ async def allowed(
     snapshot = await introspect(connection, database)
     await connection.close()
     await catalog.save_snapshot(snapshot)
-    await store.allow("music", [STATUS])
+    await allow(pool, "music", [STATUS])
     (read,) = await read_values(database, snapshot, [STATUS], upstream, ConnectSettings())
     assert isinstance(read, ColumnValues)
     await store.keep("music", read)

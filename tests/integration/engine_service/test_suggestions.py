@@ -29,6 +29,7 @@ from pgparley.catalog_commands import catalog_app
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import SuggestionKind
 from schema_catalog.values import ColumnValues, ValueStore
+from tests.support.allowed_values import allow
 
 SINGER = ("public", "singer")
 ANSWER = "table singer: people who sing | vocalists\nage: years since birth | years\nsalary: what they earn | pay, wage"
@@ -80,7 +81,7 @@ async def test_nothing_hidden_and_no_value_of_what_is_sensitive_reaches_the_mode
 ) -> None:
     values = ValueStore(pool)
     for column, held in (("name", "Joe"), ("stage_name", "Jay"), ("family_name", "Ash")):
-        await values.allow("music", [(*SINGER, column)])
+        await allow(pool, "music", [(*SINGER, column)])
         await values.keep("music", ColumnValues((*SINGER, column), (held,)))
     await pool.execute(
         "SELECT nl_catalog.set_attribute('music.singer.stage_name', 'sensitivity', 'sensitive')"

@@ -20,6 +20,7 @@ from pgparley.cluster import Cluster
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ColumnValues, ValueStore
+from tests.support.allowed_values import allow, deny
 from tests.support.statements import execute
 
 ANA = Asker("ana", "music")
@@ -44,7 +45,7 @@ async def values(pool: Any, upstream: Databases) -> StoredValues:
     database = (await catalog.get("music")).database
     snapshot = await catalog.newest("music")
     assert snapshot is not None
-    await store.allow("music", [FAMILY, SALARY])
+    await allow(pool, "music", [FAMILY, SALARY])
     for read in await read_values(database, snapshot, [FAMILY, SALARY], upstream, ConnectSettings()):
         assert isinstance(read, ColumnValues)
         await store.keep("music", read)
@@ -95,7 +96,7 @@ async def test_a_revoked_column_gives_no_value(asking: Service, server: Cluster)
 
 async def test_a_permission_taken_back_counts_at_the_next_question(asking: Service, pool: Any) -> None:
     assert "Birk" in await everything(asking, ANA)
-    await ValueStore(pool).deny("music", [FAMILY])
+    await deny(pool, "music", FAMILY)
     assert "Birk" not in await everything(asking, ANA)
 
 
@@ -112,7 +113,7 @@ async def test_memory_is_bounded(pool: Any, values: StoredValues) -> None:
     index = await few.index("music")
     assert (len(index), index.complete) == (1, (False,))
     store = ValueStore(pool)
-    await store.allow("copy", [("public", "pets", "id")])
+    await allow(pool, "copy", [("public", "pets", "id")])
     await store.keep("copy", ColumnValues(("public", "pets", "id"), ("7",)))
     assert len(await few.index("copy")) == 1
     assert await few.index("music") is not index

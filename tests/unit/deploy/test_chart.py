@@ -158,7 +158,7 @@ def test_every_setting_is_understood(documents: list[Document], tmp_path: Path) 
             assert config.engine.listen == f"0.0.0.0:{ports['engine']}"
             assert config.engine.store.startswith("postgresql://app")
             used = [config.engine.secret_file, config.engine.tls_key_file, config.engine.tls_cert_file]
-            used += [str(config.engine.vectors), str(config.engine.router), str(config.engine.socket)]
+            used += [str(config.engine.vectors), str(config.engine.socket)]
         elif part == "page":
             assert address(config.page).port == ports["page"]
             used = [config.page.tls_cert_file]

@@ -143,7 +143,6 @@ def test_a_services_environment_is_understood(name: str, tmp_path: Path) -> None
             config.engine.socket,
             Path(config.gateway.runtime_dir),
             config.engine.vectors,
-            config.engine.router,
         ]
     for path in written:
         assert path is not None

@@ -108,7 +108,6 @@ def test_a_units_environment_is_understood_and_stays_in_its_folders(unit: Path, 
             config.engine.socket,
             Path(config.gateway.runtime_dir),
             config.engine.vectors,
-            config.engine.router,
         ]
     for path in used:
         assert path is not None

@@ -7,17 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import numpy as np
-import pytest
-from numpy.typing import NDArray
-
-from engine.app import warmup
 from engine.app.warmup import warm_up
 from engine.core.candidate import Candidate
 from engine.core.elements import SchemaLinks
 from engine.core.ports import Prompt, Ranking
 from engine.core.tools import Tools
-from engine.errors import ModelUnavailableError
 from engine.routing.router import HybridRouter
 from schema_catalog.types import Database, Snapshot
 from tests.support.asking import DATABASE
@@ -64,19 +58,6 @@ class Ranker:
         return tuple(Ranking(0.0) for _ in candidates)
 
 
-@dataclass
-class Starting(WordEncoder):
-    """An encoder elsewhere that is not there at the first call."""
-
-    calls: int = 0
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.calls += 1
-        if self.calls == 1:
-            raise ModelUnavailableError("the engine's encoder is not available")
-        return super().encode(texts)
-
-
 def tools_of(encoder: WordEncoder, model: Model, ranker: Ranker, linker: Linker) -> Tools:
     return Tools(
         catalog=Catalog(),
@@ -87,14 +68,6 @@ def tools_of(encoder: WordEncoder, model: Model, ranker: Ranker, linker: Linker)
         ranker=ranker,
         linker=linker,
     )
-
-
-async def test_a_network_that_is_starting_elsewhere_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warmup, "RETRY_SECONDS", 0)
-    ready, encoder = asyncio.Event(), Starting()
-    await warm_up(tools_of(encoder, Model(), Ranker(), Linker(ready)), 8, ready)
-    assert ready.is_set()
-    assert encoder.calls > 1
 
 
 async def test_every_model_is_asked_before_the_engine_is_ready() -> None:

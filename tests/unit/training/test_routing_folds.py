@@ -14,17 +14,16 @@ from benchmarks.harness.drawing import FOLDS, Item
 from benchmarks.harness.report import write_lines
 from benchmarks.quality.routing import folds
 from benchmarks.quality.routing.folds import Outcome, Placed, Variant, file_of, fold_of
-from engine.models.fitting import NetworkTrainer
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.index import build
-from engine.routing.training import Batch
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table
 from training import paraphrases, router
 from training.fold_weights import cross_fitted, fitted, reweighted
 from training.paraphrases import Paraphraser, reserved
 from training.router import Course, Material, factors, learned, weighed, worded
-from training.routing_folds import CheckpointedTrainer
+from training.router_batches import Batch
+from training.router_network import NetworkTrainer
 from training.wordnet import WordNet
 
 CATALOG = [Snapshot(f"db{n}", ("public",), (table("thing", "thing_id name"),)) for n in range(4)]
@@ -143,7 +142,7 @@ def test_a_router_is_weighed_as_the_folds_say(tmp_path: Path) -> None:
     )
     known = factors(tmp_path / "folds.json")
     assert known == {"late": 0.5}
-    arrays = NetworkTrainer(None).arrays(1.0)
+    arrays = NetworkTrainer().arrays(1.0)
     found = weighed(arrays, known)
     assert found["network.root.late"] == 0.5 * arrays["network.root.late"]
     assert found["network.root.best"] == arrays["network.root.best"]
@@ -160,7 +159,7 @@ class Counting(NetworkTrainer):
         return rate, 0.0
 
 
-def test_a_course_taken_up_goes_on_with_the_same_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_course_leaves_out_its_databases_and_is_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(router, "LEAST_DATABASES", 2)
     parts = {each.database: build(each, Alike().encode) for each in CATALOG}
     items = [
@@ -173,20 +172,9 @@ def test_a_course_taken_up_goes_on_with_the_same_questions(monkeypatch: pytest.M
         Material([*items, *items], [*states, *states], len(items)),
         frozenset({CATALOG[0].database}),
     )
-    whole, rest = Counting(), Counting()
-    losses = list(learned(whole, material, parts, Course(10, 3, apart)))
-    again = list(learned(rest, material, parts, Course(10, 3, apart, done=6)))
+    first, again = Counting(), Counting()
+    losses = list(learned(first, material, parts, Course(10, 3, apart)))
     assert [step for step, *_ in losses] == list(range(10))
-    assert again == losses[6:]
-    assert rest.given == whole.given[6:]
-    assert all(given[0] < len(CATALOG) for given in whole.given)
-
-
-def test_a_trainer_takes_up_its_checkpoint(tmp_path: Path) -> None:
-    file = tmp_path / "checkpoint.pt"
-    first, other = CheckpointedTrainer(None, seed=1), CheckpointedTrainer(None, seed=2)
-    assert other.resume(file) == 0
-    first.save(file, 7)
-    assert other.resume(file) == 7
-    arrays, again = first.arrays(1.0), other.arrays(1.0)
-    assert all(np.array_equal(arrays[name], again[name]) for name in arrays)
+    assert list(learned(again, material, parts, Course(10, 3, apart))) == losses
+    assert again.given == first.given
+    assert all(given[0] < len(CATALOG) for given in first.given)

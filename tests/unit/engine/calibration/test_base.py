@@ -24,7 +24,6 @@ from engine.settings import (
 SETTINGS = EngineSettings(
     Path("/run/engine.sock"),
     "postgresql://store",
-    router=Path("/var/router"),
     model=ModelSettings(base_url="http://127.0.0.1:1", grammar=GrammarSupport.EMBEDDED),
 )
 
@@ -33,7 +32,7 @@ SETTINGS = EngineSettings(
     "alike",
     [
         SETTINGS,
-        replace(SETTINGS, router=None),
+        replace(SETTINGS, learned_router=False),
         replace(SETTINGS, limits=Limits(k=6, concurrent=2)),
         replace(SETTINGS, dialogue=DialogueSettings(wrong=2.0)),
         replace(SETTINGS, selection=SelectionSettings(coverage=0.8)),

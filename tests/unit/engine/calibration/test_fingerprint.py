@@ -13,7 +13,6 @@ import pytest
 from engine.calibration.fingerprint import SHAPING, counting, digest, pipeline_fingerprint, weights
 from engine.llm.settings import GrammarSupport, ModelSettings, Price, Provider, ServiceSettings
 from engine.models.shipped import ENGINE
-from engine.routing.artifact import ArtifactStore, CurrentWeights, Manifest
 from engine.settings import (
     EncoderSettings,
     EngineSettings,
@@ -25,7 +24,7 @@ from engine.settings import (
     UpstreamSettings,
 )
 
-SETTINGS = EngineSettings(Path("/run/engine.sock"), "postgresql://store", router=Path("/var/router"))
+SETTINGS = EngineSettings(Path("/run/engine.sock"), "postgresql://store")
 
 NO_PART = frozenset({"engine", "engine.errors", "engine.llm.settings", "engine.settings", "engine.types"}) | {
     "engine.calibration",
@@ -49,7 +48,7 @@ NO_PART = frozenset({"engine", "engine.errors", "engine.llm.settings", "engine.s
         replace(SETTINGS, generation=GenerationSettings(rules_off=("both",))),
         replace(SETTINGS, guard=GuardSettings(extensions=("postgis",))),
         replace(SETTINGS, upstream=UpstreamSettings(statement_timeout=1.0)),
-        replace(SETTINGS, router=None),
+        replace(SETTINGS, learned_router=False),
     ],
 )
 def test_a_setting_that_shapes_answers_is_part_of_it(other: EngineSettings) -> None:
@@ -63,7 +62,7 @@ def test_a_setting_that_shapes_answers_is_part_of_it(other: EngineSettings) -> N
 @pytest.mark.parametrize(
     "other",
     [
-        replace(SETTINGS, socket=Path("/elsewhere"), store_dsn="postgresql://other", router=Path("/other")),
+        replace(SETTINGS, socket=Path("/elsewhere"), store_dsn="postgresql://other"),
         replace(SETTINGS, model=ModelSettings(base_url="http://localhost", api_key="secret")),
         replace(SETTINGS, model=ModelSettings(api_key_file="/key", api_key_env="KEY", price=Price(1.0))),
         replace(SETTINGS, model=ModelSettings(provider=Provider.AZURE, deployment="d", api_version="1")),
@@ -171,16 +170,3 @@ def test_the_encoders_files_are_part_of_it(tmp_path: Path) -> None:
     assert pipeline_fingerprint(
         replace(SETTINGS, encoder=EncoderSettings(model=one))
     ) != pipeline_fingerprint(SETTINGS)
-
-
-def test_the_current_router_is_known_by_its_weights(tmp_path: Path) -> None:
-    base = tmp_path / "base"
-    base.mkdir()
-    store = ArtifactStore(tmp_path / "routers", base)
-    current = CurrentWeights(store)
-    assert current() == ""
-    first = store.save(Manifest("1", "minilm", "2026-01-01", "train"), {})
-    store.use("1")
-    assert current() == first.weights_sha256 != ""
-    (tmp_path / "routers" / "1" / "manifest.json").unlink()
-    assert current() == first.weights_sha256, "nothing is read while nothing was switched"

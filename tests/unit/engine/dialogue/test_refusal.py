@@ -51,7 +51,7 @@ def test_values_that_do_not_occur_are_named() -> None:
     assert absent(two) == "region 'Sales' and region 'Sales_2022' do not occur"
     refusal = undefined(two, "shop")
     assert refusal.reason is RefusalReason.NEEDS_DEFINITION
-    assert refusal.helps[1].endswith("pgparley catalog values shop --allow public.sales.region")
+    assert refusal.helps[1].endswith("SELECT nl_catalog.allow_values('shop.public.sales.region')")
 
 
 def test_what_came_near_is_named_where_no_statement_stood() -> None:

@@ -12,10 +12,10 @@ from torch.nn import functional
 
 from engine.models.beams import StepWeights, begin
 from engine.models.network import Ground, Network, Reading, Survey
-from engine.models.sequences import Sequences
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.graph import Edge, EdgeKind
 from engine.routing.index import Quantized
+from training.sequences import Sequences
 
 DIMENSION, TOKENS = 16, 5
 LINKS = tuple(

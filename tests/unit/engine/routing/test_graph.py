@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.routing.graph import SIBLINGS, Edge, EdgeKind, Graph, serialise
+from engine.routing.graph import SIBLINGS, Edge, EdgeKind, Graph
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
+from training.router_batches import serialise
 
 
 def table(

@@ -1,37 +1,20 @@
-"""The learned leg on a small catalog, with the real encoder: it learns, it stays on the graph, it sees no secret."""
+"""The learned leg on a small catalog, with the real networks: it stays on the graph, and sees no secret."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine.core.ports import Match
 from engine.models.encoder import MiniLMEncoder
-from engine.models.fitting import NetworkTrainer
-from engine.models.pointer import PointerModel
+from engine.models.packaged import Packaged, PackagedError, read
+from engine.models.pointer import FORMAT, NAME, PointerModel, packaged
 from engine.routing import learned_router
-from engine.routing.artifact import BASE, Artifact, ArtifactError, ArtifactStore, Manifest, write
 from engine.routing.graph import Graph
-from engine.routing.index import Index, build
-from engine.routing.learned_router import Versions
 from engine.routing.router import HybridRouter
-from engine.routing.training import (
-    Example,
-    Outcome,
-    Progress,
-    Terrain,
-    TrainingSettings,
-    batches,
-    held_out,
-    portioned,
-    train,
-)
 from schema_catalog.types import Column, ForeignKey, ReadableColumns, Snapshot, Table, TableKind
-
-HELD_OUT = 0.3
 
 
 def table(name: str, *columns: str, to: tuple[str, str] | None = None) -> Table:
@@ -60,29 +43,6 @@ SHOP = database(
 ZOO = database("zoo", table("animal", "species", "weight"), table("cage", "area"))
 CATALOG = (MUSIC, SHOP, ZOO)
 
-_ASKED = {
-    ("music", "singer"): ("warblers", "crooners", "people at the microphone", "voices on stage"),
-    ("shop", "customer"): ("patrons", "folks who come in", "regulars", "guests of the house"),
-    ("zoo", "animal"): ("beasts", "critters", "creatures behind bars", "inhabitants with paws"),
-}
-_WAYS = (
-    "How many {} are there?",
-    "List all {}.",
-    "Who are the {}?",
-    "Show the {} we have",
-    "Which {} are new?",
-)
-
-EXAMPLES = tuple(
-    Example(way.format(words), number, (tables.index(name),))
-    for number, snapshot in enumerate(CATALOG)
-    for tables in [[each.name for each in snapshot.tables]]
-    for (owner, name), spoken in _ASKED.items()
-    if owner == snapshot.database
-    for words in spoken
-    for way in _WAYS
-)
-
 
 @pytest.fixture(scope="module")
 def encoder() -> MiniLMEncoder:
@@ -90,25 +50,13 @@ def encoder() -> MiniLMEncoder:
 
 
 @pytest.fixture(scope="module")
-def trained(encoder: MiniLMEncoder) -> tuple[Artifact, Outcome, list[Progress]]:
-    trainer = NetworkTrainer(None)
-    terrain = Terrain.of(Index([build(each, encoder.encode) for each in CATALOG]))
-    told: list[Progress] = []
-    settings = TrainingSettings(passes=8, least=10, batch=16, held_out=HELD_OUT)
-    outcome = train(trainer, terrain, EXAMPLES, settings, told.append)
-    manifest = Manifest(BASE, "MiniLM", "2026-01-01", "a test")
-    return Artifact(manifest, trainer.arrays(outcome.temperature)), outcome, told
+def artifact() -> Packaged:
+    return read(packaged(), NAME, FORMAT)
 
 
 @pytest.fixture(scope="module")
-def router(
-    encoder: MiniLMEncoder,
-    trained: tuple[Artifact, Outcome, list[Progress]],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> HybridRouter:
-    folder = tmp_path_factory.mktemp("base")
-    write(folder, trained[0].manifest, trained[0].arrays)
-    return HybridRouter(encoder, versions=Versions(ArtifactStore(folder / "none", folder), PointerModel))
+def router(encoder: MiniLMEncoder, artifact: Packaged) -> HybridRouter:
+    return HybridRouter(encoder, pointer=PointerModel(artifact))
 
 
 def everything(*snapshots: Snapshot) -> list[tuple[Snapshot, ReadableColumns]]:
@@ -119,19 +67,6 @@ def everything(*snapshots: Snapshot) -> list[tuple[Snapshot, ReadableColumns]]:
 
 def names(matches: Sequence[Match]) -> list[str]:
     return [match.snapshot.database for match in matches]
-
-
-def test_training_lowers_the_cost_of_questions_it_did_not_see(
-    trained: tuple[Artifact, Outcome, list[Progress]],
-) -> None:
-    _, outcome, told = trained
-    apart = [one for one in EXAMPLES if held_out(one.question, HELD_OUT)]
-    assert 5 < len(apart) < len(EXAMPLES) - outcome.trained + 1
-    assert outcome.trained + len(apart) == len(EXAMPLES)
-    assert outcome.figures["nll"] < 0.8 * outcome.figures["nll_before"]
-    assert outcome.figures["database_r1"] >= outcome.figures["database_r1_before"]
-    assert [one.step for one in told] == list(range(1, told[-1].steps + 1))
-    assert told[-1].databases < told[0].databases
 
 
 def test_what_is_decoded_stays_on_the_graph(router: HybridRouter) -> None:
@@ -212,49 +147,13 @@ def test_any_question_is_ranked(router: HybridRouter, question: str) -> None:
     assert np.isfinite([match.logit for match in matches]).all()
 
 
-def test_arrays_of_another_network_are_refused(trained: tuple[Artifact, Outcome, list[Progress]]) -> None:
-    artifact, _, _ = trained
+def test_a_network_that_does_not_fit_leaves_the_retrieval_leg(
+    encoder: MiniLMEncoder, artifact: Packaged
+) -> None:
     arrays = {name: array for name, array in artifact.arrays.items() if name != "network.contrast"}
-    with pytest.raises(ArtifactError, match="does not fit"):
-        PointerModel(Artifact(artifact.manifest, arrays)).read(["anything"])
-
-
-def test_training_on_nothing_is_refused(encoder: MiniLMEncoder) -> None:
-    terrain = Terrain.of(Index([build(MUSIC, encoder.encode)]))
-    with pytest.raises(ValueError, match="no question"):
-        train(NetworkTrainer(None), terrain, (), TrainingSettings(), lambda _: None)
-
-
-def test_a_pass_takes_every_question_once() -> None:
-    lengths = [number % 7 for number in range(53)]
-    some = batches(lengths, 5, np.random.default_rng(1))
-    first: list[int] = []
-    while len(first) < len(lengths):
-        first += next(some)
-    assert sorted(first) == list(range(53))
-
-
-def test_a_damaged_base_leaves_the_retrieval_leg(encoder: MiniLMEncoder, tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text("{", encoding="utf-8")
-    broken = HybridRouter(
-        encoder, versions=Versions(ArtifactStore(tmp_path / "none", tmp_path), PointerModel)
-    )
-    plain = HybridRouter(encoder)
+    other = PointerModel(Packaged(artifact.manifest, arrays))
+    with pytest.raises(PackagedError, match="does not fit"):
+        other.read(["anything"])
     views = everything(*CATALOG)
-    assert broken.rank("How many singers?", views) == plain.rank("How many singers?", views)
-
-
-def test_a_large_catalog_is_weighed_in_portions(encoder: MiniLMEncoder) -> None:
-    terrain = Terrain.of(Index([build(each, encoder.encode) for each in CATALOG]))
-    rng = np.random.default_rng(1)
-    portions = portioned(terrain, EXAMPLES, 2, rng)
-    assert sorted(len(part.index.parts) for part, _ in portions) == [1, 2]
-    names_of = {one.question: CATALOG[one.database].database for one in EXAMPLES}
-    for part, some in portions:
-        for one in some:
-            assert part.index.parts[one.database].snapshot.database == names_of[one.question]
-    assert sum(len(some) for _, some in portions) == len(EXAMPLES)
-    assert portioned(terrain, EXAMPLES, 3, rng)[0][0] is terrain
-    settings = TrainingSettings(passes=1, least=4, most=4, batch=8, portion=2)
-    outcome = train(NetworkTrainer(None), terrain, EXAMPLES, settings, lambda _: None)
-    assert outcome.figures["database_r1"] > 0
+    plain = HybridRouter(encoder).rank("How many singers?", views)
+    assert HybridRouter(encoder, pointer=other).rank("How many singers?", views) == plain

@@ -48,7 +48,7 @@ _STANDS_FOR = re.compile(
 _POINTED = re.compile(
     r"""\b(?:(?:of|for|in|on|at|by|from|to|with|than|do|does|did|is|was)\s+that|this|those|these)\s+
     (?!(?:of|in|from|is|are|was|were|has|have|had|do|does|did|can|will|who|that|which|whose|with|without|where)\b)
-    (\w+)(?!(?:\s+\w+)?\s+(?:who|that|which|whose|where|with|\w+ing)\b)""",
+    (\w+)\b(?!(?:\s+\w+)?\s+(?:who|that|which|whose|where|with|\w+ing)\b)""",
     re.VERBOSE | re.IGNORECASE,
 )
 """A noun that is pointed at."""

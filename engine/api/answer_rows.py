@@ -18,7 +18,7 @@ from engine.types import AnswerRow, RowKind
 def answer_rows(state: State, shown: Sequence[Candidate], qid: str) -> tuple[AnswerRow, ...]:
     """A row for each of `shown`, from 1; one row of kind `abstain` without any.
 
-    Where a question back is pending, its options instead. Each says how a follow-up, or a question in another language, was read.
+    Where a question back is pending, its options instead. Each says how a follow-up, or a foreign question, was read.
     """
     rows: tuple[AnswerRow, ...]
     if state.dialogue.pending is not None:

@@ -186,7 +186,7 @@ class Questions:
         await self._pool.execute("INSERT INTO pgparley.choice (qid, n) VALUES ($1, $2)", qid, n)
 
     async def taken(self, stored: Stored) -> AnswerRow | None:
-        """The row that its asker chose last, else the one that a person has written, else the first; or no statement."""
+        """The row that its asker chose last, else the one that they wrote, else the first; None without a statement."""
         n = await self._pool.fetchval(_CHOSEN, stored.reply.qid)
         rows = [row for row in stored.reply.rows if row.sql is not None]
         return min(rows, key=lambda row: (row.n != n, row.kind is not RowKind.VERIFIED), default=None)

@@ -87,12 +87,13 @@ async def _run(options: FollowUpOptions, console: Console) -> None:
         part = await measured(known, of, place, options, console)
     if part is None:
         return
-    console.print(dict(part.summary))
+    name = "strong" if options.strong else "tuned" if options.tuned else "followups"
+    parts = {name: part, "unrelated": _unrelated(options, known, console)}
+    console.print({key: value for each in parts.values() for key, value in each.summary.items()})
     if every.json is not None:
         config = {"k": every.k, "tuned_on": sorted(TUNED), "values": "all of text"}
-        name = "strong" if options.strong else "tuned" if options.tuned else "followups"
         run = Run("followups", told_command(MODULE, sys.argv[1:]), every.seed, config)
-        write_result(every.json, run, {name: part})
+        write_result(every.json, run, parts)
 
 
 async def _embedded(
@@ -120,7 +121,7 @@ async def _embedded(
     passes = [_pass(of, system, known, every.work) for system in systems]
     verdicts = Verdicts(Scorer(every.bench, place.dsn, every.work / "scoring"))
     found = await asyncio.to_thread(judged, passes, IN_FULL, verdicts)
-    return _part(known, found, options, console)
+    return _part(known, found, options)
 
 
 async def _asked(one: Pass, place: Site, replay: Replay, console: Console) -> None:
@@ -151,21 +152,22 @@ def _pass(of: QuestionSet, system: System, known: Sequence[Turn], work: Path) ->
     return Pass.of_system(of, system, asked, work)
 
 
-def _part(known: Sequence[Turn], found: Judged, options: FollowUpOptions, console: Console) -> Part:
+def _part(known: Sequence[Turn], found: Judged, options: FollowUpOptions) -> Part:
     outcomes = found.outcomes["followups"]
-    both = {key: {name: some[key] for name, some in outcomes.items()} for key in _answered(outcomes)}
-    first = {key: {name: each.first for name, each in some.items()} for key, some in both.items()}
-    figures = summary(known, first, "")
-    taken = [each for each in unrelated(options.every.bench, known) if goes_on(each.text)]
-    figures |= {"taken_wrongly": float(len(taken)), "unrelated": float(2 * 20)}
-    grid = Grid(
-        "Taken for follow-ups", ("before", "question"), [(each.turn.text, each.text) for each in taken]
-    )
-    printed(console, [grid])
+    first = {key: {name: some[key].first for name, some in outcomes.items()} for key in _answered(outcomes)}
     if options.every.outcomes is not None:
         write_lines(options.every.outcomes, lines("followups", outcomes))
-    tables = {"first": first, "taken": [each.text for each in taken]}
-    return Part(len(both), tables, figures, found.commits("followups"))
+    prefix = "tuned_" if options.tuned else ""
+    return Part(len(first), {"first": first}, summary(known, first, prefix), found.commits("followups"))
+
+
+def _unrelated(options: FollowUpOptions, known: Sequence[Turn], console: Console) -> Part:
+    """Of unrelated questions behind a turn those that are taken for follow-ups: told by form, without a model."""
+    asked = unrelated(options.every.bench, known)
+    taken = [each for each in asked if goes_on(each.text)]
+    rows = [(each.turn.text, each.text) for each in taken]
+    printed(console, [Grid("Taken for follow-ups", ("before", "question"), rows)])
+    return Part(len(asked), {"taken": rows}, {"taken_wrongly": float(len(taken))})
 
 
 def _answered(outcomes: Mapping[str, Mapping[str, Outcome]]) -> list[str]:

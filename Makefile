@@ -10,7 +10,7 @@ SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
-.PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day compat clean
+.PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -109,7 +109,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-models bench-personal bench-workday bench-day bench-catalog bench-capacity  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-followups bench-models bench-personal bench-workday bench-day bench-catalog bench-capacity  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -141,6 +141,11 @@ bench-dialogue: $(VENV)/.installed  ## what questions back are worth to a simula
 	-@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.dialogue --json benchmarks/results/dialogue.json \
 		--page benchmarks/results/dialogue.md $(ARGS)
+
+bench-followups: $(VENV)/.installed  ## turns of dialogues beside the same questions in full, and what is wrongly taken for one; an hour, resumable
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
+	@$(BIN)/pgparley fetch-model
+	$(BIN)/python -m benchmarks.quality.followups --json benchmarks/results/followups.json $(ARGS)
 
 bench-workday: $(VENV)/.installed  ## what real databases have and benchmarks lack, by mechanism; minutes, resumable
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

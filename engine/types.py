@@ -97,6 +97,8 @@ class AskRequest:
     """Whether a question back may be the answer (`nl.ask`)."""
     on_doubt: OnDoubt | None = None
     """None: as `[dialogue]` has it."""
+    after: str | None = None
+    """The qid of the session's last answer, with which a follow-up is read; None: there is none to read it with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from engine.types import AnswerRow, RowKind
 def answer_rows(state: State, shown: Sequence[Candidate], qid: str) -> tuple[AnswerRow, ...]:
     """A row for each of `shown`, from 1; one row of kind `abstain` without any.
 
-    Where a question back is pending, its options instead. Each says how a question in another language was read.
+    Where a question back is pending, its options instead. Each says how a follow-up, or a foreign question, was read.
     """
     rows: tuple[AnswerRow, ...]
     if state.dialogue.pending is not None:
@@ -30,7 +30,8 @@ def answer_rows(state: State, shown: Sequence[Candidate], qid: str) -> tuple[Ans
             candidate_row(number, candidate, qid, verified=candidate is state.verified)
             for number, candidate in enumerate(shown, 1)
         )
-    return rows if state.translation is None else tuple(_read_as(row, state.translation) for row in rows)
+    said = state.dialogue.read_as or state.translation
+    return tuple(_read_as(row, said) for row in rows) if said else rows
 
 
 def candidate_row(number: int, candidate: Candidate, qid: str, *, verified: bool) -> AnswerRow:
@@ -82,5 +83,5 @@ def refusal_row(refusal: Refusal, qid: str) -> AnswerRow:
     return AnswerRow(1, RowKind.ABSTAIN, None, None, None, refusal.explanation, refusal.next, qid)
 
 
-def _read_as(row: AnswerRow, translation: str) -> AnswerRow:
-    return replace(row, explanation=f"Read as: \u201c{translation}\u201d. {row.explanation}".rstrip())
+def _read_as(row: AnswerRow, said: str) -> AnswerRow:
+    return replace(row, explanation=f"Read as: \u201c{said}\u201d. {row.explanation}".rstrip())

@@ -11,19 +11,32 @@ from dataclasses import replace
 from engine.api.question_store import Stored
 from engine.core.candidate import Candidate
 from engine.dialogue.question import agreeing, resolve
-from engine.dialogue.types import Dialogue, Turn
+from engine.dialogue.types import Dialogue, FollowUp, Turn
 from engine.errors import AbstainedError, NeedsAnswerError
-from engine.types import AnswerRequest, AskReply, AskRequest, MoreRequest, NoneRequest, RowKind
+from engine.types import AnswerRequest, AnswerRow, AskReply, AskRequest, MoreRequest, NoneRequest, RowKind
 
 Continued = tuple[AskRequest, Dialogue]
 """A question that is asked again, and what has been said about it."""
+
+
+def following(request: AskRequest, stored: Stored, row: AnswerRow | None) -> Continued | None:
+    """A follow-up with what it goes on from, in the same database: `row` of the answer to the question before.
+
+    None where that had no statement, was the same one, or another database is asked for.
+    """
+    if row is None or row.sql is None or request.db not in {None, row.database}:
+        return None
+    if request.question.casefold() == stored.request.question.casefold():
+        return None
+    before = FollowUp(stored.question, row.sql, request.question)
+    return replace(request, db=row.database), Dialogue(follow_up=before)
 
 
 def after_answer(stored: Stored, request: AnswerRequest) -> Continued:
     """The question with the answer to what it was asked back. Raises as `resolve`."""
     dialogue = stored.dialogue
     given = request.n if request.n is not None else request.text or ""
-    turn = resolve(dialogue, given, stored.request.question)
+    turn = resolve(dialogue, given, stored.question)
     left = agreeing(dialogue.survivors or (), turn)
     continued = replace(dialogue, turns=(*dialogue.turns, turn), survivors=left or None, pending=None)
     return _again(stored, request), continued

@@ -15,7 +15,7 @@ import msgspec
 from engine.core.ports import Prompt
 from engine.dialogue.types import Dialogue
 from engine.errors import InvalidSettingError, UnknownQuestionError
-from engine.types import AnswerRow, Asker, AskReply, AskRequest
+from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
 from schema_catalog.pg import Pool
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
@@ -37,6 +37,8 @@ _REPEATED = """
     ORDER BY q.asked_at DESC LIMIT 1
 """
 
+_CHOSEN = "SELECT n FROM pgparley.choice WHERE qid = $1 ORDER BY chosen_at DESC LIMIT 1"
+
 _HISTORY = """
     SELECT q.asked_at, q.qid, q.question, jsonb_array_length(q.reply -> 'rows') AS rows,
            (SELECT n FROM pgparley.choice c WHERE c.qid = q.qid ORDER BY chosen_at DESC LIMIT 1) AS chosen,
@@ -53,6 +55,11 @@ class Stored:
     request: AskRequest
     reply: AskReply
     dialogue: Dialogue = field(default_factory=Dialogue)
+
+    @property
+    def question(self) -> str:
+        """In full words."""
+        return self.dialogue.read_as or self.request.question
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +184,12 @@ class Questions:
     async def chosen(self, qid: str, n: int) -> None:
         """Stores a choice."""
         await self._pool.execute("INSERT INTO pgparley.choice (qid, n) VALUES ($1, $2)", qid, n)
+
+    async def taken(self, stored: Stored) -> AnswerRow | None:
+        """The row that its asker chose last, else the one that they wrote, else the first; None without a statement."""
+        n = await self._pool.fetchval(_CHOSEN, stored.reply.qid)
+        rows = [row for row in stored.reply.rows if row.sql is not None]
+        return min(rows, key=lambda row: (row.n != n, row.kind is not RowKind.VERIFIED), default=None)
 
     async def none_fits(self, qid: str, user: str, why: str | None) -> None:
         """Stores that `user` found no row of an answer right."""

@@ -18,6 +18,7 @@ import msgspec
 from engine.api.question_store import Questions
 from engine.core.state import State
 from engine.core.tools import Tools
+from engine.dialogue.types import Dialogue
 from engine.errors import NLError
 from engine.stages.route import readable_views
 from engine.types import AskReply, AskRequest, RowKind, Usage
@@ -35,7 +36,7 @@ class Repeats:
     recipe: str
     seconds: float
 
-    async def key(self, request: AskRequest, tools: Tools, questions: Questions) -> str:
+    async def key(self, request: AskRequest, dialogue: Dialogue, tools: Tools, questions: Questions) -> str:
         """SHA-256 (hex) of all that shapes the answer; empty where that cannot be told."""
         if not self.seconds:
             return ""
@@ -51,7 +52,7 @@ class Repeats:
         asked = replace(request, asker=replace(request.asker, session=None), timeout=None)
         settings = [tools.limits, tools.dialogue, tools.selection, tools.learning, tools.generation]
         parts = [
-            *(asked, self.recipe, settings, tools.effort, versions, rights, unreachable),
+            *(asked, dialogue.follow_up, self.recipe, settings, tools.effort, versions, rights, unreachable),
             datetime.now(UTC).date(),
         ]
         return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()

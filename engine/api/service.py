@@ -19,7 +19,14 @@ from engine.api import introspection
 from engine.api.admission import Admission, Allowance
 from engine.api.answer_rows import answer_rows, out_of_time
 from engine.api.corrections import corrected
-from engine.api.dialogues import after_answer, after_more, after_rejection, check_has_statements
+from engine.api.dialogues import (
+    Continued,
+    after_answer,
+    after_more,
+    after_rejection,
+    check_has_statements,
+    following,
+)
 from engine.api.prompt_log import RecordingModel
 from engine.api.question_store import Questions, find_row
 from engine.api.repeats import Repeats, is_repeatable
@@ -60,6 +67,7 @@ from engine.types import (
     ShowRequest,
     TopicRequest,
 )
+from engine.understanding.follow_ups import goes_on
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.quotas import QuotaStore
 from schema_catalog.types import Database
@@ -105,18 +113,30 @@ class Service:
         method that answers anew.
         """
         self._check(request)
-        if self._repeats is None:
-            return await self._asked(request, Dialogue())
         started = time.monotonic()
+        request, dialogue = await self._following(request)
+        if self._repeats is None:
+            return await self._asked(request, dialogue, started)
         key, known = "", None
         with suppress(TimeoutError):
             async with asyncio.timeout(self._seconds(request)):
-                key = await self._repeats.key(request, self._tools, self._questions)
+                key = await self._repeats.key(request, dialogue, self._tools, self._questions)
                 known = await self._repeats.known(request, key, self._questions)
         if known is None:
-            return await self._asked(request, Dialogue(), started, key)
+            return await self._asked(request, dialogue, started, key)
         async with self._allowed(request.asker):
             return replace(known, seconds=time.monotonic() - started)
+
+    async def _following(self, request: AskRequest) -> Continued:
+        """The question with the session's last one, where it is a follow-up of that; else by itself."""
+        alone = replace(request, after=None), Dialogue()
+        if request.after is None or not goes_on(request.question):
+            return alone
+        try:
+            stored = await self._questions.stored(request.after, request.asker.user)
+        except UnknownQuestionError:
+            return alone
+        return following(alone[0], stored, await self._questions.taken(stored)) or alone
 
     async def answer(self, request: AnswerRequest) -> AskReply:
         """Answers a question whose asker was asked back, and has answered. Raises as `after_answer`."""
@@ -342,10 +362,12 @@ def _stored() -> Iterator[None]:
 def _calibrates(state: State) -> bool:
     """Whether a choice from this answer may calibrate.
 
-    Personal feedback is part of no recipe: such questions are not exchangeable with those that calibrate.
+    Personal feedback and what was asked before are part of no recipe: such questions are not exchangeable with those
+    that calibrate.
     """
     personal = any(route.learned.personal for route in state.routes)
-    return not (state.late or personal) and state.verified is None and state.dialogue.pending is None
+    plain = state.dialogue.pending is None and state.dialogue.follow_up is None
+    return not (state.late or personal) and state.verified is None and plain
 
 
 def _wanted(state: State) -> tuple[Candidate, ...]:

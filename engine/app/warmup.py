@@ -55,6 +55,8 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
         await tools.values.prepare([database for database, _ in entries[:databases]])
         for snapshot in snapshots[:databases]:
             await _read_schema(tools.model, snapshot)
+        if not tools.asks_for_readings:
+            await _read(tools.model, Prompt(prompt("follow_up_system"), ""))
     except (NLError, StoreUnavailableError) as problem:
         log.warning("warm-up incomplete", problem=for_log(problem))
     ready.set()
@@ -80,7 +82,11 @@ async def _until_answering(model: LanguageModel) -> None:
 async def _read_schema(model: LanguageModel, snapshot: Snapshot) -> None:
     """Puts the prompt's prefix, up to the question, into the model's prefix cache."""
     text, _ = schema_text(snapshot, ())
-    asked = Prompt(prompt("generate_system"), prompt("generate_user", schema=text, values="", question=""))
+    user = prompt("generate_user", schema=text, values="", question="")
+    await _read(model, Prompt(prompt("generate_system"), user))
+
+
+async def _read(model: LanguageModel, asked: Prompt) -> None:
     await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))
 
 

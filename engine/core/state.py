@@ -89,6 +89,13 @@ class State:
         found = f"{len(self.candidates)} found so far"
         return replace(self, late=True).noted(TraceLine(stage, "out of time", found))
 
+    def in_full(self, question: str) -> State:
+        """A copy in which a follow-up is read as `question`; as one by itself where these are its own words."""
+        follow_up = self.dialogue.follow_up
+        own = follow_up is not None and follow_up.then.split() == question.split()
+        said = replace(self.dialogue, follow_up=None) if own else replace(self.dialogue, read_as=question)
+        return replace(self, ask=replace(self.ask, question=question), dialogue=said)
+
     def noted(self, *lines: TraceLine) -> State:
         """A copy with `lines` added to the trace."""
         return replace(self, trace=self.trace + lines)

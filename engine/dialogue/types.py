@@ -87,12 +87,22 @@ class Parting:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowUp:
+    """What a question goes on from: the one before, in full words, and its statement; `then`: its own words."""
+
+    question: str
+    sql: str
+    then: str
+
+
+@dataclass(frozen=True, slots=True)
 class Dialogue:
-    """What a question's asker has said about it so far.
+    """What a question's asker has said about it so far, and what it goes on from.
 
     `turns`: answered. `rejected`: statements that they called wrong, and `remarks`: why, in their words. `survivors`:
     candidates that agree with all of that; None where statements are to be written. `pending`: the question that waits
-    for an answer. `fingerprints`: of each database's schema as the asker could read it, by name.
+    for an answer. `fingerprints`: of each database's schema as the asker could read it, by name. `follow_up`: None of a
+    question by itself; `read_as`: a follow-up in full words, as far as it has been read.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -101,3 +111,5 @@ class Dialogue:
     survivors: tuple[Candidate, ...] | None = None
     pending: ClarifyingQuestion | None = None
     fingerprints: tuple[tuple[str, str], ...] = ()
+    follow_up: FollowUp | None = None
+    read_as: str = ""

@@ -55,7 +55,7 @@ class Learner:
         ask, qid = stored.request, stored.reply.qid
         await self._store.keep(
             [
-                NewExample(ask.asker.user, row.database, ask.question, row.sql, ExampleKind.REJECTED, qid)
+                NewExample(ask.asker.user, row.database, stored.question, row.sql, ExampleKind.REJECTED, qid)
                 for row in stored.reply.rows
                 if row.database is not None and row.sql is not None
             ]
@@ -83,8 +83,8 @@ class Learner:
             for row in stored.reply.rows
             if row.sql is not None and row.database == database and row.sql != sql
         ]
-        shown = await asyncio.to_thread(self._votes, ask.question, sql, others, snapshot, kind)
-        taught = NewExample(ask.asker.user, database, ask.question, sql, kind, stored.reply.qid, shown)
+        shown = await asyncio.to_thread(self._votes, stored.question, sql, others, snapshot, kind)
+        taught = NewExample(ask.asker.user, database, stored.question, sql, kind, stored.reply.qid, shown)
         await self._store.keep([taught])
         await self._train_when_due(ask.asker.user)
 

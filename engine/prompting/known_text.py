@@ -36,7 +36,7 @@ from engine.core.elements import (
 from engine.core.state import Route
 from engine.decoding.sql_grammar import qualifier
 from engine.dialogue.question import conversation_text
-from engine.dialogue.types import Dialogue
+from engine.dialogue.types import Dialogue, FollowUp
 from engine.learning.types import Example, Learned, Preference
 from engine.linking.exclusions import exclusions
 from engine.linking.periods import depends_on_today, period_lines
@@ -50,6 +50,9 @@ QUESTION = 160
 
 STATEMENT = 400
 """Characters of an example's statement at most."""
+
+EARLIER = 400
+"""Characters of the question that a follow-up goes on from, at most."""
 
 _LITERAL = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")")
 _MARKS = ("--", "/*", "```", "###", "$$")
@@ -113,6 +116,12 @@ def one_line(sql: str) -> str | None:
     return (
         None if any(unicodedata.category(each) in {"Cc", "Cf", "Zl", "Zp"} for each in written) else written
     )
+
+
+def before_text(follow_up: FollowUp) -> dict[str, str]:
+    """The parts of a prompt that say what `follow_up` goes on from."""
+    sql = one_line(follow_up.sql) or "-- too long to be shown"
+    return {"before": quoted(follow_up.question, EARLIER), "sql": sql}
 
 
 TERMS = 8

@@ -20,12 +20,12 @@ from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.certainty import refused
 from engine.dialogue.refusal import Refusal, RefusalReason
-from engine.dialogue.types import Dialogue
+from engine.dialogue.types import Dialogue, FollowUp
 from engine.errors import CancelledError, ContextLengthError
 from engine.linking.mentions import mentioned_tables
 from engine.linking.periods import period_lines
 from engine.llm.replies import Reading, Readings, readings
-from engine.prompting.known_text import known_text
+from engine.prompting.known_text import before_text, known_text
 from engine.prompting.prompts import prompt
 from engine.readings.schema import Described, described
 from engine.rewrite.driver import Checker
@@ -58,8 +58,11 @@ LONGEST = 300
 """Characters of a model's reason that are shown."""
 
 
-def answer_schema(*, several: bool) -> dict[str, object]:
-    """The JSON schema of an answer, as strict as the services want it; `several`: databases to choose from."""
+def answer_schema(*, several: bool, follow_up: bool = False) -> dict[str, object]:
+    """The JSON schema of an answer, as strict as the services want it; `several`: databases to choose from.
+
+    `follow_up`: with the question in full words, which is written first.
+    """
     keys = ["meaning", "sql", "assumes", *(["database"] if several else [])]
     reading = {
         "type": "object",
@@ -67,13 +70,16 @@ def answer_schema(*, several: bool) -> dict[str, object]:
         "required": keys,
         "additionalProperties": False,
     }
+    first: dict[str, object] = {"question": {"type": "string"}} if follow_up else {}
+    parts = {
+        **first,
+        "readings": {"type": "array", "items": reading},
+        "cannot": {"type": ["string", "null"]},
+    }
     return {
         "type": "object",
-        "properties": {
-            "readings": {"type": "array", "items": reading},
-            "cannot": {"type": ["string", "null"]},
-        },
-        "required": ["readings", "cannot"],
+        "properties": parts,
+        "required": [*parts],
         "additionalProperties": False,
     }
 
@@ -110,10 +116,11 @@ def _refusal(cannot: str) -> Refusal:
 class _Asking:
     """The calls for one question, and what came of them. `cannot`: why there is no reading, in the model's words."""
 
-    def __init__(self, state: State, tools: Tools, checkers: Mapping[str, Checker]) -> None:
+    def __init__(self, state: State, tools: Tools, secured: Sequence[frozenset[TableKey]]) -> None:
         self._state = state
         self._tools = tools
-        self._checkers = checkers
+        self._secured = secured
+        self._checkers: Mapping[str, Checker] = {}
         self._calls = list[Completion]()
         self._lines = list[TraceLine]()
         self._candidates = list[Candidate]()
@@ -129,12 +136,20 @@ class _Asking:
     async def of(cls, state: State, tools: Tools) -> _Asking:
         """With a checker for each route."""
         secured = [await tools.upstream.row_secured(each.database) for each in state.routes]
-        contexts = await asyncio.to_thread(_contexts, state, secured)
-        checkers = {
-            route.database.name: Checker(context, route, state, tools)
-            for route, context in zip(state.routes, contexts, strict=True)
-        }
-        return cls(state, tools, checkers)
+        asking = cls(state, tools, secured)
+        await asking._read(state)
+        return asking
+
+    async def _read(self, state: State) -> None:
+        """Goes on with the question of `state`, by which statements are checked."""
+        contexts = await asyncio.to_thread(_contexts, state, self._secured)
+        self._state, self._checkers = (
+            state,
+            {
+                route.database.name: Checker(context, route, state, self._tools)
+                for route, context in zip(state.routes, contexts, strict=True)
+            },
+        )
 
     async def answer(self) -> None:
         """Asks once, and again as far as the effort allows: for what is refused, and for what is not shown yet."""
@@ -182,7 +197,7 @@ class _Asking:
 
     async def _reply(self, more: str) -> Readings:
         asked = Prompt(prompt("readings_system"), "\n\n".join(filter(None, (self._user(), more))))
-        schema = answer_schema(several=len(self._shown) > 1)
+        schema = answer_schema(several=len(self._shown) > 1, follow_up=self._unread is not None)
         for tokens in (ANSWER_TOKENS, 2 * ANSWER_TOKENS):
             written = await self._tools.model.complete(
                 asked, deadline=self._state.deadline, max_tokens=tokens, schema=schema
@@ -196,10 +211,24 @@ class _Asking:
             said = written.refusal or written.text or "nothing"
             self._lines.append(TraceLine(STAGE, "no readings in the reply", said[:LONGEST]))
             return Readings(cannot=written.refusal or "")
+        if self._unread is not None:
+            full = found.question or self._state.ask.question
+            self._lines.append(TraceLine(STAGE, "follow-up read as", full))
+            await self._read(self._state.in_full(full))
         return found if written.finished else replace(found, readings=found.readings[:-1])
+
+    @property
+    def _unread(self) -> FollowUp | None:
+        """What the question goes on from, until the model has said it in full words."""
+        dialogue = self._state.dialogue
+        return None if dialogue.read_as else dialogue.follow_up
 
     def _user(self) -> str:
         several, question = len(self._shown) > 1, self._state.ask.question
+        before, follow_up = "", self._unread
+        if follow_up is not None:
+            question = follow_up.then
+            before = prompt("readings_before", **before_text(follow_up)) + "\n\n"
         names = [f"database {each.database.name}\n" if several else "" for each in self._state.routes]
         dialogue = self._state.dialogue
         known = [
@@ -210,7 +239,8 @@ class _Asking:
             "readings_user",
             schema="\n".join(name + each.text for name, each in zip(names, self._shown, strict=True)),
             known="".join(known),
-            today="\n".join(period_lines(question, self._state.today)),
+            before=before,
+            today="\n".join(period_lines(self._state.ask.question, self._state.today)),
             question=question,
         )
 
@@ -265,7 +295,11 @@ class _Asking:
             usage = usage.plus(call.usage)
         if usage.first_candidate_seconds is None and self._ready is not None and self._candidates:
             usage = replace(usage, first_candidate_seconds=self._ready - state.started)
-        state = replace(state, candidates=(*state.candidates, *self._candidates, *self._beside), usage=usage)
+        candidates = (*state.candidates, *self._candidates, *self._beside)
+        # As the question was read.
+        state = replace(
+            state, ask=self._state.ask, dialogue=self._state.dialogue, candidates=candidates, usage=usage
+        )
         changes = dict.fromkeys(
             change for each in (*self._candidates, *self._beside) for change in each.changes
         )

@@ -1,6 +1,7 @@
-"""Understand: what is no question is refused, and a question in another language is put into English.
+"""Understand: what is no question is refused, and what is no English one by itself is put into such words.
 
-Before any database is looked at; the model is called for a translation alone.
+That is a question in another language, and a follow-up. Before any database is looked at; the model is called for that
+alone.
 """
 
 from __future__ import annotations
@@ -13,13 +14,19 @@ from engine.core.tools import Tools
 from engine.dialogue.certainty import refused
 from engine.dialogue.refusal import no_question, untranslated
 from engine.types import TraceLine
+from engine.understanding.follow_ups import in_full, joined
 from engine.understanding.language import Language, foreign_language
 from engine.understanding.requests import request_kind
 from engine.understanding.translation import translate
 
 
 async def understand(state: State, tools: Tools) -> State:
-    """Sets `refusal`, or `translation` and with it the question for the stages behind; raises the model's errors."""
+    """Sets `refusal`, or `translation` or `dialogue.read_as` and with it the question for the stages behind.
+
+    Raises the model's errors.
+    """
+    if state.dialogue.follow_up is not None:
+        return await _checked(await _in_full(state, tools))
     checked = await _checked(state)
     if checked.refusal is not None:
         return checked
@@ -28,6 +35,18 @@ async def understand(state: State, tools: Tools) -> State:
         return checked
     language = await asyncio.to_thread(foreign_language, state.ask.question)
     return checked if language is None else await _translated(checked, language, tools)
+
+
+async def _in_full(state: State, tools: Tools) -> State:
+    """The state with a follow-up in full words; where the model says them with its readings, in both questions'."""
+    dialogue, follow_up = state.dialogue, state.dialogue.follow_up
+    if follow_up is None or dialogue.read_as:
+        return state.in_full(dialogue.read_as or state.ask.question)
+    if tools.asks_for_readings:
+        return replace(state, ask=replace(state.ask, question=joined(follow_up)))
+    full, call = await in_full(follow_up, tools.model, state.deadline)
+    line = TraceLine("understand", "follow-up read as", full)
+    return replace(state, usage=state.usage.plus(call.usage)).noted(line).in_full(full)
 
 
 async def _is_routed(state: State, tools: Tools) -> bool:

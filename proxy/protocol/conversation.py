@@ -108,9 +108,13 @@ RunJob = Generator[EngineRequest, EngineReply, JSONRows | ChosenStatement]
 
 
 class Conversation:
-    """One session's. `statement_kinds` collects the kinds of statements for the metrics."""
+    """One session's. `statement_kinds` collects the kinds of statements for the metrics.
+
+    `_after`: the last qid, as long as a follow-up may be read with it.
+    """
 
     __slots__ = (
+        "_after",
         "_asker",
         "_initial",
         "_local",
@@ -129,6 +133,7 @@ class Conversation:
         self._local: dict[str, str] = {}
         self.last_qid: str | None = None
         self._unanswered = False
+        self._after: str | None = None
         self.statement_kinds: list[str] = []
 
     # -- settings
@@ -144,6 +149,8 @@ class Conversation:
             values = self._local if change.local else self._session
             if change.name is None:
                 self._session = dict(self._initial)
+                # So pools hand a connection to the next user.
+                self._after = None
                 self._local.clear()
             elif change.value is not None:
                 values[change.name] = change.value
@@ -210,11 +217,12 @@ class Conversation:
     def _question_reply(
         self, question: NLQuestion, context: TranslationContext, *, run: bool = False
     ) -> Generator[EngineRequest, EngineReply, AskReply]:
+        after = self._after
         self.unanswered()
         text = questions.checked_question(question.text, self._max_chars)
         strict = settings.raises_on_abstain(self._effective, question.options)
         settings.output(self._effective, question.options)
-        request = settings.request(self._asker, replace(question, text=text), self._effective)
+        request = settings.request(self._asker, replace(question, text=text), self._effective, after)
         reply = self._answer((yield from _consult(replace(request, run=run))))
         if strict:
             _refuse_unanswered(reply, context)
@@ -230,17 +238,17 @@ class Conversation:
         reply = yield from _consult(request)
         table = _as(RowSet, reply)
         if statement.topic is Topic.FORGET and request.qid in (None, self.last_qid):
-            self.last_qid, self._unanswered = None, False
+            self.last_qid, self._after, self._unanswered = None, None, False
         columns = TOPIC_COLUMNS[statement.topic]
         return JSONRows(replacement_sql.cells_json(columns, table.rows, ascii_only=context.ascii_only))
 
     def unanswered(self) -> None:
         """A question has no answer, or none yet: what names no answer must not mean that of an earlier one."""
-        self.last_qid, self._unanswered = None, True
+        self.last_qid, self._after, self._unanswered = None, None, True
 
     def _answer(self, reply: EngineReply) -> AskReply:
         answer = _as(AskReply, reply)
-        self.last_qid = answer.qid
+        self.last_qid = self._after = answer.qid
         return answer
 
     def _shortened(self, reply: AskReply) -> AskReply:

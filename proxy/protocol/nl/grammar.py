@@ -6,6 +6,7 @@ Owns the statements, the commands, and the places where NL cannot stand. The for
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from engine.errors import SyntaxProblemError
@@ -19,7 +20,7 @@ from proxy.protocol.lexer import (
     SqlText,
     TokenKind,
 )
-from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, refuse_long, run_question
+from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, refuse_long, verb_question
 from proxy.protocol.nl.statements import (
     AnswerOption,
     AnswerText,
@@ -40,6 +41,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("NL: $$question$$", "ask in plain words; the text may hold apostrophes and semicolons"),
     ("NL: question", "the same, for a text that ends at its first semicolon outside of quotes"),
     ("NL (db sales, k 5): $$question$$", "ask with options: " + ", ".join(OPTION_NAMES)),
+    ("NL NEW $$question$$", 'ask, without what was asked before; else "only the west" goes on from that'),
     ("SELECT * FROM nl.ask('question')", "ask inside of any SELECT; the argument may be a parameter"),
     ("NL CHOOSE n [OF 'qid']", "run candidate n of the last answer, or of the answer qid, and learn from it"),
     ("NL RUN $$question$$", "ask, and run the answer where it is the only one that stood"),
@@ -79,7 +81,7 @@ def is_nl(source: SqlText, statement: LexedStatement) -> bool:
 def asks(source: SqlText, statement: LexedStatement) -> bool:
     """Whether the statement begins as a question does, be it understood or not."""
     words = statement.significant[1:2]
-    opens = any(source.raw(word) in _OPENINGS or source.is_word(word, "run") for word in words)
+    opens = any(source.raw(word) in _OPENINGS or source.is_word(word, "run", "new") for word in words)
     return opens and is_nl(source, statement)
 
 
@@ -95,7 +97,9 @@ def parse(source: SqlText, statement: LexedStatement, *, max_chars: int) -> NLSt
     if source.raw(words[1]) in _OPENINGS:
         return opened_question(source, statement, words[1:], max_chars)
     if source.is_word(words[1], "run"):
-        return RunQuestion(run_question(source, statement, words[2:], max_chars))
+        return RunQuestion(verb_question(source, statement, words[2:], max_chars, "RUN"))
+    if source.is_word(words[1], "new"):
+        return replace(verb_question(source, statement, words[2:], max_chars, "NEW"), new=True)
     return _command(source, words, max_chars)
 
 

@@ -21,7 +21,18 @@ from proxy.protocol.lexer import (
 )
 from proxy.protocol.nl.statements import NLQuestion, Option
 
-OPTION_NAMES = ("db", "k", "coverage", "timeout", "ask", "on_doubt", "on_abstain", "output", "mode")
+OPTION_NAMES = (
+    "db",
+    "k",
+    "coverage",
+    "timeout",
+    "ask",
+    "on_doubt",
+    "on_abstain",
+    "output",
+    "mode",
+    "context",
+)
 """Options of one question; each has a session setting of the same name."""
 
 _DOLLAR_HINT = "Write the question between double dollar signs: NL: $$question$$;"
@@ -46,10 +57,10 @@ def opened_question(
     return _question(source, statement, words[0].end, options, max_chars)
 
 
-def run_question(
-    source: SqlText, statement: LexedStatement, words: Sequence[LexedToken], max_chars: int
+def verb_question(
+    source: SqlText, statement: LexedStatement, words: Sequence[LexedToken], max_chars: int, verb: str
 ) -> NLQuestion:
-    """What follows NL RUN: options, then a colon and a question, or a question in quotes.
+    """What follows NL and a verb, RUN or NEW: options, then a colon and a question, or a question in quotes.
 
     Raises:
         SyntaxProblemError: There is no question.
@@ -60,7 +71,7 @@ def run_question(
     if words and source.raw(words[0]) == ":":
         return _question(source, statement, words[0].end, options, max_chars)
     if not words or words[0].kind not in CONSTANTS:
-        raise SyntaxProblemError("NL RUN needs a question", hint="Write NL RUN $$question$$.")
+        raise SyntaxProblemError(f"NL {verb} needs a question", hint=f"Write NL {verb} $$question$$.")
     return _question(source, statement, words[0].start, options, max_chars)
 
 

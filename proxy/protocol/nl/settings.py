@@ -80,13 +80,18 @@ def _assignment(word: str) -> str:
     return next((word.removeprefix(flag) for flag in ("--", "-c") if word.startswith(flag)), "")
 
 
-def request(asker: Asker, question: NLQuestion, session: Mapping[str, str]) -> AskRequest:
+def request(
+    asker: Asker, question: NLQuestion, session: Mapping[str, str], after: str | None = None
+) -> AskRequest:
     """The request that a question makes under the session's settings; its own options come first.
+
+    `after`: the qid of the answer before, which counts where there is a dialogue (`nl.context`).
 
     Raises:
         InvalidSettingError: A value is out of its range.
     """
     values = {**session, **dict(question.options)}
+    context = _word("context", ("on", "off"), session, question.options)
     return AskRequest(
         asker,
         question.text,
@@ -95,6 +100,7 @@ def request(asker: Asker, question: NLQuestion, session: Mapping[str, str]) -> A
         coverage=_coverage(values.get("coverage")),
         timeout=_timeout(values.get("timeout")),
         ask=_word("ask", ("on", "off"), session, question.options) == "on",
+        after=after if context == "on" and not question.new else None,
         on_doubt=_on_doubt(session, question.options) if values.get("on_doubt") else None,
     )
 

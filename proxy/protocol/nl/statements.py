@@ -12,10 +12,11 @@ Option = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class NLQuestion:
-    """`NL (options): text`."""
+    """`NL (options): text`; `new`: `NL NEW`, which no dialogue is read with."""
 
     text: str
     options: tuple[Option, ...] = ()
+    new: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from engine.core.candidate import Candidate
 from engine.core.elements import SchemaLinks
 from engine.core.ports import Prompt, Ranking
 from engine.core.tools import Tools
+from engine.prompting.prompts import prompt
 from engine.routing.router import HybridRouter
 from schema_catalog.types import Database, Snapshot
 from tests.support.asking import DATABASE
@@ -43,6 +44,7 @@ class Model:
     """Remembers the prompts that it reads."""
 
     prompts: list[Prompt] = field(default_factory=list)
+    goes_on: bool = True
 
     async def read(self, prompt: Prompt, **_: object) -> None:
         self.prompts.append(prompt)
@@ -79,4 +81,6 @@ async def test_every_model_is_asked_before_the_engine_is_ready() -> None:
     assert schema.tables
     assert not was_ready
     assert ranker.calls == 1
-    assert "singer_in_concert" in model.prompts[-1].user
+    *_, schema_read, follow_ups = model.prompts
+    assert "singer_in_concert" in schema_read.user
+    assert follow_ups.system == prompt("follow_up_system")

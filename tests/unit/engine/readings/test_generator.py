@@ -14,12 +14,14 @@ from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.refusal import RefusalReason
+from engine.dialogue.types import Dialogue, FollowUp
 from engine.errors import CancelledError, ContextLengthError
 from engine.llm.profile import ModelProfile
 from engine.llm.settings import Effort
 from engine.settings import GenerationSettings, Strategy
 from engine.stages.generate import generate
 from engine.stages.rank import rank
+from engine.stages.understand import understand
 from schema_catalog.types import Column, ColumnKey, Table
 from tests.support.asking import asked, route, tools
 from tests.support.schemas import MUSIC
@@ -220,3 +222,21 @@ def test_the_prompt_tells_the_bounds_of_the_period() -> None:
     state = answered(model, "Which concerts were there last year?")
     year = state.today.year
     assert f"last year: from {year - 1}-01-01 to before {year}-01-01" in model.prompts[0].user
+
+
+def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:
+    follow_up = FollowUp(
+        "Which concerts were in 2014?", "SELECT title FROM concert WHERE year = '2014'", "and 2015?"
+    )
+    full = "Which concerts were in 2015?"
+    said = json.loads(reply(("the titles", "SELECT title FROM concert WHERE year = '2015'")))
+    model = Instructed([json.dumps({"question": full, **said})])
+    generation = GenerationSettings(strategy=Strategy.READINGS)
+    built = replace(tools(""), model=cast("Any", model), generation=generation)
+    begun = replace(asked("and 2015?", route(QUESTION)), dialogue=Dialogue(follow_up=follow_up))
+    state = asyncio.run(_run(asyncio.run(understand(begun, built)), built))
+    assert len(model.prompts) == 1
+    assert follow_up.sql in model.prompts[0].user
+    assert model.prompts[0].user.endswith("### Question\nand 2015?")
+    assert (state.ask.question, state.dialogue.read_as) == (full, full)
+    assert "says nothing of" not in state.candidates[0].explanation

@@ -309,3 +309,26 @@ def test_a_call_inside_of_sql_raises_as_well(session: Any, say: Any) -> None:
     session.client(say.query("SET nl.on_abstain = error"), say.query("SELECT * FROM nl.ask('x')"))
     session.engine(asked_back())
     assert [error.sqlstate for error in failures(session)] == ["NL001"]
+
+
+def test_a_question_names_the_answer_before_it(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q1"))
+    session.client(say.query("NL (k 2): y"))
+    assert session.consulted[-1] == AskRequest(ANN, "y", k=2, after="q1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["NL NEW: y", "NL NEW $$y$$", "NL (context off): y", "SET nl.context = off; NL: y", "RESET ALL; NL: y"],
+)
+def test_a_question_starts_anew(text: str, session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q1"))
+    session.client(say.query(text))
+    assert session.consulted[-1] == AskRequest(ANN, "y")
+
+
+def test_a_question_that_failed_has_no_dialogue(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q1"))
+    session.client(say.query("NL: z")).engine(NO_OPTION)
+    session.client(say.query("NL: y"))
+    assert session.consulted[-1] == AskRequest(ANN, "y")

@@ -1,0 +1,73 @@
+"""The scripted strong model: it says each question in full words and one reading, the right one.
+
+What is measured is what becomes of that, in a dialogue and in full: a ceiling, beside no system that finds statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.harness.drawing import read_items
+from benchmarks.harness.questions import Question
+from benchmarks.harness.site import Site
+from benchmarks.harness.systems import asked_now
+from benchmarks.quality.followups.systems import in_dialogue
+from benchmarks.quality.followups.turns import Turn
+from benchmarks.quality.models.recorded import MODEL, asking_for_readings, serving_recorded
+from engine import pipeline
+from engine.core.tools import Tools
+from engine.errors import NLError
+from engine.llm.client import ChatModel
+from engine.llm.settings import GrammarSupport, ModelSettings
+
+CALLS = 6
+"""Of the model for a question at most, as for a user's."""
+
+
+async def survivals(
+    place: Site, asked: Sequence[Turn], golds: Mapping[str, str], k: int
+) -> dict[str, dict[str, list[str]]]:
+    """The statements shown of each turn, by `in_dialogue` and `in_full`."""
+    found: dict[str, dict[str, list[str]]] = {"in_dialogue": {}, "in_full": {}}
+    said: dict[str, str] = {}
+    async with _strong(place.tools, said) as tools:
+        for turn in asked:
+            for how, statements in found.items():
+                text = turn.text if how == "in_dialogue" else turn.in_full
+                said[text] = _reply(turn, golds[turn.id])
+                before = turn.before if how == "in_dialogue" else ()
+                begun = asked_now(Question(turn.id, text, turn.db), k, CALLS)
+                try:
+                    done = await pipeline.run(await in_dialogue(begun, before, tools), tools)
+                except NLError:
+                    continue
+                statements[turn.id] = [each.sql for each in done.candidates]
+    return found
+
+
+def golds(bench: Path, dialogues: str) -> dict[str, str]:
+    """The right statement of each turn: what the script says."""
+    return {
+        f"{item['id']}-{number}": turn["gold"]
+        for item in read_items(bench / dialogues)
+        for number, turn in enumerate(item["turns"])
+    }
+
+
+def _reply(turn: Turn, sql: str) -> str:
+    reading = {"meaning": "", "sql": sql, "assumes": ""}
+    return msgspec.json.encode({"question": turn.in_full, "readings": [reading], "cannot": None}).decode()
+
+
+@asynccontextmanager
+async def _strong(tools: Tools, said: Mapping[str, str]) -> AsyncIterator[Tools]:
+    async with serving_recorded(said) as url:
+        model = ChatModel(ModelSettings(base_url=url, model=MODEL, grammar=GrammarSupport.NONE), url)
+        try:
+            yield asking_for_readings(tools, model)
+        finally:
+            await model.aclose()

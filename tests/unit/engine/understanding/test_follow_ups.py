@@ -1,0 +1,109 @@
+"""Follow-ups told from questions by their form, and put into full words."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from engine.core.deadline import Deadline
+from engine.core.state import State
+from engine.core.tools import Tools
+from engine.dialogue.types import Dialogue, FollowUp
+from engine.settings import GenerationSettings, Strategy
+from engine.stages.understand import understand
+from engine.types import Asker, AskRequest
+from engine.understanding.follow_ups import goes_on
+from tests.support.scripted import ScriptedLLM
+
+FOLLOW_UPS = """
+And by month?
+only the west
+the same for 2024
+sort them by name
+why is it so few?
+And in 2026?
+What about Japan?
+How many are there?
+How many of those have a dog?
+Which of them is the oldest?
+Which languages are spoken in that country?
+What is their average age?
+Add the owner's first names also.
+Ok, now show the names instead
+Longest match?
+for 2024
+without the returns
+"""
+
+QUESTIONS = """
+How many singers are there?
+Which singers are older than the average of their country?
+For each continent, list its id, name, and how many countries it has.
+Among the events of May, how many of them are meetings?
+List the full name of those employees who earn below 6000.
+In which years were cars produced that weigh less than 4000?
+Which countries have a population larger than that of any country in Africa?
+Which dogs are of the rarest breed? Show their names and treatment dates.
+delete all orders from last year
+thanks
+SELECT a FROM b
+"""
+
+FRENCH = "SELECT count(*) FROM singer WHERE country = 'France'"
+BEFORE = FollowUp("How many singers are from France?", FRENCH, "and from Japan, over 40?")
+
+
+@pytest.mark.parametrize("text", FOLLOW_UPS.strip().splitlines())
+def test_what_goes_on(text: str) -> None:
+    assert goes_on(text)
+
+
+@pytest.mark.parametrize("text", QUESTIONS.strip().splitlines())
+def test_what_stands_by_itself(text: str) -> None:
+    assert not goes_on(text)
+
+
+def understood(
+    says: str, dialogue: Dialogue, strategy: Strategy = Strategy.SEARCH
+) -> tuple[State, ScriptedLLM]:
+    model, nothing = ScriptedLLM([says]), cast("Any", None)
+    generation = GenerationSettings(strategy=strategy)
+    tools = Tools(nothing, nothing, nothing, cast("Any", model), nothing, generation=generation)
+    state = State(
+        AskRequest(Asker("ana", "music"), BEFORE.then), 3, 3, Deadline(1e12), 0.0, dialogue=dialogue
+    )
+    return asyncio.run(understand(state, tools)), model
+
+
+def test_the_embedded_model_says_it_in_full_words() -> None:
+    full = "How many singers over 40 are from Japan?"
+    state, model = understood(full, Dialogue(follow_up=BEFORE))
+    assert (state.ask.question, state.dialogue.read_as) == (full, full)
+    assert all(part in model.prompts[0].user for part in (BEFORE.question, BEFORE.sql, BEFORE.then))
+    assert state.usage.calls == 1
+
+
+@pytest.mark.parametrize("says", ["How many singers are from Japan?", ""])
+def test_words_that_lose_a_number_are_not_taken(says: str) -> None:
+    state, _ = understood(says, Dialogue(follow_up=BEFORE))
+    assert state.ask.question == "How many singers are from France; and from Japan, over 40?"
+
+
+def test_what_was_read_once_is_not_read_again() -> None:
+    state, model = understood("", Dialogue(follow_up=BEFORE, read_as="How many are from Japan?"))
+    assert state.ask.question == "How many are from Japan?"
+    assert model.prompts == []
+
+
+def test_own_words_in_full_are_no_follow_up() -> None:
+    state, _ = understood(BEFORE.then, Dialogue(follow_up=BEFORE))
+    assert state.dialogue == Dialogue()
+
+
+def test_an_order_in_full_words_is_refused() -> None:
+    removed = replace(BEFORE, then="now remove all singers")
+    state, _ = understood("Remove all singers from France", Dialogue(follow_up=removed))
+    assert state.refusal is not None

@@ -73,7 +73,9 @@ def filled(sql: str, named: Sequence[Parameter], values: Mapping[str, str] | Non
     for number, each in enumerate(named, 1):
         numbered = re.sub(rf"\{{ *{each.name} *\}}", f"${number}", numbered)
     try:
-        places = [node for node in nodes(pglast.parse_sql(numbered)) if isinstance(node, ast.ParamRef)]
+        places: list[Any] = [
+            node for node in nodes(pglast.parse_sql(numbered)) if isinstance(node, ast.ParamRef)
+        ]
     except pglast.parser.ParseError as problem:
         raise ParameterError(f"with its parameters it is no SQL: {problem.args[0]}") from problem
     found = Counter(place.number for place in places)

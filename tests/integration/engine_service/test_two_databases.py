@@ -34,7 +34,7 @@ async def animals(server: Cluster, pool: Any) -> AsyncIterator[asyncpg.Connectio
 
 @pytest.fixture
 def asked(pool: Any, tools: Tools) -> Service:
-    model = ScriptedLLM(["SELECT count(*) FROM singer", "SELECT count(*) FROM pets"])
+    model: Any = ScriptedLLM(["SELECT count(*) FROM singer", "SELECT count(*) FROM pets"])
     return Service(replace(tools, model=model), Questions(pool, 600.0), Limits(k=2, calls=4))
 
 

@@ -7,6 +7,7 @@ from dataclasses import astuple
 
 from engine.api.question_store import Questions, find_row
 from engine.core.tools import Tools
+from engine.dialogue.description import in_parts
 from engine.errors import InternalError, NLError
 from engine.stages.route import readable_views
 from engine.types import BECOMES, AnswerRow, Asker, Cell, RowSet, Topic, TopicRequest, TraceLine
@@ -85,6 +86,7 @@ def _in_words(row: AnswerRow, trace: tuple[TraceLine, ...]) -> tuple[tuple[Cell,
         ("kind", row.kind.value),
         ("database", row.database),
         ("confidence", None if row.confidence is None else f"{row.confidence:.3f} on a scale from 0 to 1"),
+        *(in_parts(row.sql) if row.sql is not None else ()),
         ("statement", row.sql),
     ]
     made = (line for line in trace if row.sql and line.detail == row.sql)

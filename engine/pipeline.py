@@ -9,9 +9,11 @@ from engine.core.deadline import within
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import CancelledError
+from engine.stages.answer_from_catalog import answer_from_catalog
 from engine.stages.check_values import check_values, validate
 from engine.stages.clarify import clarify
 from engine.stages.deduplicate import deduplicate
+from engine.stages.divide import divide
 from engine.stages.generate import generate
 from engine.stages.link import link
 from engine.stages.rank import apply_preferences, rank, rank_by_question
@@ -24,9 +26,11 @@ from engine.types import StageTiming
 Stage = Callable[[State, Tools], Awaitable[State]]
 
 CANDIDATE_STAGES: tuple[Stage, ...] = (
+    answer_from_catalog,
     understand,
     route,
     link,
+    divide,
     reweigh_routes,
     retrieve_feedback,
     generate,
@@ -69,4 +73,41 @@ async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) ->
             state = state.out_of_time(stage.__name__)
         timing = StageTiming(stage.__name__, round(state.deadline.clock() - began, 4))
         state = replace(state, timings=(*state.timings, timing))
-    return state
+    return await _in_parts(state, tools, stages) if state.parts else state
+
+
+async def _in_parts(whole: State, tools: Tools, stages: tuple[Stage, ...]) -> State:
+    """The first statement of each part of a question, by its own database; it stays refused where a part has none."""
+    done: list[State] = []
+    for left, (database, question) in zip(range(len(whole.parts), 0, -1), whole.parts, strict=True):
+        now = whole.deadline.clock()
+        part = replace(
+            whole,
+            ask=replace(whole.ask, question=question, db=database, run=False, ask=False),
+            deadline=replace(whole.deadline, at=now + (whole.deadline.at - now) / left),
+            routes=(),
+            refusal=None,
+            parts=(),
+        )
+        done.append(await run(part, tools, stages))
+        whole = replace(whole, trace=done[-1].trace, timings=done[-1].timings, usage=done[-1].usage)
+    first = [
+        each for state in done for each in ((state.verified,) if state.verified else state.candidates)[:1]
+    ]
+    if len(first) < len(done) or whole.refusal is None:
+        return replace(whole, parts=())
+    told = [whole.refusal.words, *[""] * (len(first) - 1)]
+    return replace(
+        whole,
+        refusal=None,
+        routes=tuple(route for state in done for route in state.routes),
+        candidates=tuple(
+            replace(
+                each,
+                explanation="; ".join(filter(None, [said, f"\u201c{question}\u201d: {each.explanation}"])),
+            )
+            for said, each, (_, question) in zip(told, first, whole.parts, strict=True)
+        ),
+        doubtful=any(state.doubtful for state in done),
+        late=any(state.late for state in done),
+    )

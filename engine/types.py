@@ -293,6 +293,7 @@ class Topic(StrEnum):
     PROMPT = "prompt"
     HISTORY = "history"
     FORGET = "forget"
+    HELP = "help"
 
 
 TOPIC_COLUMNS: dict[Topic, tuple[tuple[str, str], ...]] = {
@@ -308,6 +309,7 @@ TOPIC_COLUMNS: dict[Topic, tuple[tuple[str, str], ...]] = {
         ("verdict", "text"),
     ),
     Topic.FORGET: (("forgotten", "int4"),),
+    Topic.HELP: (("command", "text"), ("description", "text")),
 }
 """Topic → (name, PostgreSQL type) of its columns: fixed, so that Describe needs no engine."""
 
@@ -316,7 +318,8 @@ TOPIC_COLUMNS: dict[Topic, tuple[tuple[str, str], ...]] = {
 class TopicRequest:
     """A topic of an answer, or of the asker's questions. Answered by `RowSet`.
 
-    `qid` None means all of the asker's (HISTORY, FORGET). `n`: a row (EXPLAIN), or rows at most (HISTORY).
+    `qid` None means all of the asker's (HISTORY, FORGET), or none (HELP, whose rows are questions to ask).
+    `n`: a row (EXPLAIN), or rows at most (HISTORY).
     """
 
     asker: Asker

@@ -62,7 +62,7 @@ def _options(state: State, question: ClarifyingQuestion, qid: str) -> tuple[Answ
                 database=databases.pop() if len(databases) == 1 else None,
                 confidence=round(sum(member.confidence for member in members), 3) if members else None,
                 sql=None,
-                explanation=f"{question.words} {option_text(question, option)}",
+                explanation=f"{question.words} {option_text(option)}",
                 next=f"NL ANSWER {number} OF '{qid}'",
                 qid=qid,
             )

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import astuple
 
 from engine.api.question_store import Questions, find_row
-from engine.errors import InternalError
-from engine.types import BECOMES, AnswerRow, Cell, RowSet, Topic, TopicRequest, TraceLine
+from engine.core.tools import Tools
+from engine.dialogue.description import in_parts
+from engine.errors import InternalError, NLError
+from engine.stages.route import readable_views
+from engine.types import BECOMES, AnswerRow, Asker, Cell, RowSet, Topic, TopicRequest, TraceLine
+from engine.understanding.data_answers import askable
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.naming import quote_ident
 
 HISTORY_ROWS = 20
 """Lines of `NL HISTORY` where the asker names no number."""
@@ -14,7 +21,7 @@ HISTORY_ROWS = 20
 MAX_HISTORY_ROWS = 1000
 
 
-async def introspect(request: TopicRequest, questions: Questions) -> RowSet:
+async def introspect(request: TopicRequest, questions: Questions, tools: Tools) -> RowSet:
     """The rows of `request.topic`.
 
     Raises `UnknownQuestionError` where the question is not the asker's, `InvalidSettingError` where it has no row `n`.
@@ -27,9 +34,26 @@ async def introspect(request: TopicRequest, questions: Questions) -> RowSet:
             return RowSet(tuple(astuple(line) for line in lines))
         case Topic.FORGET:
             return RowSet(((await questions.forget(user, request.qid),),))
+        case Topic.HELP:
+            return RowSet(await _proposed(request.asker, tools))
     if request.qid is None:
         raise InternalError(f"{request.topic} was asked without a question")
     return await _about(request, request.qid, questions)
+
+
+async def _proposed(asker: Asker, tools: Tools) -> tuple[tuple[Cell, ...], ...]:
+    """Questions that can be asked here, each with its database; none where nothing can be read."""
+    try:
+        views, _ = await readable_views(asker, tools, await tools.catalog.entries())
+    except (NLError, StoreUnavailableError):
+        return ()
+    here = sorted(views, key=lambda view: view[0].dbname != asker.dbname)[:1]
+    found = [(view[0], await asyncio.to_thread(askable, view[1].restricted_to(view[2]))) for view in here]
+    return tuple(
+        (f"NL (db {quote_ident(database.name)}): $${text}$$", "a question that can be asked here")
+        for database, texts in found
+        for text in texts
+    )
 
 
 async def _about(request: TopicRequest, qid: str, questions: Questions) -> RowSet:
@@ -62,6 +86,7 @@ def _in_words(row: AnswerRow, trace: tuple[TraceLine, ...]) -> tuple[tuple[Cell,
         ("kind", row.kind.value),
         ("database", row.database),
         ("confidence", None if row.confidence is None else f"{row.confidence:.3f} on a scale from 0 to 1"),
+        *(in_parts(row.sql) if row.sql is not None else ()),
         ("statement", row.sql),
     ]
     made = (line for line in trace if row.sql and line.detail == row.sql)

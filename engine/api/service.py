@@ -253,7 +253,7 @@ class Service:
 
     async def topic(self, request: TopicRequest) -> RowSet:
         """The rows of a topic. Raises as `introspect`."""
-        return await introspection.introspect(request, self._questions)
+        return await introspection.introspect(request, self._questions, self._tools)
 
     async def show(self, request: ShowRequest) -> AskReply:
         """The stored answer, or one row of it."""

@@ -55,8 +55,10 @@ class State:
     `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
     `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
     `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
-    `refusal`: why there will be no statement; the stages after the one that sets it are skipped. `today`: in UTC, the
-    day on which it is asked.
+    `from_catalog`: the question is about the data itself, and these are its answer (answer_from_catalog).
+    `refusal`: why there will be no statement; the stages after the one that sets it are skipped. `parts`: databases
+    with the question that each answers, of a question over two of them (divide). `today`: in UTC, the day on which it
+    is asked.
     """
 
     ask: AskRequest
@@ -75,14 +77,16 @@ class State:
     considered: tuple[Candidate, ...] = ()
     translation: str | None = None
     doubtful: bool = False
+    from_catalog: bool = False
     late: bool = False
     refusal: Refusal | None = None
+    parts: tuple[tuple[str, str], ...] = ()
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
 
     @property
     def settled(self) -> bool:
-        """Whether the answer is known: none, or a question back."""
-        return self.refusal is not None or self.dialogue.pending is not None
+        """Whether the answer is known: none, a question back, or by the catalog."""
+        return self.refusal is not None or self.dialogue.pending is not None or self.from_catalog
 
     def out_of_time(self, stage: str) -> State:
         """A copy in which `stage` did not come to its end."""

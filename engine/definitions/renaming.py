@@ -19,12 +19,13 @@ from pglast import ast
 from engine.definitions.statement import DefinitionError, statement_of
 from engine.errors import UnsafeSQLError
 from engine.guard.analyse import UnreadableError, analyse
+from engine.learning.parameters import parameters
 from engine.printing.trees import nodes
 from engine.prompting.known_text import one_line
 from engine.sql.binder import bind
 from engine.sql.bound_query import Bound, Cell, Star
 from engine.sql.resolution import resolve
-from schema_catalog.definitions import DefinitionStore, Element, State, Stored, Verdict
+from schema_catalog.definitions import DefinitionStore, Element, State, Stored, Verdict, VerifiedQuery
 from schema_catalog.drift import Rename
 from schema_catalog.drift_store import AcceptedRename, DriftStore
 from schema_catalog.naming import quote_ident
@@ -82,6 +83,8 @@ def renamed_text(stored: Stored, rename: Rename, snapshot: Snapshot, proposed: I
         after = _with_old_name(after, each)
     before = _with_old_name(after, rename)
     definition = stored.definition
+    if isinstance(definition, VerifiedQuery) and parameters(definition.question):
+        raise DefinitionError("it has parameters: verify it anew")
     statement = statement_of(definition)
     body = analyse(statement).body
     bound = bind(body, before)

@@ -12,6 +12,7 @@ from pglast import ast, enums
 
 from engine.guard import BUILT_IN, Analysis, Refused, Rules, check
 from engine.guard.analyse import Name, UnreadableError, analyse
+from engine.learning.parameters import ParameterError, filled, parameters
 from engine.printing.trees import nodes
 from engine.prompting.known_text import one_line
 from schema_catalog.definitions import Definition, Join, VerifiedQuery
@@ -31,7 +32,14 @@ def statement_of(definition: Definition) -> str:
     if isinstance(definition, Join):
         return _join(definition)
     if isinstance(definition, VerifiedQuery):
-        return definition.sql
+        try:
+            return (
+                filled(definition.sql, named)
+                if (named := parameters(definition.question))
+                else definition.sql
+            )
+        except ParameterError as problem:
+            raise DefinitionError(str(problem)) from problem
     return _selected(definition.definition)
 
 

@@ -98,10 +98,18 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads the expressions of one statement. `named`: what its outputs' aliases stand for."""
+    """Reads the expressions of one statement. `named`: what its outputs' aliases stand for.
+
+    `whole`: a query inside is told with its tables and conditions; else those are facts of their own.
+    """
 
     scopes: Scopes | None
     named: Mapping[str, exp.Expr]
+    whole: bool = False
+
+    def words(self, node: exp.Expr) -> str:
+        """An expression as one text."""
+        return " ".join(map(str, self.parts(node)))
 
     def parts(self, node: exp.Expr, *, negated: bool = False) -> tuple[Part, ...]:
         """The parts of an expression, words beside each other as one."""
@@ -157,7 +165,7 @@ class Reader:
         query = node.args.get("query")
         if query is not None:
             inside, outside = self.parts(query), self.parts(node.this)
-            yield from ("one of those",) if inside == outside else ("among", *inside)
+            yield from ("one of those",) if inside == outside and not self.whole else ("among", *inside)
         elif all(isinstance(each, exp.Literal) for each in node.expressions):
             quoted = node.expressions[0].is_string
             mark = "' or '" if quoted else " or "
@@ -175,6 +183,9 @@ class Reader:
         elif isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
             yield Literal(f"-{node.this.name}", quoted=False)
         elif kind in AGGREGATES:
+            if (counted := _counts(node)) is not None:
+                yield from ["number of rows where", *self._parts(counted)]
+                return
             yield AGGREGATES[kind]
             yield from self._counted(node.this)
             yield from ["values"] * (isinstance(node, exp.Count) and not isinstance(node.this, exp.Star))
@@ -205,12 +216,22 @@ class Reader:
             yield f"{node.this.name.lower()} of"
             yield from self._parts(node.expression)
         elif isinstance(node, exp.Case):
-            yield "a choice by"
-            yield from self._listed(list(node.find_all(exp.Column)))
+            yield from self._choice(node)
         else:
             yield from self._other(node)
 
+    def _choice(self, node: exp.Case) -> Iterator[Part]:
+        for each in node.args["ifs"]:
+            yield from [*self._parts(each.args["true"]), "if"]
+            yield from [*self._parts(node.this), "is"] if node.this is not None else ()
+            yield from [*self._parts(each.this), "otherwise"]
+        yield from self._parts(node.args.get("default") or exp.Null())
+
     def _modified(self, node: exp.Filter | exp.Ordered | exp.Window) -> Iterator[Part]:
+        running = (
+            isinstance(node, exp.Window) and isinstance(node.this, exp.AggFunc) and node.args.get("order")
+        )
+        yield from ["running"] * bool(running and type(node.this) in AGGREGATES)
         yield from self._parts(node.this)
         if isinstance(node, exp.Filter):
             yield from ["if", *self._parts(node.expression.this)]
@@ -251,6 +272,14 @@ class Reader:
         tables = [part for part in inner.find_all(exp.Table) if part.parent_select is inner]
         if not isinstance(inner, exp.Select) or isinstance(node.parent, exp.Exists):
             yield " and ".join(name_words(each.name) for each in tables)
+        elif self.whole and tables:
+            yield f"from {' with '.join(name_words(each.name) for each in tables)}"
+        if self.whole and (where := inner.args.get("where")) is not None:
+            each_of = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
+            for place, each in enumerate(filter(_says_something, each_of)):
+                yield from ["and" if place else "where", *self._parts(each)]
+        if self.whole and (group := inner.args.get("group")) is not None:
+            yield from ["for each", *self._listed(group.expressions)]
 
     def _column(self, column: exp.Column) -> Iterator[Part]:
         read = self.scopes.reading(column) if self.scopes is not None else None
@@ -262,6 +291,26 @@ class Reader:
             yield from self._parts(self.named[column.name])
         else:
             yield name_words(column.name)
+
+
+def _counts(node: exp.Expr) -> exp.Expr | None:
+    """The condition of the rows that `SUM(CASE WHEN … THEN 1 ELSE 0 END)` counts; None of anything else."""
+    choice = node.this.unnest() if isinstance(node, exp.Sum) else None
+    if not isinstance(choice, exp.Case) or choice.this is not None or len(choice.args["ifs"]) != 1:
+        return None
+    (only,), default = choice.args["ifs"], choice.args.get("default")
+    ones = only.args["true"].name == "1" and (default is None or default.name == "0")
+    found: exp.Expr = only.this
+    return found if ones else None
+
+
+def _says_something(condition: exp.Expr) -> bool:
+    """Whether it is more than how rows of two queries belong together."""
+    return not (
+        isinstance(condition, exp.EQ)
+        and isinstance(condition.this, exp.Column)
+        and isinstance(condition.expression, exp.Column)
+    )
 
 
 def _cuts_by_pattern(node: exp.Expr) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.core.candidate import Candidate
 from engine.core.elements import Entity, SchemaLinks
@@ -26,6 +26,8 @@ from engine.dialogue.wording import Asked, ambiguity, option_words, wording_of
 from engine.errors import InvalidSettingError, StaleDialogueError, SyntaxProblemError, UnsupportedError
 from engine.text.tokens import question_words
 from schema_catalog.types import ColumnKey, Snapshot
+
+Rows = tuple[tuple[tuple[str | None, ...], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,10 @@ def best_proposal(
     for difference in (*differences(said), *beyond):
         weighed = believed(difference, probability, evidence)
         worth.append((errors(difference, weighed), difference, offered(difference, weighed)))
-    for its, difference, readings in sorted(worth, key=lambda one: -one[0].gain):
+    for its, difference, meant in sorted(worth, key=lambda one: -one[0].gain):
+        readings = _apart(meant, candidates)
+        if len(readings) < 2:  # noqa: PLR2004 - nothing to choose
+            continue
         made = asking.question(difference, readings)
         useful = its.gain > 0 or difference not in beyond
         if made is not None and useful and not asked_before(made, turns):
@@ -75,13 +80,47 @@ def best_proposal(
     return None
 
 
+def _apart(readings: Sequence[Reading], candidates: Sequence[Candidate]) -> tuple[Reading, ...]:
+    """The readings that show other rows than one before them, each without what passes over a word of the asker's.
+
+    Who chooses among columns has not taken back what they ruled out; where nothing keeps it, it is left to them.
+    """
+    kept: list[Reading] = []
+    heard = any(not candidates[each].unsaid for reading in readings for each in reading.members)
+    for reading in readings:
+        members = tuple(each for each in reading.members if not (heard and candidates[each].unsaid))
+        if reading.members and not members:
+            continue
+        rows = _whole(candidates, members)
+        twin = next(
+            (place for place, each in enumerate(kept) if rows and rows == _whole(candidates, each.members)),
+            None,
+        )
+        if twin is None:
+            kept.append(replace(reading, members=members))
+        else:
+            both, elements = (*kept[twin].members, *members), kept[twin].elements & reading.elements
+            kept[twin] = replace(kept[twin], members=both, elements=elements)
+    return tuple(kept)
+
+
+def _whole(candidates: Sequence[Candidate], members: Sequence[int]) -> Rows | None:
+    """The rows of the likeliest of `members`, where its preview shows all of them."""
+    first = max(members, key=lambda each: candidates[each].confidence, default=None)
+    preview = None if first is None else candidates[first].preview
+    return None if preview is None or preview.more else (preview.rows,)
+
+
 OFFERED = 3
 """Meanings that a question back offers at most."""
 
 
 def by_meanings(candidates: Sequence[Candidate], turns: Sequence[Turn]) -> Proposal | None:
     """The question which of the given meanings is meant; None for one, two that read alike, or if asked before."""
-    offered = candidates[:OFFERED]
+    shown: dict[object, Candidate] = {}
+    for place, each in enumerate(candidates):
+        shown.setdefault(_whole(candidates, (place,)) or place, each)
+    offered = list(shown.values())[:OFFERED]
     if len(offered) < 2 or len({each.meaning.casefold() for each in offered}) < len(offered):  # noqa: PLR2004 - none to choose
         return None
     options = tuple(
@@ -94,7 +133,7 @@ def by_meanings(candidates: Sequence[Candidate], turns: Sequence[Turn]) -> Propo
     if asked_before(question, turns):
         return None
     first, some = candidates[0].confidence, sum(each.confidence for each in offered)
-    groups = tuple((place,) for place in range(len(offered)))
+    groups = tuple((candidates.index(each),) for each in offered)
     return Proposal(question, Parting(groups), Errors(1 - first, 1 - some), 0.0)
 
 

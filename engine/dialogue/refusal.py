@@ -31,6 +31,8 @@ class RefusalReason(StrEnum):
     """Nothing stands for a phrase, or a value that is compared with does not occur."""
     NO_STATEMENT = "no statement"
     """None stood every check."""
+    TWO_DATABASES = "two databases"
+    """No database holds all that is asked about, and two have a part each."""
     LANGUAGE = "language"
     """The question could not be put into English."""
 
@@ -98,6 +100,19 @@ def nothing_near() -> Refusal:
         (
             "Name what you look for as its tables and columns do, or the database with NL (db …)",
             "A DBA can register the database that holds it: pgparley catalog add",
+        ),
+    )
+
+
+def two_databases(parts: Sequence[tuple[Sequence[str], str]]) -> Refusal:
+    """The refusal of a question over two databases. `parts`: words of the question with the database that has them."""
+    where = [f"\u201c{' '.join(words)}\u201d is in {database} alone" for words, database in parts]
+    return Refusal(
+        RefusalReason.TWO_DATABASES,
+        f"{spoken(where, 'and')}; a statement reads one database",
+        (
+            "Ask about each by itself",
+            "A DBA can declare the one's tables as foreign tables in the other: CREATE FOREIGN TABLE (postgres_fdw)",
         ),
     )
 

@@ -11,7 +11,7 @@ from engine.core.elements import WHOLE_TABLE, Entity
 from engine.dialogue.differences import COLUMN_MARK, LITERAL_MARK, Aspect, Difference, Reading
 from engine.dialogue.expressions import Part
 from engine.dialogue.facts import Fact, Matter
-from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Option
+from engine.dialogue.types import Ambiguity, Option
 from engine.linking.element_text import name_words
 from engine.linking.spans import entities
 from engine.text.tokens import identifier_words
@@ -279,16 +279,15 @@ def ambiguity(difference: Difference) -> Ambiguity:
     return _KINDS[difference.matter]
 
 
-def option_text(question: ClarifyingQuestion, option: Option) -> str:
-    """An option, at most `TEXT_LENGTH` characters, with its likeliest statement's first rows where options' differ."""
+def option_text(option: Option) -> str:
+    """An option, at most `TEXT_LENGTH` characters, with its likeliest statement's first rows."""
     preview = option.preview
-    same = all(each.preview == preview for each in question.options)
-    if same or preview is None or not preview.rows:
+    if preview is None:
         return _cut(option.words, TEXT_LENGTH)
     rows = [", ".join(_cell(cell) for cell in row) for row in preview.rows[:_ROWS]]
     if preview.more or len(preview.rows) > _ROWS:
         rows.append("…")
-    return _cut(f"{option.words}: {' · '.join(rows)}", TEXT_LENGTH)
+    return _cut(f"{option.words}: {' · '.join(rows) or 'no rows'}", TEXT_LENGTH)
 
 
 def _cell(cell: str | None) -> str:

@@ -38,6 +38,7 @@ from engine.evaluation.types import (
     VerifiedQuery,
     VerifiedRequest,
 )
+from engine.learning.parameters import parameters
 from engine.learning.store import normal_form
 from engine.learning.types import AskerFeedback, ExampleKind
 from engine.settings import Limits
@@ -182,7 +183,7 @@ class Evaluating:
                 found += [
                     VerifiedQuery(each.question, database.name, each.sql)
                     for each in known.lessons
-                    if each.kind is ExampleKind.VERIFIED
+                    if each.kind is ExampleKind.VERIFIED and not parameters(each.question)
                 ]
         except StoreUnavailableError as problem:
             raise _no_store() from problem

@@ -76,7 +76,8 @@ class Learner:
             return
         ask = stored.request
         snapshot = await self._readable(database, asker)
-        if snapshot is None:
+        # What the catalog says is no statement over data: it would be an answer of yesterday.
+        if snapshot is None or not (await asyncio.to_thread(resolve, sql, snapshot)).tables:
             return
         others = [
             row.sql

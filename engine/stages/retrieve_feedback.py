@@ -19,6 +19,7 @@ from engine.core.ports import Encoder
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.description import describe
+from engine.learning.parameters import filled, given, parameters
 from engine.learning.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.learning.preferences import preferences
 from engine.learning.store import normal_form
@@ -112,7 +113,8 @@ def _examples(
     newest: dict[str, Lesson] = {}
     # The asker's own go before others', newer before older.
     for lesson in sorted(feedback.lessons, key=lambda each: not each.own):
-        if lesson.kind is not ExampleKind.REJECTED and not _repeats(question, lesson):
+        told = lesson.kind is not ExampleKind.REJECTED and not parameters(lesson.question)
+        if told and not _repeats(question, lesson):
             newest.setdefault(lesson.key, lesson)
     lessons = list(newest.values())
     if not lessons or not tools.learning.examples:
@@ -173,7 +175,36 @@ async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], to
             return replace(state, verified=verified, calls=0).noted(
                 TraceLine("retrieve_feedback", "answered before", outcome.sql)
             )
+    return await _with_parameters(state, feedback_by_route, tools)
+
+
+async def _with_parameters(state: State, feedback_by_route: Sequence[AskerFeedback], tools: Tools) -> State:
+    """As `_verified`, by a verified query whose parameters the question fills in."""
+    for route, feedback in zip(state.routes, feedback_by_route, strict=True):
+        found = await asyncio.to_thread(_filled, state.ask.question, route, feedback, tools.encoder)
+        for _, sql, lesson, values in found[:TRIED]:
+            outcome = await check_candidate(Candidate(route.database.name, sql), route, state, tools)
+            if isinstance(outcome, Candidate) and outcome.sql not in route.learned.refused:
+                said = ", ".join(f"{name} {value}" for name, value in values.items())
+                words = (
+                    f"{describe(outcome.sql)}; filled in: {said}; verified for \u201c{lesson.question}\u201d"
+                )
+                line = TraceLine("retrieve_feedback", "parameters filled in", said)
+                return replace(state, verified=replace(outcome, explanation=words), calls=0).noted(line)
     return state
+
+
+def _filled(
+    question: str, route: Route, feedback: AskerFeedback, encoder: Encoder
+) -> list[tuple[float, str, Lesson, dict[str, str]]]:
+    """(likeness, statement, verified query, values) of those that the question fills in, the likest first."""
+    found = []
+    for lesson in feedback.lessons:
+        named = parameters(lesson.question) if lesson.kind is ExampleKind.VERIFIED else ()
+        match = given(question, lesson.question, route.values, encoder) if named else None
+        if match is not None:
+            found.append((match[1], filled(lesson.sql, named, match[0]), lesson, match[0]))
+    return sorted(found, key=lambda each: -each[0])
 
 
 def _whose(lesson: Lesson) -> str:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from engine.core.ports import Match, StatementError
@@ -55,25 +56,34 @@ async def route(state: State, tools: Tools) -> State:
     Raises `NoRouteError` (NL003) where nothing is registered, `ask.db` is unknown, or the asker may read
     nothing; `ModelUnavailableError` (58000) where the catalog does not answer; `CancelledError` (57014).
     """
+    async with _in_time(state):
+        wanted, unreachable = await askable_views(state, tools)
+        matches = await asyncio.to_thread(
+            tools.router.rank,
+            state.ask.question,
+            [(snapshot, readable) for _, snapshot, readable in wanted],
+        )
+    if unreachable:
+        state = state.noted(TraceLine("route", "unreachable", f"{unreachable} databases did not answer"))
+    return _routed(state, [view[0] for view in wanted], matches)
+
+
+@asynccontextmanager
+async def _in_time(state: State) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(state.deadline.remaining()):
-            entries = await _entries(tools)
-            views, unreachable = await readable_views(state.ask.asker, tools, entries)
-            wanted = _wanted(state, views)
-            matches = await asyncio.to_thread(
-                tools.router.rank,
-                state.ask.question,
-                [(snapshot, readable) for _, snapshot, readable in wanted],
-            )
+            yield
     except TimeoutError:
         raise CancelledError(
             "the question ran out of time while looking for a database", hint="Raise nl.timeout."
         ) from None
-    if unreachable:
-        state = state.noted(
-            TraceLine("route", "unreachable", f"{unreachable} of {len(entries)} databases did not answer")
-        )
-    return _routed(state, [view[0] for view in wanted], matches)
+
+
+async def askable_views(state: State, tools: Tools) -> tuple[list[View], int]:
+    """What the asker may read of those that may answer, and how many databases did not say; raises as `route`."""
+    async with _in_time(state):
+        views, unreachable = await readable_views(state.ask.asker, tools, await _entries(tools))
+    return _wanted(state, views), unreachable
 
 
 async def _entries(tools: Tools) -> Sequence[Entry]:

@@ -61,7 +61,7 @@ LETTERS = 3
 STEM = 5
 """Letters of a word that is judged, and of a beginning that two words share, at least."""
 
-_GENERAL = LABEL_WORDS | frozenset(
+GENERAL = LABEL_WORDS | frozenset(
     """
     able accordingly across actually along alphabetical alphabetically already alphabetic amongst appear
     appearing appears ascending associated available averaged become begin beginning beginnings belong
@@ -135,7 +135,7 @@ def _open_words(question: str, route: Route) -> Iterator[tuple[str, str]]:
     for phrase in entities(question):
         for word in phrase.split():
             folded = identifier_words(word)
-            if len(word) < LETTERS or word in _GENERAL or word in named or stored.issuperset(folded):
+            if len(word) < LETTERS or word in GENERAL or word in named or stored.issuperset(folded):
                 continue
             if not any(alike(part, known) for part in folded for known in spoken):
                 yield word, phrase

@@ -35,6 +35,7 @@ from proxy.protocol import codec, notices, replacement_sql
 from proxy.protocol.commands import EngineReply
 from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
+from proxy.protocol.nl.grammar import COMMANDS
 from proxy.protocol.nl.settings import OutputMode
 from proxy.protocol.nl.statements import (
     AnswerOption,
@@ -236,6 +237,10 @@ class Conversation:
         else:
             request = TopicRequest(self._asker, statement.topic, None, statement.n)
         reply = yield from _consult(request)
+        if statement.topic is Topic.HELP:
+            # What can be said is known without the engine, which knows what can be asked here.
+            questions = reply.rows if isinstance(reply, RowSet) else ()
+            reply = RowSet((*COMMANDS, *questions))
         table = _as(RowSet, reply)
         if statement.topic is Topic.FORGET and request.qid in (None, self.last_qid):
             self.last_qid, self._after, self._unanswered = None, None, False

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 
 from engine.types import ANSWER_COLUMNS, AnswerRow, Cell, Chosen
 from proxy.protocol.lexer import dollar_quoted, quoted_name
-from proxy.protocol.nl.grammar import COMMANDS
 
 ERROR_TOKEN = "pgparley_error_"  # noqa: S105 - a marker, no secret
 TEXT_OID = 25
@@ -91,12 +90,6 @@ def _type(name: str) -> str:
     if not _TYPE_NAME.fullmatch(name):
         return "pg_catalog.text"
     return name if _FIRST_WORD.split(name)[0] in _WORDED else f"pg_catalog.{name}"
-
-
-def help_query() -> str:
-    """`NL HELP`: columns `command` and `description`, both text."""
-    lines = ", ".join(f"({dollar_quoted(form)}, {dollar_quoted(effect)})" for form, effect in COMMANDS)
-    return f'SELECT * FROM (VALUES {lines}) AS help("command", "description")'  # noqa: S608 - constants
 
 
 def refused_query(token: str) -> str:

@@ -30,7 +30,6 @@ from proxy.protocol.nl.statements import (
     Examination,
     Finding,
     FollowUp,
-    Help,
     NLCall,
     NLQuestion,
     Parameter,
@@ -150,9 +149,6 @@ class Translator:
                 self._unanswered(content)
                 self.conversation.statement_kinds.append("refused")
                 raise ReportedError(content)
-            case Help():
-                self.conversation.statement_kinds.append("help")
-                return _Replacement(replacement_sql.help_query())
             case NLQuestion():
                 outcome = yield from self.conversation.run(RunQuestion(content), context)
                 return _run_replacement(outcome, context)

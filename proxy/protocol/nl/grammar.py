@@ -27,7 +27,6 @@ from proxy.protocol.nl.statements import (
     AnswerTopic,
     Choose,
     Correct,
-    Help,
     HistoryTopic,
     More,
     NLStatement,
@@ -61,7 +60,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("NL SHOWPROMPT [OF 'qid']", "show what the language model was sent"),
     ("NL HISTORY [n]", "list your last n questions (20)"),
     ("NL FORGET [ALL | OF 'qid']", "delete an answer, or all of yours"),
-    ("NL HELP", "show this list"),
+    ("NL HELP", "show this list, and questions that can be asked here"),
     ("SET nl.k = 5", "set an option for the session: " + ", ".join(f"nl.{name}" for name in OPTION_NAMES)),
 )
 """(statement, what it does) as `NL HELP` shows them."""
@@ -179,7 +178,7 @@ class _Rest:
 
 def _help(rest: _Rest) -> NLStatement:
     rest.end("NL HELP")
-    return Help()
+    return HistoryTopic(Topic.HELP)
 
 
 def _show(rest: _Rest) -> NLStatement:

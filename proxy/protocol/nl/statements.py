@@ -100,15 +100,10 @@ class AnswerTopic:
 
 @dataclass(frozen=True, slots=True)
 class HistoryTopic:
-    """`NL HISTORY [n]`, `NL FORGET ALL`: about all of the asker's questions."""
+    """`NL HISTORY [n]`, `NL FORGET ALL`: about all of the asker's questions. `NL HELP`: about none."""
 
     topic: Topic
     n: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Help:
-    """`NL HELP`."""
 
 
 FollowUp = ShowAnswer | More | AnswerOption | AnswerText | RejectAll | Correct
@@ -123,7 +118,7 @@ TableStatement = AnswerTopic | HistoryTopic
 SqlStatement = Choose | ShowPlan
 """Statements that run SQL of the engine's."""
 
-NLStatement = AnswerStatement | TableStatement | SqlStatement | RunQuestion | Help
+NLStatement = AnswerStatement | TableStatement | SqlStatement | RunQuestion
 
 
 @dataclass(frozen=True, slots=True)

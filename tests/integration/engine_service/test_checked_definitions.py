@@ -17,7 +17,7 @@ from engine.core.tools import Tools
 from engine.definitions.checking import check_pending, watch
 from engine.learning.store import LearningStore
 from engine.settings import LearningSettings, Limits
-from engine.types import Asker, AskRequest, RowKind, Topic, TopicRequest
+from engine.types import Asker, AskRequest, ChooseRequest, RowKind, Topic, TopicRequest
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from schema_catalog.foreign_keys import foreign_key_graph
@@ -295,3 +295,25 @@ async def test_definitions_follow_an_accepted_rename_or_say_why_not(
     assert found[0]["sql"] == "SELECT x.maker FROM (SELECT * FROM album) x"
     assert found[0]["state"] == "refused"
     assert found[0]["reason"].startswith("the rename of public.album.maker could not be written into it: ")
+
+
+async def test_a_verified_query_with_parameters_answers_what_fills_them_in(
+    pool: Any, tools: Tools, model: ScriptedLLM, music: Any
+) -> None:
+    verify = "SELECT nl_catalog.verify('music', 'stage names of {singer: text} above {age: int}', $1)"
+    sql = "SELECT stage_name FROM singer WHERE name = {singer} AND age > {age}"
+    await pool.execute(verify, "SELECT {singer} || name FROM singer")
+    assert await checked(pool, tools) == [("refused", "the parameter age stands nowhere in it as a value")]
+    await pool.execute(verify, sql)
+    assert await checked(pool, tools) == [("checked", None)]
+    memory = LearningStore(pool, LearningSettings())
+    service = Service(replace(tools, memory=memory), Questions(pool, 600.0), Limits(k=2, calls=4))
+    reply = await service.ask(AskRequest(ANA, "What are the stage names of Joe above 30?"))
+    (row,) = reply.rows
+    assert (row.kind, row.confidence) == (RowKind.VERIFIED, None)
+    assert "filled in: singer Joe, age 30" in row.explanation
+    assert (model.prompts, reply.usage.calls) == ([], 0)
+    assert (await service.choose(ChooseRequest(ANA, reply.qid, 1))).rows == (("J",),)
+    other = await service.ask(AskRequest(ANA, "What are the family names of Joe above 30?"))
+    assert other.rows[0].kind is not RowKind.VERIFIED
+    assert "{singer" not in str(model.prompts), "it is no example: it holds no values"

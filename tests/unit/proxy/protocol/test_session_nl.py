@@ -10,6 +10,7 @@ from engine.types import (
     Asker,
     AskRequest,
     ErrorReply,
+    RowSet,
 )
 from proxy.protocol import codec
 from proxy.protocol.commands import AbortConsult, StatementFailed, StatementSeen
@@ -90,10 +91,18 @@ def test_rollback_under_way_may_have_ended_the_failed_transaction(session: Any, 
     assert [request.question for request in session.consulted] == ["x"]
 
 
-def test_help_needs_no_engine(session: Any, say: Any) -> None:
+def test_help_ends_with_what_can_be_asked_here(session: Any, say: Any) -> None:
     session.client(say.query("NL HELP"))
-    assert session.consulted == []
-    assert text_of(session.to_server).endswith('AS help("command", "description")')
+    session.engine(RowSet((("NL: $$how many orders?$$", "a question"),)))
+    shown = text_of(session.to_server)
+    assert 0 < shown.index("NL CHOOSE n [OF 'qid']") < shown.index("how many orders?")
+
+
+def test_without_the_engine_help_is_the_list_of_statements(session: Any, say: Any) -> None:
+    session.client(say.query("NL HELP"))
+    session.engine(ErrorReply("58000", "the engine does not answer"))
+    assert "NL CHOOSE n [OF 'qid']" in text_of(session.to_server)
+    assert "58000" not in text_of(session.to_server)
 
 
 def test_cancel_of_the_wait(session: Any, say: Any) -> None:

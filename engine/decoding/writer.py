@@ -54,6 +54,10 @@ OTHER_TOKENS = 20
 """Tokens with their probabilities that the model gives for each that it wrote."""
 
 
+_SURELY = 2.0
+"""How near a column is that holds a value of the question: a cosine and a probability are no more together."""
+
+
 class Writer:
     """One route's model calls.
 
@@ -64,7 +68,7 @@ class Writer:
         self.route = route
         self._state = state
         self._tools = tools
-        self._text, self.shown = schema_text(route.snapshot, route.tables)
+        self._text, self.shown = schema_text(route.snapshot, route.tables, _nearness(route))
         self.root: Mask = frozenset().union(*map(forbidden, state.dialogue.turns))
         self._unlikely = self._never_meant() if tools.generation.links else frozenset[ColumnKey]()
         self._tokens = ANSWER_TOKENS
@@ -143,6 +147,18 @@ class Writer:
         answers = filter(None, map(chosen, self._state.dialogue.turns))
         wanted = {element for option in answers for element in option.elements}
         return unlikely(self.route.links, self.shown, wanted.union(known), least)
+
+
+def _nearness(route: Route) -> dict[ColumnKey, float]:
+    """Of each column: to the phrases of the question, and surely of those that it or a linker names."""
+    near: dict[ColumnKey, float] = {}
+    for entity in route.entities:
+        for key, cosine in entity.similarities.items():
+            near[key] = max(cosine, near.get(key, -1.0))
+    chances = {} if route.links is None else route.links.probabilities
+    for key, chance in chances.items():
+        near[key] = near.get(key, 0.0) + chance
+    return near | {link.column: _SURELY for link in route.values}
 
 
 def without(snapshot: Snapshot, mask: Mask) -> Snapshot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import NoLinker, Tools
 from engine.errors import NLError
+from engine.linking.closest_part import closest_part, is_large
 from engine.linking.element_text import linked
 from engine.linking.labels import label_links, label_lists
 from engine.linking.legends import coded_links
@@ -35,6 +37,7 @@ async def link(state: State, tools: Tools) -> State:
 
     Raises `CancelledError` (57014).
     """
+    state = replace(state, routes=tuple([await _of_part(route, state, tools) for route in state.routes]))
     texts = entities(state.ask.question)
     linked_entities = [
         await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes
@@ -61,6 +64,19 @@ async def link(state: State, tools: Tools) -> State:
     lines = [line for _, found in outcomes for line in found]
     linked_lines = [line for route in routes for line in (*_term_lines(route), *_linked_lines(route))]
     return replace(state, routes=tuple(route for route, _ in outcomes)).noted(*best, *linked_lines, *lines)
+
+
+async def _of_part(route: Route, state: State, tools: Tools) -> Route:
+    """The route over the part of its schema that is near to the question, where it is a large one."""
+    if not is_large(route.snapshot):
+        return route
+    terms = named_terms(state.ask.question, route.snapshot)
+    keys = [element[:2] for term in terms for element in elements_of(term)]
+    with contextlib.suppress(NLError, StatementError, StoreUnavailableError):
+        links = await tools.values.links(state.ask.question, route, tools.upstream)
+        keys += [link.column[:2] for link in links if link.similarity >= 1]
+    state.deadline.remaining()
+    return await asyncio.to_thread(closest_part, route, keys)
 
 
 async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:

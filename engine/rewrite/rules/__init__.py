@@ -16,6 +16,7 @@ from engine.rewrite.rules import (
     references,
     repetition,
     sums,
+    uncounted,
     unknown_values,
 )
 
@@ -40,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
     Rule("said_value", 1, RuleKind.READING, literals.said_value),
     Rule("said_flag", 1, RuleKind.READING, flags.said_flag),
+    Rule("leave_out_uncounted", 1, RuleKind.READING, uncounted.leave_out_uncounted),
     Rule("text_by_day", 1, RuleKind.READING, contents.text_as_day),
     Rule("whole_period", 1, RuleKind.READING, periods.whole_period),
     Rule("said_period", 1, RuleKind.READING, coverage.said_period, by_facts=True),
@@ -58,6 +60,7 @@ RULES: tuple[Rule, ...] = (
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
     Rule("counts_each_once", 1, RuleKind.BESIDE, grain.counts_each_once, by_facts=True),
     Rule("group_by_key", 1, RuleKind.BESIDE, grain.group_by_key, by_facts=True),
+    Rule("count_all_rows", 1, RuleKind.BESIDE, uncounted.count_all_rows),
     Rule("list_without_null", 1, RuleKind.BESIDE, unknown_values.list_without_null, by_facts=True),
     Rule("unknown_as_other", 1, RuleKind.BESIDE, unknown_values.unknown_as_other, by_facts=True),
     Rule("literal_in_any_case", 1, RuleKind.CORRECTION, literals.literal_in_any_case),

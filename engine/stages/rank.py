@@ -25,6 +25,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt, Ranker, Ranking
@@ -146,7 +148,7 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
     against += [f"says nothing of {named}"] if named else []
     if doubts is not None:
         against = [f"not sure: {', '.join([*against, *doubts]) or 'hardly what you ask'}"]
-    words = "; ".join([*said, *against])
+    words = "; ".join([*said, *against, *_in_rows(candidate, best)])
     if candidate.database != best.database:
         return words
     gained = sorted(".".join(key[1:]) for key in candidate.columns - best.columns)
@@ -154,6 +156,32 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
     if gained and lost:
         return f"{words}; uses {', '.join(gained)} where 1 uses {', '.join(lost)}"
     return words
+
+
+def _in_rows(candidate: Candidate, best: Candidate) -> list[str]:
+    """How many rows a statement finds where the best one, of which it was made or that of it, finds others."""
+    made = [one.changes[-1] for one in (candidate, best) if one.changes]
+    pair = {candidate.sql, best.sql}
+    counts = [_rows_found(each) for each in (candidate, best)]
+    if (
+        None in counts
+        or counts[0] == counts[1]
+        or not any({each.before, each.after} == pair for each in made)
+    ):
+        return []
+    return [f"{counts[0]} rows where 1 finds {counts[1]}"]
+
+
+def _rows_found(candidate: Candidate) -> int | None:
+    """Rows that a statement gives, or that it counts where it does nothing else; None where that is not known."""
+    preview, tree = candidate.preview, parsed(candidate.sql)
+    if preview is None or preview.total is None or not isinstance(tree, exp.Select):
+        return None
+    item = tree.expressions[0].unalias() if len(tree.expressions) == 1 else None
+    if not isinstance(item, exp.Count) or preview.total != 1:
+        return preview.total
+    counted = preview.rows[0][0]
+    return None if counted is None else int(counted)
 
 
 UNSURE = 0.55

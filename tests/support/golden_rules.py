@@ -234,6 +234,14 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
+    "several": Snapshot(
+        "several",
+        ("public",),
+        (
+            _typed(_of("public", "person", "person_id name employed"), employed="daterange"),
+            _typed(_of("public", "article", "article_id title tags"), tags="text[]"),
+        ),
+    ),
     "gone": Snapshot(
         "gone",
         ("public",),

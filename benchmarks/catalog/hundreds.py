@@ -139,9 +139,9 @@ async def measured(options: Options, console: Console) -> dict[str, list[Asked]]
         for arm in ARMS:
             with model_server(place.meter, options.work / "model.log") as server:
                 clock = partial(_processor, server)
-                asked = (next(iter(QUESTIONS)), *QUESTIONS)
+                asked = (next(iter(QUESTIONS)), *[*QUESTIONS][: options.n])
                 rows = [await _asked(place, arm, each, clock) for each in asked][1:]
-            found[arm] = rows[: options.n]
+            found[arm] = rows
             for each in found[arm]:
                 console.print(arm, f"{each.seconds:.1f}", each, markup=False, highlight=False)
         return found

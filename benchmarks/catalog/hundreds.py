@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 
 import asyncpg
-from rich.console import Console
 
 from benchmarks.harness.command import Options
 from benchmarks.harness.machine import cpu_seconds
@@ -123,7 +122,7 @@ class Asked:
     said: str = ""
 
 
-async def measured(options: Options, console: Console) -> dict[str, list[Asked]]:
+async def measured(options: Options) -> dict[str, list[Asked]]:
     """What became of the questions, by the number of tables; a question before the first of each is not counted."""
 
     async def fill(running: Cluster) -> Sequence[Database]:
@@ -142,8 +141,6 @@ async def measured(options: Options, console: Console) -> dict[str, list[Asked]]
                 asked = (next(iter(QUESTIONS)), *[*QUESTIONS][: options.n])
                 rows = [await _asked(place, arm, each, clock) for each in asked][1:]
             found[arm] = rows
-            for each in found[arm]:
-                console.print(arm, f"{each.seconds:.1f}", each, markup=False, highlight=False)
         return found
 
 

@@ -27,6 +27,7 @@ from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar, with_quotes
 from engine.dialogue.question import chosen, forbidden
 from engine.linking.mentions import terms_used
+from engine.linking.source import relevance
 from engine.llm.replies import FENCE, statement
 from engine.prompting.known_text import defined, known_text, today_text
 from engine.prompting.prompts import prompt
@@ -52,10 +53,6 @@ LEAST_LIKELY = 0.2
 
 OTHER_TOKENS = 20
 """Tokens with their probabilities that the model gives for each that it wrote."""
-
-
-_SURELY = 2.0
-"""How near a column is that holds a value of the question: a cosine and a probability are no more together."""
 
 
 class Writer:
@@ -150,15 +147,8 @@ class Writer:
 
 
 def _nearness(route: Route) -> dict[ColumnKey, float]:
-    """Of each column: to the phrases of the question, and surely of those that it or a linker names."""
-    near: dict[ColumnKey, float] = {}
-    for entity in route.entities:
-        for key, cosine in entity.similarities.items():
-            near[key] = max(cosine, near.get(key, -1.0))
-    chances = {} if route.links is None else route.links.probabilities
-    for key, chance in chances.items():
-        near[key] = near.get(key, 0.0) + chance
-    return near | {link.column: _SURELY for link in route.values}
+    """Of each column: to the phrases of the question, and surely of those that hold a value of it."""
+    return relevance(route.entities) | {link.column: 1.0 for link in route.values}
 
 
 def without(snapshot: Snapshot, mask: Mask) -> Snapshot:

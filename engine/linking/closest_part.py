@@ -7,10 +7,12 @@ question says a value. Linking, prompts and rules see no other; which columns of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from engine.core.state import Route
+from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import Snapshot, TableKey, once_per_snapshot
 
 COLUMNS, OF_PART = 600, 160
@@ -47,22 +49,8 @@ def closest_part(route: Route, of_values: Iterable[TableKey] = ()) -> Route:
     return replace(route, snapshot=route.snapshot.restricted_to(frozenset(columns)), tables=tuple(kept))
 
 
-def _between(first: Iterable[TableKey], snapshot: Snapshot) -> Iterator[TableKey]:
+def _between(first: Sequence[TableKey], snapshot: Snapshot) -> list[TableKey]:
     """Tables that are joined with two of `first`, as the one of orders and products by their lines."""
-    joined = _joined(snapshot)
-    often: dict[TableKey, int] = {}
-    for key in first:
-        for other in joined.get(key, ()):
-            often[other] = often.get(other, 0) + 1
-    return (key for key, times in often.items() if times > 1)
-
-
-@once_per_snapshot
-def _joined(snapshot: Snapshot) -> dict[TableKey, set[TableKey]]:
-    found: dict[TableKey, set[TableKey]] = {}
-    for table in snapshot.tables:
-        for key in table.foreign_keys:
-            other = (key.ref_schema, key.ref_table)
-            found.setdefault(table.key, set()).add(other)
-            found.setdefault(other, set()).add(table.key)
-    return found
+    graph = foreign_key_graph(snapshot)
+    often = Counter(other for key in first for other in graph.neighbours(key))
+    return [key for key, times in often.items() if times > 1]

@@ -159,29 +159,22 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
 
 
 def _in_rows(candidate: Candidate, best: Candidate) -> list[str]:
-    """How many rows a statement finds where the best one, of which it was made or that of it, finds others."""
-    made = [one.changes[-1] for one in (candidate, best) if one.changes]
-    pair = {candidate.sql, best.sql}
+    """How many rows a statement finds, where one of it and the best was made of the other, which finds others."""
+    made = [each.changes[-1] for each in (candidate, best) if each.changes]
     counts = [_rows_found(each) for each in (candidate, best)]
-    if (
-        None in counts
-        or counts[0] == counts[1]
-        or not any({each.before, each.after} == pair for each in made)
-    ):
+    if not any({each.before, each.after} == {candidate.sql, best.sql} for each in made) or None in counts:
         return []
-    return [f"{counts[0]} rows where 1 finds {counts[1]}"]
+    return [f"{counts[0]} rows where 1 finds {counts[1]}"] if counts[0] != counts[1] else []
 
 
-def _rows_found(candidate: Candidate) -> int | None:
+def _rows_found(candidate: Candidate) -> str | None:
     """Rows that a statement gives, or that it counts where it does nothing else; None where that is not known."""
     preview, tree = candidate.preview, parsed(candidate.sql)
-    if preview is None or preview.total is None or not isinstance(tree, exp.Select):
+    if preview is None or preview.total is None or tree is None:
         return None
-    item = tree.expressions[0].unalias() if len(tree.expressions) == 1 else None
-    if not isinstance(item, exp.Count) or preview.total != 1:
-        return preview.total
-    counted = preview.rows[0][0]
-    return None if counted is None else int(counted)
+    alone = [item.unalias() for item in tree.expressions]
+    counts = preview.total == len(alone) == 1 and isinstance(alone[0], exp.Count)
+    return preview.rows[0][0] if counts else str(preview.total)
 
 
 UNSURE = 0.55

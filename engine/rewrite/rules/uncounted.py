@@ -30,10 +30,13 @@ def count_all_rows(statement: Statement, context: Context) -> str | None:
     for each in _unsaid(context):
         for column in statement.scopes.columns(statement.tree, each.column[:2], each.column[2]):
             select = column.parent_select
-            tests = [] if select is None else tests_of(select)
-            own = [test for test in tests if any(part is column for part in test.find_all(exp.Column))]
-            if select is not None and own and set(tested(column)) & set(each.tests) and _is_whole(own[0]):
-                keep_tests(select, without_tests(tests, own))
+            own = (
+                []
+                if select is None
+                else [t for t in tests_of(select) if [*t.find_all(exp.Column)] == [column]]
+            )
+            if select is not None and own and set(tested(column)) & set(each.tests):
+                keep_tests(select, without_tests(tests_of(select), own))
                 lifted.append(each.rows)
     return f"counts {', '.join(dict.fromkeys(lifted))} as well" if lifted else None
 
@@ -47,30 +50,21 @@ def _unsaid(context: Context) -> Iterator[Exclusion]:
             yield each
 
 
-def _is_whole(test: exp.Expr) -> bool:
-    return len(list(test.find_all(exp.Column))) == 1
-
-
 def _leave_out(select: exp.Select, each: Exclusion, statement: Statement) -> bool:
     """Adds the test for each time that the table is read: to the join where rows without a partner stay."""
-    test = parsed(f"SELECT 1 WHERE {each.tests[0]}")
-    parts = from_parts(select)
+    test, parts = parsed(f"SELECT 1 WHERE {each.tests[0]}"), from_parts(select)
     reads = statement.scopes.reads.get(id(select), [])
-    found = [
-        (read, part)
-        for read, part in zip(reads, parts, strict=True)
-        if read.table is not None and read.table.key == each.column[:2]
-    ]
-    if test is None or not found or any(part.args.get("side") in {"RIGHT", "FULL"} for part in parts):
+    found = [(r, p) for r, p in zip(reads, parts, strict=True) if r.table and r.table.key == each.column[:2]]
+    sides = {part.args.get("side") for part in parts}
+    left = [part for _, part in found if part.args.get("side") == "LEFT"]
+    if test is None or sides & {"RIGHT", "FULL"} or not all(part.args.get("on") for part in left):
         return False
     for read, part in found:
         own = test.args["where"].this.copy()
         for column in list(own.find_all(exp.Column)):
             column.set("table", identifier(read.name))
-        if part.args.get("side") != "LEFT":
-            select.where(own, copy=False)
-        elif (on := part.args.get("on")) is not None:
-            part.set("on", exp.and_(*conjuncts(on), own, copy=False))
+        if part in left:
+            part.set("on", exp.and_(*conjuncts(part.args["on"]), own, copy=False))
         else:
-            return False
-    return True
+            select.where(own, copy=False)
+    return bool(found)

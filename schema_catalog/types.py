@@ -183,7 +183,7 @@ class Snapshot:
         for schema in self.search_path:
             if schema == table.schema:
                 return True
-            if any(other.key == (schema, table.name) for other in self.tables):
+            if (schema, table.name) in table_keys(self):
                 return False
         return False
 
@@ -312,3 +312,9 @@ def once_per_snapshot(make: Callable[[Snapshot], T]) -> Callable[[Snapshot], T]:
         return cast("T", snapshot) if kept is None else kept
 
     return made
+
+
+@once_per_snapshot
+def table_keys(snapshot: Snapshot) -> frozenset[TableKey]:
+    """Of its tables."""
+    return frozenset(table.key for table in snapshot.tables)

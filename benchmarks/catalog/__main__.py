@@ -1,8 +1,9 @@
 """Runs the benchmark: see `benchmarks.catalog`.
 
-    python -m benchmarks.catalog [--only large,joins,doubts,terms] [--rounds N] [--json FILE]
+    python -m benchmarks.catalog [--only large,joins,doubts,terms,hundreds] [--rounds N] [--json FILE]
 
-`terms` needs the embedded model, and is resumable; `joins` and `doubts` need the data alone, `large` not even that.
+`terms` and `hundreds` need the embedded model, `terms` is resumable; `joins` and `doubts` need the data alone, `large`
+not even that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.catalog import doubted, joins, large, terms
+from benchmarks.catalog import doubted, hundreds, joins, large, terms
 from benchmarks.harness.command import Options, finished, options_of, parser, told_command
 from benchmarks.harness.drawing import read_items
 from benchmarks.harness.questions import DEFOG, TRAIN
@@ -29,7 +30,7 @@ from benchmarks.harness.schemas import POOL, SPIDER, snapshots
 from pgparley import cluster
 
 MODULE = "benchmarks.catalog"
-PARTS = ("large", "joins", "doubts", "terms")
+PARTS = ("large", "joins", "doubts", "terms", "hundreds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,8 @@ async def _run(options: CatalogOptions, console: Console) -> None:
                 part = await asyncio.to_thread(_joins, every.bench, console)
             case "doubts":
                 part = await asyncio.to_thread(_doubts, every.bench, console)
+            case "hundreds":
+                part = await _hundreds(every, console)
             case _:
                 if (found := await _terms(every, console)) is None:
                     continue
@@ -147,6 +150,19 @@ def _doubts(bench: Path, console: Console) -> Part:
     told = {name: {key: list(each) for key, each in said.items()} for name, (_, said) in found.items()}
     summary = {f"doubted_{name}": float(len(said)) for name, (_, said) in found.items()}
     return Part({name: n for name, (n, _) in found.items()}, told, summary)
+
+
+async def _hundreds(options: Options, console: Console) -> Part:
+    found = await hundreds.measured(options)
+    rows = [
+        (arm, each.question, f"{each.seconds:.1f}", f"{each.prefilled}", str(each.first), each.said)
+        for arm, some in found.items()
+        for each in some
+    ]
+    columns = ("tables", "question", "processor, s", "tokens read", "first right", "refused")
+    printed(console, [Grid("questions over hundreds of tables", columns, rows)])
+    told = {arm: [asdict(each) for each in some] for arm, some in found.items()}
+    return Part(len(rows), told, hundreds.summary(found))
 
 
 async def _terms(options: Options, console: Console) -> Part | None:

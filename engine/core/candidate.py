@@ -52,11 +52,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The first rows of a statement's result as PostgreSQL writes them; `more`: there are others."""
+    """The first rows of a statement's result as PostgreSQL writes them; `more`: there are others.
+
+    `total`: rows in all, None where that is not known.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
     more: bool = False
+    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

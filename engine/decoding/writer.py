@@ -27,6 +27,7 @@ from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar, with_quotes
 from engine.dialogue.question import chosen, forbidden
 from engine.linking.mentions import terms_used
+from engine.linking.source import relevance
 from engine.llm.replies import FENCE, statement
 from engine.prompting.known_text import defined, known_text, today_text
 from engine.prompting.prompts import prompt
@@ -64,7 +65,7 @@ class Writer:
         self.route = route
         self._state = state
         self._tools = tools
-        self._text, self.shown = schema_text(route.snapshot, route.tables)
+        self._text, self.shown = schema_text(route.snapshot, route.tables, _nearness(route))
         self.root: Mask = frozenset().union(*map(forbidden, state.dialogue.turns))
         self._unlikely = self._never_meant() if tools.generation.links else frozenset[ColumnKey]()
         self._tokens = ANSWER_TOKENS
@@ -118,7 +119,7 @@ class Writer:
         unnamed = frozenset[ColumnKey]() if self.grammars else node.mask | self._unlikely
         text = schema_text(without(self.shown, unnamed), ())[0] if unnamed else self._text
         found = known_text(self.route, self._state.dialogue, self.shown, unnamed)
-        found += today_text(self._state.ask.question, self._state.today)
+        found += today_text(self._state.ask.question, self._state.today, always=self._state.foreign)
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         begun = "" if node.fork is None else node.fork.text
@@ -143,6 +144,11 @@ class Writer:
         answers = filter(None, map(chosen, self._state.dialogue.turns))
         wanted = {element for option in answers for element in option.elements}
         return unlikely(self.route.links, self.shown, wanted.union(known), least)
+
+
+def _nearness(route: Route) -> dict[ColumnKey, float]:
+    """Of each column: to the phrases of the question, and surely of those that hold a value of it."""
+    return relevance(route.entities) | {link.column: 1.0 for link in route.values}
 
 
 def without(snapshot: Snapshot, mask: Mask) -> Snapshot:

@@ -121,8 +121,7 @@ def lacking(phrases: Sequence[UnknownPhrase], databases: Sequence[str], *, partl
     """The refusal of phrases that nothing stands for, the least known first. `partly`: a definition would help."""
     named = spoken([f"\u201c{each.text}\u201d" for each in phrases], "or")
     words = f"Nothing in {spoken(databases, 'or') or 'the schema'} stands for {named}"
-    if phrases[0].looked:
-        words += f", and no row of {spoken([_element(each) for each in phrases[0].looked], 'or')} holds it"
+    words += _looked_at(phrases[0])
     helps = [
         "Say what it means in words that the tables have" if partly else "Ask about what the tables hold"
     ]
@@ -133,6 +132,19 @@ def lacking(phrases: Sequence[UnknownPhrase], databases: Sequence[str], *, partl
         helps.append(f"Where something holds it, a DBA can say so: {_synonym(databases, nearest, text)}")
     reason = RefusalReason.NEEDS_DEFINITION if partly else RefusalReason.NOT_ANSWERABLE
     return Refusal(reason, words, tuple(helps))
+
+
+def _looked_at(phrase: UnknownPhrase) -> str:
+    """Where a phrase was looked for among the rows, and where it was not."""
+    left = f"{phrase.unlooked} {'column' if phrase.unlooked == 1 else 'columns'} of text"
+    if not phrase.looked:
+        unseen = f", as far as names and comments say: the rows of {left} were not looked at"
+        return unseen if phrase.unlooked else ""
+    named = [_element(each) for each in phrase.looked]
+    if len(named) > SHOWN:
+        named[SHOWN - 1 :] = [f"{len(named) - SHOWN + 1} others"]
+    said = f", and no row of {spoken(named, 'or')} holds it"
+    return f"{said}; those of {left} more were not looked at" if phrase.unlooked else said
 
 
 def undefined(values: Sequence[Literal], database: str) -> Refusal:

@@ -85,11 +85,11 @@ def excluded(tree: exp.Query, scopes: Scopes) -> Iterator[str]:
         columns = scopes.columns(tree, each.column[:2], each.column[2]) if each.column[:2] in tables else []
         if each.column[:2] in tables and not columns:
             yield f"with {each.rows}, if there are any"
-        elif any(test in each.tests for column in columns for test in _tested(column)):
+        elif any(test in each.tests for column in columns for test in tested(column)):
             yield f"without {each.rows}"
 
 
-def _tested(column: exp.Column) -> Iterator[str]:
+def tested(column: exp.Column) -> Iterator[str]:
     """The tests around a column as SQL with its bare name, the wider one first where it is a denial."""
     node: exp.Expr | None = (
         column if isinstance(column.parent, exp.Connector | exp.Where | exp.Join) else column.parent

@@ -176,7 +176,7 @@ def linked_values(
     if not seen.any():
         return ()
     names, told = _names(route.snapshot), _described(route.snapshot)
-    return match(question, View(index, seen, names, told, _relevance(route.entities), coded(route)))
+    return match(question, View(index, seen, names, told, relevance(route.entities), coded(route)))
 
 
 def _names(snapshot: Snapshot) -> frozenset[str]:
@@ -197,7 +197,8 @@ def _described(snapshot: Snapshot) -> dict[str, frozenset[ColumnKey]]:
     return found
 
 
-def _relevance(entities: Sequence[Entity]) -> dict[ColumnKey, float]:
+def relevance(entities: Sequence[Entity]) -> dict[ColumnKey, float]:
+    """The best cosine of each element to a phrase."""
     best: dict[ColumnKey, float] = {}
     for entity in entities:
         for column, cosine in entity.similarities.items():

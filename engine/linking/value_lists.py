@@ -16,8 +16,11 @@ from engine.linking.looking import looked
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import TableKey
 
-TOGETHER = 5_000
-"""Values of all lists of a question to one database, at most."""
+CHARACTERS, TOKENS, TABLES = 18_000, 3_600, 40
+"""Of a look at most: the guard reads no longer statement."""
+
+_OF_LIST, _OF_VALUE = 34, 2
+"""Tokens."""
 
 ROWS = 1_000_000
 """Rows of all tables that are read for it, at most, by the planner's estimates."""
@@ -52,13 +55,15 @@ def _within_limits(lists: Sequence[ValueList], route: Route) -> list[ValueList]:
     """The lists by table, of the first tables that fit."""
     rows: Mapping[TableKey, int] = {table.key: table.row_estimate or 0 for table in route.snapshot.tables}
     kept: list[ValueList] = []
-    values = read = 0
+    characters = tokens = read = tables = 0
     for table, group in groupby(lists, key=lambda each: each.column[:2]):
         own = list(group)
-        count = sum(len(each.values) for each in own)
-        if values + count <= TOGETHER and read + rows.get(table, 0) <= ROWS:
-            kept += own
-            values, read = values + count, read + rows.get(table, 0)
+        length = characters + len(_table_look(table, own))
+        count = tokens + sum(_OF_LIST + _OF_VALUE * len(each.values) for each in own)
+        fits = length <= CHARACTERS and count <= TOKENS and tables < TABLES
+        if fits and read + rows.get(table, 0) <= ROWS:
+            kept, tables = [*kept, *own], tables + 1
+            characters, tokens, read = length, count, read + rows.get(table, 0)
     return kept
 
 

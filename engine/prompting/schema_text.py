@@ -7,12 +7,13 @@ and quoted.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from engine.linking.legends import legend
 from schema_catalog.naming import quote_ident, quote_literal
-from schema_catalog.types import Column, Snapshot, Table, TableKey
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 
 COMMENT_LENGTH = 60
 LEGEND_LENGTH = 400
@@ -23,6 +24,14 @@ LISTED, LISTED_LENGTH = 16, 40
 
 CHARACTERS = 9_000
 """Characters of schema that a prompt holds at most: about 3,000 tokens."""
+
+PART = 3_000
+"""Of a larger schema, at most: it is read anew with each question."""
+
+WIDE, COLUMNS = 1_000, 20
+"""Characters of a table that is shown whole even then, and columns of a wider one beside its keys."""
+
+_NOTHING: Mapping[ColumnKey, float] = MappingProxyType({})
 
 _SHORT_TYPES = (
     (re.compile(r"character varying(\(\d+\))?|character(\(\d+\))?"), "text"),
@@ -35,18 +44,35 @@ _SHORT_TYPES = (
 )
 
 
-def schema_text(snapshot: Snapshot, ranked: Sequence[TableKey]) -> tuple[str, Snapshot]:
+def schema_text(
+    snapshot: Snapshot, ranked: Sequence[TableKey], near: Mapping[ColumnKey, float] = _NOTHING
+) -> tuple[str, Snapshot]:
     """The schema, one line a table, and the part of the snapshot that the lines show.
 
     A schema that fits is shown whole and in catalog order for every question, so that it is the same text
-    each time. Of a larger one the best tables of `ranked` are shown, as many as fit.
+    each time. Of a larger one the best tables of `ranked` are shown, as many as fit; of a wide table its keys and the
+    columns that are nearest to the question. `near`: how near each is.
     """
     texts = {table.key: table_text(snapshot, table) for table in snapshot.tables}
     if sum(map(len, texts.values())) <= CHARACTERS:
         return "\n".join(texts.values()), snapshot
+    tables = {table.key: table for table in snapshot.tables}
+    for key, table in tables.items():
+        if len(texts[key]) > WIDE:
+            tables[key] = _narrowed(table, near)
+            texts[key] = table_text(snapshot, tables[key])
     kept = _fitting(texts, ranked)
-    shown = replace(snapshot, tables=tuple(t for t in snapshot.tables if t.key in kept))
+    shown = replace(snapshot, tables=tuple(tables[key] for key in tables if key in kept))
     return "\n".join(texts[table.key] for table in shown.tables), shown
+
+
+def _narrowed(table: Table, near: Mapping[ColumnKey, float]) -> Table:
+    """The table with its keys, and as many of its columns as are shown of a wide one."""
+    keys = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
+    ordered = sorted(table.columns, key=lambda each: -near.get((*table.key, each.name), -1.0))
+    kept = keys | {each.name for each in ordered[:COLUMNS]}
+    columns = tuple(each for each in table.columns if each.name in kept)
+    return replace(table, columns=columns, partial=table.partial or len(columns) < len(table.columns))
 
 
 def table_text(snapshot: Snapshot, table: Table) -> str:
@@ -81,7 +107,7 @@ def listed(values: Sequence[str]) -> str:
 
 def _fitting(texts: dict[TableKey, str], ranked: Sequence[TableKey]) -> Collection[TableKey]:
     kept: set[TableKey] = set()
-    room = CHARACTERS
+    room = PART
     for key in (*ranked, *texts):
         if key in texts and key not in kept and len(texts[key]) <= room:
             kept.add(key)

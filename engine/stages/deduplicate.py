@@ -309,7 +309,7 @@ def _evidence(result: Result, candidate: Candidate, route: Route, form: Determin
 def _preview(result: Result) -> Preview:
     names = tuple(name for name, _ in result.columns)
     more = result.truncated or len(result.rows) > PREVIEWED
-    return Preview(names, result.rows[:PREVIEWED], more)
+    return Preview(names, result.rows[:PREVIEWED], more, None if result.truncated else len(result.rows))
 
 
 def fingerprint(result: Result, *, ordered: bool) -> bytes:

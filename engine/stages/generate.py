@@ -27,6 +27,7 @@ from engine.dialogue.question import check_unchanged
 from engine.errors import CancelledError
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.mentions import mentioned_tables
+from engine.llm.replies import statement
 from engine.readings.generator import readings_of
 from engine.rewrite.driver import Checker
 from engine.rewrite.rule import Context
@@ -311,7 +312,8 @@ def _noted(state: State, attempt: Attempt) -> State:
     if attempt.node.condition is not None:
         how += f", told: {words(attempt.node.condition)}"
     if attempt.rejection is not None:
-        line = TraceLine("generate", f"refused {how}", attempt.rejection.message, attempt.node.score)
+        refused = f"{attempt.rejection.message}: {' '.join(statement(attempt.calls[-1].text).split())}"
+        line = TraceLine("generate", f"refused {how}", refused, attempt.node.score)
         return replace(state, usage=usage).noted(line)
     if usage.first_candidate_seconds is None:
         usage = replace(usage, first_candidate_seconds=attempt.ready - state.started)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import NoLinker, Tools
 from engine.errors import NLError
+from engine.linking.closest_part import closest_part, is_large
 from engine.linking.element_text import linked
 from engine.linking.labels import label_links, label_lists
 from engine.linking.legends import coded_links
@@ -35,12 +37,14 @@ async def link(state: State, tools: Tools) -> State:
 
     Raises `CancelledError` (57014).
     """
+    state = replace(state, routes=tuple([await _of_part(route, state, tools) for route in state.routes]))
     texts = entities(state.ask.question)
     linked_entities = [
         await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes
     ]
-    # Readings read nothing of its decisions but where they are doubted.
-    linker = NoLinker() if tools.asks_for_readings and not tools.effort.doubts else tools.linker
+    # Readings read nothing of its decisions but where they are doubted; it reads English.
+    unread = state.foreign or (tools.asks_for_readings and not tools.effort.doubts)
+    linker = NoLinker() if unread else tools.linker
     # At once: in this process they take turns, elsewhere they need not.
     links = await asyncio.gather(
         *(asyncio.to_thread(linker.link, state.ask.question, route.snapshot) for route in state.routes)
@@ -61,6 +65,19 @@ async def link(state: State, tools: Tools) -> State:
     lines = [line for _, found in outcomes for line in found]
     linked_lines = [line for route in routes for line in (*_term_lines(route), *_linked_lines(route))]
     return replace(state, routes=tuple(route for route, _ in outcomes)).noted(*best, *linked_lines, *lines)
+
+
+async def _of_part(route: Route, state: State, tools: Tools) -> Route:
+    """The route over the part of its schema that is near to the question, where it is a large one."""
+    if not is_large(route.snapshot):
+        return route
+    terms = named_terms(state.ask.question, route.snapshot)
+    keys = [element[:2] for term in terms for element in elements_of(term)]
+    with contextlib.suppress(NLError, StatementError, StoreUnavailableError):
+        links = await tools.values.links(state.ask.question, route, tools.upstream)
+        keys += [link.column[:2] for link in links if link.similarity >= 1]
+    state.deadline.remaining()
+    return await asyncio.to_thread(closest_part, route, keys)
 
 
 async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:
@@ -86,6 +103,8 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         )
         for each in route.lists
     ]
+    if state.foreign:
+        return route, lines
     unknown = await asyncio.to_thread(unknown_phrases, state.ask.question, route, tools.encoder)
     unknown = await held_words(unknown, route, state, tools)
     lines += [

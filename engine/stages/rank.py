@@ -25,6 +25,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt, Ranker, Ranking
@@ -146,7 +148,7 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
     against += [f"says nothing of {named}"] if named else []
     if doubts is not None:
         against = [f"not sure: {', '.join([*against, *doubts]) or 'hardly what you ask'}"]
-    words = "; ".join([*said, *against])
+    words = "; ".join([*said, *against, *_in_rows(candidate, best)])
     if candidate.database != best.database:
         return words
     gained = sorted(".".join(key[1:]) for key in candidate.columns - best.columns)
@@ -154,6 +156,25 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
     if gained and lost:
         return f"{words}; uses {', '.join(gained)} where 1 uses {', '.join(lost)}"
     return words
+
+
+def _in_rows(candidate: Candidate, best: Candidate) -> list[str]:
+    """How many rows a statement finds, where one of it and the best was made of the other, which finds others."""
+    made = [each.changes[-1] for each in (candidate, best) if each.changes]
+    counts = [_rows_found(each) for each in (candidate, best)]
+    if not any({each.before, each.after} == {candidate.sql, best.sql} for each in made) or None in counts:
+        return []
+    return [f"{counts[0]} rows where 1 finds {counts[1]}"] if counts[0] != counts[1] else []
+
+
+def _rows_found(candidate: Candidate) -> str | None:
+    """Rows that a statement gives, or that it counts where it does nothing else; None where that is not known."""
+    preview, tree = candidate.preview, parsed(candidate.sql)
+    if preview is None or preview.total is None or tree is None:
+        return None
+    alone = [item.unalias() for item in tree.expressions]
+    counts = preview.total == len(alone) == 1 and isinstance(alone[0], exp.Count)
+    return preview.rows[0][0] if counts else str(preview.total)
 
 
 UNSURE = 0.55

@@ -84,9 +84,11 @@ async def held_words(
 ) -> tuple[UnknownPhrase, ...]:
     """Those of `words` that no column of text holds as a value, with the columns that were looked through.
 
-    Of the likeliest tables. All of them, unchanged, where that is not known. Raises as `check_literals`.
+    Of the likeliest tables. All of them, with none looked through, where that is not known. Raises as `check_literals`.
     """
-    columns = _text_columns(route)[:COLUMNS]
+    every = _text_columns(route)
+    columns = every[:COLUMNS]
+    words = [replace(each, unlooked=len(every)) for each in words]
     if not words or len(words) > WORDS or not columns:
         return tuple(words)
     literals = [[Literal(column, each.text) for column in columns] for each in words]
@@ -95,7 +97,9 @@ async def held_words(
     if row is None:
         return tuple(words)
     return tuple(
-        replace(each, looked=tuple(columns)) for each, there in zip(words, row, strict=True) if there != "t"
+        replace(each, looked=tuple(columns), unlooked=len(every) - len(columns))
+        for each, there in zip(words, row, strict=True)
+        if there != "t"
     )
 
 

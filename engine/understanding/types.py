@@ -11,13 +11,15 @@ from schema_catalog.types import ColumnKey
 class UnknownPhrase:
     """A word of the question that nothing stands for. `nearest`: the closest element, and its `cosine` in [-1, 1].
 
-    `looked`: the columns of text in whose rows it was looked for as well, in any case.
+    `looked`: the columns of text in whose rows it was looked for as well, in any case; `unlooked`: how many others the
+    asker may read.
     """
 
     text: str
     nearest: ColumnKey | None
     cosine: float
     looked: tuple[ColumnKey, ...] = ()
+    unlooked: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,6 +234,35 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
+    "several": Snapshot(
+        "several",
+        ("public",),
+        (
+            _typed(_of("public", "person", "person_id name employed"), employed="daterange"),
+            _typed(_of("public", "article", "article_id title tags"), tags="text[]"),
+        ),
+    ),
+    "gone": Snapshot(
+        "gone",
+        ("public",),
+        (
+            _of("public", "client", "client_id name"),
+            _described(
+                _typed(
+                    _of(
+                        "public",
+                        "bill",
+                        "bill_id client_id net trial deleted_at",
+                        ("client_id", "public", "client", "client_id"),
+                    ),
+                    net="integer",
+                    trial="boolean",
+                    deleted_at="timestamp without time zone",
+                ),
+                trial="made by us; such bills do not count",
+            ),
+        ),
+    ),
     "shop": Snapshot(
         "shop",
         ("public",),

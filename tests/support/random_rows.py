@@ -30,6 +30,8 @@ TEXTS: Mapping[str, Sequence[str | None]] = {
 
 CHOICES: Mapping[str, tuple[object, ...]] = {
     "boolean": (True, False, None),
+    "daterange": ("[2026-03-01,2026-04-01)", "[2025-01-01,)", "empty", None),
+    "text[]": ("{red,blue}", "{blue}", "{}", None),
     "jsonb": ('{"heat": 3, "state": "on"}', '{"state": "off"}', None),
 }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Change, Preview, RuleKind
 from engine.dialogue.description import describe, in_parts
 from engine.stages.rank import explain
 
@@ -67,3 +69,18 @@ def test_a_meaning_that_is_the_statement_is_not_repeated() -> None:
     assert said == "name from singer where age is more than 30"
     told = Candidate("music", sql, meaning="the singers above thirty.")
     assert explain(told, told) == "the singers above thirty"
+
+
+def test_what_was_made_of_the_first_says_how_many_rows_more_it_finds() -> None:
+    sql = "SELECT count(*) FROM singer WHERE country IS DISTINCT FROM 'France'"
+    first = Candidate("music", "SELECT count(*) FROM singer WHERE country <> 'France'", preview=counted("3"))
+    change = Change("unknown_as_other", RuleKind.BESIDE, "takes rows without country as well", first.sql, sql)
+    made = Candidate("music", sql, changes=(change,), preview=counted("5"))
+    assert explain(made, first).endswith("takes rows without country as well; 5 rows where 1 finds 3")
+    assert "where 1 finds" not in explain(replace(made, preview=counted("3")), first)
+    assert "where 1 finds" not in explain(replace(made, preview=None), first)
+    assert "where 1 finds" not in explain(replace(made, changes=()), first)
+
+
+def counted(rows: str) -> Preview:
+    return Preview(("count",), ((rows,),), total=1)

@@ -10,7 +10,8 @@ import pytest
 
 from engine.core.elements import ValueList
 from engine.core.ports import Plan, Result, StatementError
-from engine.linking.value_lists import ROWS, TOGETHER, whole_lists
+from engine.guard import Refused, check
+from engine.linking.value_lists import ROWS, TOKENS, whole_lists
 from engine.settings import Limits
 from tests.support import asking
 from tests.support.schemas import MUSIC
@@ -39,6 +40,15 @@ class Looking:
             raise StatementError("42501", "permission denied", None, None, None)
         self.ran.append(sql)
         return Result(tuple(("max", "integer") for _ in self.row), (self.row,), truncated=False)
+
+
+class Dear(Looking):
+    """Notes a look, and finds it too costly."""
+
+    async def explain(self, _database: object, _asker: object, sql: str, *_: object) -> Plan:
+        """Too much."""
+        self.ran.append(sql)
+        return Plan(1e9, 1.0)
 
 
 def whole(
@@ -75,7 +85,21 @@ def test_nothing_is_looked_for_where_candidates_may_not_run() -> None:
 
 
 def test_the_first_tables_that_fit_are_looked_at() -> None:
-    long = replace(COUNTRY, values=tuple(map(str, range(TOGETHER))))
+    long = replace(COUNTRY, values=tuple(map(str, range(TOKENS))))
     assert whole(Looking(("0",)), TITLE, long) == (TITLE,)
     assert whole(Looking(("0",)), TITLE, COUNTRY, rows=ROWS - 1) == (TITLE,)
     assert whole(Looking(("0",)), TITLE, rows=ROWS + 1) == ()
+
+
+@pytest.mark.parametrize(("columns", "values"), [(1, 1), (9, 5), (3, 90)])
+def test_the_longest_look_is_one_that_the_guard_reads(columns: int, values: int) -> None:
+    lists = [
+        ValueList(("public", f"t{number}", f"c{place}"), tuple(f"v {place} {each}" for each in range(values)))
+        for number in range(60)
+        for place in range(columns)
+    ]
+    upstream = Dear()
+    whole(upstream, *lists)
+    (sql,) = upstream.ran
+    verdict = check(sql)
+    assert not isinstance(verdict, Refused), verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.prompting.schema_text import CHARACTERS, schema_text
+from engine.prompting.schema_text import CHARACTERS, COLUMNS, schema_text
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC
 
@@ -43,6 +43,18 @@ def test_a_schema_that_does_not_fit_shows_the_best_tables() -> None:
     assert names == sorted(names)
     assert len(names) < len(tables)
     assert len(text) <= CHARACTERS + len(names)
+
+
+def test_a_wide_table_shows_its_keys_and_the_columns_nearest_to_the_question() -> None:
+    table = replace(wide("log", CHARACTERS // 10), primary_key=("column_0007",))
+    names = [column.name for column in table.columns]
+    near = {(*table.key, names[-1]): 0.9, (*table.key, names[-2]): 0.8}
+    text, shown = schema_text(replace(MUSIC, tables=(table,)), (), near)
+    (found,) = shown.tables
+    assert {names[7], *names[-2:]} <= {column.name for column in found.columns}
+    assert len(found.columns) <= COLUMNS + 1
+    assert found.partial
+    assert len(text) < CHARACTERS
 
 
 def test_labels_stand_behind_the_type_unless_there_are_many() -> None:

@@ -1,0 +1,66 @@
+"""The part of a large schema that a question is answered from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.core.state import Route
+from engine.linking.closest_part import OF_PART, closest_part, is_large
+from schema_catalog.types import Database, ForeignKey, Snapshot, Table, TableKey
+from tests.support.schemas import MUSIC, table
+
+WIDTH = 20
+
+
+def made(number: int, *refers: int) -> Table:
+    keys = tuple(ForeignKey((f"c{to}",), "public", f"t{to}", ("c0",)) for to in refers)
+    return replace(table(f"t{number}", " ".join(f"c{place}" for place in range(WIDTH))), foreign_keys=keys)
+
+
+def route(*ranked: int) -> Route:
+    """Sixty tables; t59 joins t3 and t4."""
+    tables = (*(made(number) for number in range(59)), made(59, 3, 4))
+    other = replace(made(3), schema="older")
+    snapshot = Snapshot("many", ("older", "public"), (other, *tables))
+    return Route(Database("many", "", "", ()), snapshot, 1.0, tuple(named(each) for each in ranked))
+
+
+def named(number: int) -> TableKey:
+    return ("public", f"t{number}")
+
+
+def test_small_schemas_are_looked_at_as_a_whole() -> None:
+    assert not is_large(MUSIC)
+    assert is_large(route().snapshot)
+
+
+def test_the_likeliest_tables_and_what_joins_two_of_them_are_in_it() -> None:
+    found = closest_part(route(3, 7, 4, *range(8, 58)))
+    assert found.tables[:4] == (*map(named, (3, 7, 4, 8)),)
+    assert named(59) in found.tables
+    assert {each.key for each in found.snapshot.tables} == set(found.tables)
+    assert len(found.tables) == OF_PART // WIDTH
+
+
+def test_so_is_a_table_that_holds_a_value_of_the_question() -> None:
+    assert named(30) in closest_part(route(*range(40)), [named(30)]).tables
+    assert named(30) not in closest_part(route(*range(40))).tables
+
+
+def test_names_mean_there_what_they_mean_in_the_whole() -> None:
+    found = closest_part(route(3, 4)).snapshot
+    (third,) = (each for each in found.tables if each.key == named(3))
+    assert found.display_name(third) == "public.t3"
+
+
+def test_keys_lead_to_no_table_outside() -> None:
+    found = closest_part(route(59, *range(10, 40))).snapshot
+    (joining,) = (each for each in found.tables if each.key == named(59))
+    assert joining.foreign_keys == ()
+
+
+def test_one_table_wider_than_the_part_is_the_part() -> None:
+    wide = table("wide", " ".join(f"c{place}" for place in range(900)))
+    snapshot = Snapshot("many", ("public",), (wide, made(1)))
+    found = closest_part(Route(Database("many", "", "", ()), snapshot, 1.0, (wide.key, named(1))))
+    assert found.tables == (wide.key,)

@@ -1,7 +1,7 @@
 """Understand: what is no question is refused, and what is no English one by itself is put into such words.
 
-A follow-up is, and a question in another language whose own words do not stand in the schema; where they do it is read
-as it is: the model reads many languages, and what it is told of the schema is in that one. Before any database is asked.
+A follow-up is, and a question in another language whose words do not stand in the schema; where they do it is read
+as it is: the model reads many languages, and what it is told of the schema is in that one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The next request of a dialogue: what an answer to a question back, or a rejection, makes of the stored one.
 
-Owns which statements survive it. Runs nothing.
+Owns which statements survive it, and what a follow-up goes on from. Runs nothing.
 """
 
 from __future__ import annotations
@@ -8,28 +8,36 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from engine.api.question_store import Stored
+from engine.api.question_store import Questions, Stored
 from engine.core.candidate import Candidate
 from engine.dialogue.question import agreeing, resolve
 from engine.dialogue.types import Dialogue, FollowUp, Turn
-from engine.errors import AbstainedError, NeedsAnswerError
-from engine.types import AnswerRequest, AnswerRow, AskReply, AskRequest, MoreRequest, NoneRequest, RowKind
+from engine.errors import AbstainedError, NeedsAnswerError, UnknownQuestionError
+from engine.types import AnswerRequest, AskReply, AskRequest, MoreRequest, NoneRequest, RowKind
+from engine.understanding.follow_ups import goes_on
 
 Continued = tuple[AskRequest, Dialogue]
 """A question that is asked again, and what has been said about it."""
 
 
-def following(request: AskRequest, stored: Stored, row: AnswerRow | None) -> Continued | None:
-    """A follow-up with what it goes on from, in the same database: `row` of the answer to the question before.
+async def in_dialogue(request: AskRequest, questions: Questions) -> Continued:
+    """A follow-up with what it goes on from, in the same database; any other question by itself.
 
-    None where that had no statement, was the same one, or another database is asked for.
+    So is a text that was just asked, and one behind an answer without a statement or for another database than `db`.
     """
-    if row is None or row.sql is None or request.db not in {None, row.database}:
-        return None
-    if request.question.casefold() == stored.request.question.casefold():
-        return None
+    alone = replace(request, after=None)
+    if request.after is None or not goes_on(request.question):
+        return alone, Dialogue()
+    try:
+        stored = await questions.stored(request.after, request.asker.user)
+    except UnknownQuestionError:
+        return alone, Dialogue()
+    row = await questions.taken(stored)
+    repeated = request.question.casefold() == stored.request.question.casefold()
+    if repeated or row is None or row.sql is None or request.db not in {None, row.database}:
+        return alone, Dialogue()
     before = FollowUp(stored.question, row.sql, request.question)
-    return replace(request, db=row.database), Dialogue(follow_up=before)
+    return replace(alone, db=row.database), Dialogue(follow_up=before)
 
 
 def after_answer(stored: Stored, request: AnswerRequest) -> Continued:

@@ -19,14 +19,7 @@ from engine.api import introspection
 from engine.api.admission import Admission, Allowance
 from engine.api.answer_rows import answer_rows, out_of_time
 from engine.api.corrections import corrected
-from engine.api.dialogues import (
-    Continued,
-    after_answer,
-    after_more,
-    after_rejection,
-    check_has_statements,
-    following,
-)
+from engine.api.dialogues import after_answer, after_more, after_rejection, check_has_statements, in_dialogue
 from engine.api.prompt_log import RecordingModel
 from engine.api.question_store import Questions, find_row
 from engine.api.repeats import Repeats, is_repeatable
@@ -67,7 +60,6 @@ from engine.types import (
     ShowRequest,
     TopicRequest,
 )
-from engine.understanding.follow_ups import goes_on
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.quotas import QuotaStore
 from schema_catalog.types import Database
@@ -114,7 +106,7 @@ class Service:
         """
         self._check(request)
         started = time.monotonic()
-        request, dialogue = await self._following(request)
+        request, dialogue = await in_dialogue(request, self._questions)
         if self._repeats is None:
             return await self._asked(request, dialogue, started)
         key, known = "", None
@@ -126,17 +118,6 @@ class Service:
             return await self._asked(request, dialogue, started, key)
         async with self._allowed(request.asker):
             return replace(known, seconds=time.monotonic() - started)
-
-    async def _following(self, request: AskRequest) -> Continued:
-        """The question with the session's last one, where it is a follow-up of that; else by itself."""
-        alone = replace(request, after=None), Dialogue()
-        if request.after is None or not goes_on(request.question):
-            return alone
-        try:
-            stored = await self._questions.stored(request.after, request.asker.user)
-        except UnknownQuestionError:
-            return alone
-        return following(alone[0], stored, await self._questions.taken(stored)) or alone
 
     async def answer(self, request: AnswerRequest) -> AskReply:
         """Answers a question whose asker was asked back, and has answered. Raises as `after_answer`."""

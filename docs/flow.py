@@ -47,7 +47,7 @@ GROUPS = (
     (
         "find",
         (
-            "answer_from_catalog",
+            "consult_catalog",
             "understand",
             "route",
             "link",

@@ -55,7 +55,7 @@ class State:
     `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
     `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
     `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
-    `from_catalog`: the question is about the data itself, and these are its answer (answer_from_catalog).
+    `from_catalog`: the question is about the data itself, and these are its answer (consult_catalog).
     `refusal`: why there will be no statement; the stages after the one that sets it are skipped. `parts`: databases
     with the question that each answers, of a question over two of them (divide). `today`: in UTC, the day on which it
     is asked.

@@ -178,7 +178,10 @@ bench-personal: $(VENV)/.installed  ## what learning from a choice is worth at t
 
 compat: $(VENV)/.installed  ## real clients through the gateway; writes docs/compatibility.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compat]"
-	-npm install --silent --no-audit --no-fund --prefix $${XDG_CACHE_HOME:-$$HOME/.cache}/pgparley/compat/node pg@8
+	-npm install --silent --no-audit --no-fund --prefix $${XDG_CACHE_HOME:-$$HOME/.cache}/pgparley/compat/node pg@8 \
+		@bytebase/dbhub@1 @modelcontextprotocol/server-postgres@0.6
+	-python3.12 -m venv $${XDG_CACHE_HOME:-$$HOME/.cache}/pgparley/compat/mcp && \
+		$${XDG_CACHE_HOME:-$$HOME/.cache}/pgparley/compat/mcp/bin/python -m pip install --quiet --disable-pip-version-check postgres-mcp
 	$(BIN)/python -m pytest tests/compat --matrix docs/compatibility.md $(ARGS)
 
 $(VENV)/.installed: pyproject.toml setup.py constraints.txt $(wildcard proxy/*/*.c proxy/*/*.h)

@@ -46,7 +46,15 @@ text { font: 14px system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial,
 GROUPS = (
     (
         "find",
-        ("understand", "route", "link", "reweigh_routes", "retrieve_feedback"),
+        (
+            "consult_catalog",
+            "understand",
+            "route",
+            "link",
+            "divide",
+            "reweigh_routes",
+            "retrieve_feedback",
+        ),
         ("a question in any language: which database,", "columns and values; what was meant before"),
     ),
     ("write", ("generate",), ("several statements", "that differ")),

@@ -9,9 +9,9 @@ from engine.core.deadline import within
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import CancelledError
-from engine.stages.answer_from_catalog import answer_from_catalog
 from engine.stages.check_values import check_values, validate
 from engine.stages.clarify import clarify
+from engine.stages.consult_catalog import consult_catalog
 from engine.stages.deduplicate import deduplicate
 from engine.stages.divide import divide
 from engine.stages.generate import generate
@@ -26,7 +26,7 @@ from engine.types import StageTiming
 Stage = Callable[[State, Tools], Awaitable[State]]
 
 CANDIDATE_STAGES: tuple[Stage, ...] = (
-    answer_from_catalog,
+    consult_catalog,
     understand,
     route,
     link,

@@ -56,7 +56,7 @@ class State:
     `foreign`: the question is in another language, and is read as it is.
     `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
     `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
-    `from_catalog`: the question is about the data itself, and these are its answer (answer_from_catalog).
+    `from_catalog`: the question is about the data itself, and these are its answer (consult_catalog).
     `refusal`: why there will be no statement; the stages after the one that sets it are skipped. `parts`: databases
     with the question that each answers, of a question over two of them (divide). `today`: in UTC, the day on which it
     is asked.

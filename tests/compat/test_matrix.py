@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from clients import Ends, drivers, foreign, programs, psycopg3
+from clients import Ends, agents, drivers, foreign, programs, psycopg3
 
-CASES = {**programs.CASES, **psycopg3.CASES, **drivers.CASES, **foreign.CASES}
+CASES = {**programs.CASES, **psycopg3.CASES, **drivers.CASES, **foreign.CASES, **agents.CASES}
 
 
 @pytest.mark.parametrize(

@@ -140,4 +140,4 @@ def test_the_stages_behind_a_refusal_are_skipped() -> None:
     tools = Tools(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
     state = State(AskRequest(Asker("ana", "music"), "hello"), 3, 3, Deadline(1e12), 0.0)
     done = asyncio.run(pipeline.run(state, tools))
-    assert [timing.stage for timing in done.timings] == ["answer_from_catalog", "understand"]
+    assert [timing.stage for timing in done.timings] == ["consult_catalog", "understand"]

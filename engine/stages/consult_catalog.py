@@ -16,7 +16,7 @@ from engine.understanding.data_answers import answers
 from engine.understanding.data_questions import DataQuestion, data_question
 
 
-async def answer_from_catalog(state: State, tools: Tools) -> State:
+async def consult_catalog(state: State, tools: Tools) -> State:
     """Sets `candidates` and `from_catalog` where the question is about the data itself; raises as `route`.
 
     Who wants more, or has said something about an answer, is answered by the stages behind.
@@ -34,7 +34,7 @@ async def answer_from_catalog(state: State, tools: Tools) -> State:
     if not kept:
         return state
     sure = tuple(replace(each, confidence=1 / len(kept)) for each in kept)
-    line = TraceLine("answer_from_catalog", asked.subject, asked.named)
+    line = TraceLine("consult_catalog", asked.subject, asked.named)
     return replace(state, routes=tuple(routes), candidates=sure, from_catalog=True, calls=0).noted(line)
 
 

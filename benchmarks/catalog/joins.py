@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from engine.rewrite.implied_references import with_implied_references
+from schema_catalog.implied_references import with_implied_references
 from schema_catalog.types import ColumnKey, Snapshot
 
 Reference = tuple[ColumnKey, ColumnKey]

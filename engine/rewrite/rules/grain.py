@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from engine.rewrite.implied_references import with_implied_references
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.grouping import LABELS, own_aggregates
 from engine.rewrite.rules.references import refer
@@ -28,6 +27,7 @@ from engine.rewrite.scope import (
 )
 from engine.text.tokens import identifier_words
 from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.implied_references import with_implied_references
 from schema_catalog.types import Table
 
 _SEVERAL = 2

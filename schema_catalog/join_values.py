@@ -1,0 +1,149 @@
+"""Whether the values of a database bear out the joins that names imply: inclusion in a column that is unique.
+
+Owns the queries, and how much they may read and take. Only counts leave the server. What the connection's role may not
+read, a view, a foreign table or a table under row security, and what takes too long, is left to the names.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+import asyncpg
+
+from schema_catalog.implied_references import Declared
+from schema_catalog.join_names import SURE, ImpliedJoin, candidates
+from schema_catalog.naming import dotted, quote_ident
+from schema_catalog.pg import Connection
+from schema_catalog.types import ColumnKey, Snapshot, Table, TableKind
+
+ROWS, VALUES = 50_000, 2_000
+"""Rows of a column that are looked at, and distinct values of them, at most."""
+
+SECONDS, A_QUERY = 20.0, 2.0
+"""Seconds that all queries, and each, may take."""
+
+_FRACTION = 0.8
+"""Share of the values that occur on the other side, at least, where the names are sure: some may have been deleted."""
+
+_WEAK = 0.45
+"""Least strength by names of a join whose every value occurs on the other side."""
+
+_READ = frozenset((TableKind.TABLE, TableKind.PARTITIONED, TableKind.MATERIALIZED_VIEW))
+"""What is read: behind others may be code, or another server."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedJoin:
+    """A join that nobody declared: `column` refers to `referred`, and why that seems so, in words."""
+
+    column: ColumnKey
+    referred: ColumnKey
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Of `values` distinct values of a column `found` occur in the other one. `partly`: it has more."""
+
+    values: int
+    found: int
+    unique: bool
+    partly: bool
+
+
+async def proposed_joins(
+    connection: Connection, snapshot: Snapshot, seconds: float = SECONDS
+) -> tuple[ProposedJoin, ...]:
+    """For each column without a foreign key the join that names imply and values bear out, where there is one."""
+    reader = _Reader(connection, snapshot, time.monotonic() + seconds)
+    declared = Declared(snapshot)
+    free = (each for each in candidates(snapshot) if not declared.joins(each.column, each.referred))
+    found: list[ProposedJoin] = []
+    for _, of_column in groupby(free, key=lambda each: each.column):
+        for _, alike in groupby(of_column, key=lambda each: each.strength):
+            borne_out = [(each, evidence) for each in alike if (evidence := await reader.evidence(each))]
+            if borne_out:
+                if len(borne_out) == 1:
+                    each, evidence = borne_out[0]
+                    found.append(ProposedJoin(each.column, each.referred, evidence))
+                break
+    return tuple(_one_way(found))
+
+
+def _one_way(found: list[ProposedJoin]) -> Iterator[ProposedJoin]:
+    """Without the second of two that refer to each other."""
+    met: set[tuple[ColumnKey, ColumnKey]] = set()
+    for each in found:
+        if (each.referred, each.column) not in met:
+            met.add((each.column, each.referred))
+            yield each
+
+
+class _Reader:
+    """`until`: by `time.monotonic`; what is asked for later is not read."""
+
+    def __init__(self, connection: Connection, snapshot: Snapshot, until: float) -> None:
+        self._connection = connection
+        self._tables = {table.key: table for table in snapshot.tables}
+        self._until = until
+        self._unique: dict[ColumnKey, bool | None] = {}
+
+    async def evidence(self, join: ImpliedJoin) -> str | None:
+        """Why `join` is likely; None where it is not."""
+        name, other = dotted(join.column[2:]), dotted(join.referred[1:])
+        counts = await self._counts(join)
+        if counts is None or counts.values == 0:
+            why = f"{name} is named after {other}; its values were not compared"
+            return why if join.strength >= SURE else None
+        least = _FRACTION if join.strength >= SURE else 1.0
+        if not counts.unique or counts.found < least * counts.values or join.strength < _WEAK:
+            return None
+        values = f"{counts.found:,} of {counts.values:,} values{' looked at' if counts.partly else ''}"
+        return f"{name}: {values} occur in {other}, which is unique"
+
+    async def _counts(self, join: ImpliedJoin) -> _Counts | None:
+        table, other = self._tables[join.column[:2]], self._tables[join.referred[:2]]
+        if not {table.kind, other.kind} <= _READ:
+            return None
+        unique = await self._is_unique(other, join.referred)
+        if unique is None:
+            return None
+        column, key = quote_ident(join.column[2]), quote_ident(join.referred[2])
+        row = await self._row(
+            f"WITH r AS MATERIALIZED (SELECT {column} AS v FROM {dotted(table.key)}"  # noqa: S608 - quoted names
+            f" WHERE {column} IS NOT NULL LIMIT {ROWS}),"
+            f" s AS MATERIALIZED (SELECT DISTINCT v FROM r LIMIT {VALUES})"
+            f" SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM {dotted(other.key)} AS o"
+            f" WHERE o.{key} = s.v)), (SELECT count(*) FROM r) FROM s"
+        )
+        if row is None:
+            return None
+        values, found, rows = row
+        return _Counts(values, found, unique, values == VALUES or rows == ROWS)
+
+    async def _is_unique(self, table: Table, key: ColumnKey) -> bool | None:
+        """None: there are no rows, or they cannot be read."""
+        if key not in self._unique:
+            column = quote_ident(key[2])
+            row = await self._row(
+                "SELECT CASE WHEN count(*) > 0 THEN count(*) = count(DISTINCT v) END"  # noqa: S608 - quoted names
+                f" FROM (SELECT {column} AS v FROM {dotted(table.key)} WHERE {column} IS NOT NULL LIMIT {ROWS}) AS s"
+            )
+            self._unique[key] = None if row is None else row[0]
+        return self._unique[key]
+
+    async def _row(self, query: str) -> asyncpg.Record | None:
+        """None where the role may not read it, or time is up."""
+        left = min(A_QUERY, self._until - time.monotonic())
+        if left <= 0:
+            return None
+        try:
+            async with self._connection.transaction(readonly=True):
+                # A policy's functions would run with the rights of this connection: such a table is not read.
+                await self._connection.execute("SET LOCAL row_security = off")
+                return await self._connection.fetchrow(query, timeout=left)
+        except (asyncpg.PostgresError, TimeoutError):
+            return None

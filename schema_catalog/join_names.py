@@ -184,7 +184,7 @@ class _Names:
             if _short(subject, words[-1]) >= CLEAR:
                 return 0.8
             if subject == "".join(word[0] for word in words):
-                return 0.7 if len(words) > 1 else 0.55
+                return 0.7
         return _FIRST if shortness(subject, words[0]) >= CLEAR else 0.0
 
     def abbreviated(self, word: str) -> list[tuple[Table, float]]:

@@ -56,15 +56,14 @@ class ImpliedJoin:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A column's name: `subject` is what it is a key of, `ending` the kind of key; numbers in it do not count."""
+    """A column's name: `subject` is what it is a key of, `ending` the kind of key."""
 
     words: tuple[str, ...]
     subject: tuple[str, ...]
     ending: str
 
     @staticmethod
-    def of(name: str) -> _Name:
-        words = tuple(word for word in identifier_words(name) if not word.isdigit())
+    def of(words: tuple[str, ...]) -> _Name:
         last = words[-1] if words else ""
         if last in _ENDINGS or last in _OF_TEXTS:
             return _Name(words, words[:-1], last)
@@ -161,7 +160,7 @@ class _Names:
         declared = {names[0] for names in (table.primary_key, *table.unique_keys) if len(names) == 1}
         found = []
         for place, column in enumerate(table.columns):
-            name = _Name.of(column.name)
+            name = _Name.of(identifier_words(column.name))
             if name.words and (column.name in declared or name.ending or not (place or declared)):
                 found.append(_Key(table, column, name, column.name in declared, self._own(name, table)))
         return sorted(
@@ -233,14 +232,16 @@ def implied_joins(snapshot: Snapshot) -> tuple[ImpliedJoin, ...]:
 
 def _referred(table: Table, column: Column, names: _Names) -> Iterator[tuple[_Key, float]]:
     """Keys that a column may refer to; one that is named as its own table's key refers to none that is less so."""
-    name = _Name.of(column.name)
-    if not name.links:
-        return
+    words = identifier_words(column.name)
     kind = family(column.type)
     own = next((key.own for key in names.keys[table.key] if key.column.name == column.name), 0.0)
-    for key, strength in (*_by_key(name, table, names), *_by_table(name, table, kind, names)):
-        if family(key.column.type) == kind and key.own >= own and key.table.key != table.key:
-            yield key, min(strength, DOUBTED) if own and key.own == own else strength
+    # `club_id_2` is a second club's, `t2_id` that of t2.
+    for each in dict.fromkeys((words, tuple(word for word in words if not word.isdigit()))):
+        if not (name := _Name.of(each)).links:
+            continue
+        for key, strength in (*_by_key(name, table, names), *_by_table(name, table, kind, names)):
+            if family(key.column.type) == kind and key.own >= own and key.table.key != table.key:
+                yield key, min(strength, DOUBTED) if own and key.own == own else strength
 
 
 def _by_key(name: _Name, table: Table, names: _Names) -> Iterator[tuple[_Key, float]]:

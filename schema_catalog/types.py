@@ -236,7 +236,9 @@ class Snapshot:
         # A bare name finds what the search path holds first, readable or not: remember whom that concerns.
         hidden = {table.name for table in self.tables if not kept[table.key]}
         shadowed = {table.key for table in tables if table.name in hidden and not self._found_bare(table)}
-        proposed = self.proposed and tuple(pair for pair in self.proposed if readable.issuperset(pair))
+        proposed = self.proposed
+        if proposed is not None:
+            proposed = tuple(pair for pair in proposed if readable.issuperset(pair))
         return replace(self, tables=tables, shadowed=self.shadowed | shadowed, terms=terms, proposed=proposed)
 
 

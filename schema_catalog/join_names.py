@@ -5,7 +5,7 @@ Owns which names imply one, and how surely. Whether values bear it out is `schem
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -136,13 +136,11 @@ class _Names:
         for table in snapshot.tables:
             self._add(table, short=len(snapshot.tables) <= _MANY)
         self.keys = {table.key: self._keys(table) for table in snapshot.tables}
-        weak: dict[str, int] = defaultdict(int)
-        for keys in self.keys.values():
-            for key in keys:
-                name = "".join(key.name.words)
-                weak[name] += not (key.declared or key.own)
-                if key.name.links and (key.declared or key.own or weak[name] <= _HOLDERS // 2):
-                    self.called.add(name, key.table.schema, key)
+        linking = [key for keys in self.keys.values() for key in keys if key.name.links]
+        weak = Counter(key.name.words for key in linking if not (key.declared or key.own))
+        for key in linking:
+            if key.declared or key.own or weak[key.name.words] <= _HOLDERS:
+                self.called.add("".join(key.name.words), key.table.schema, key)
 
     def _add(self, table: Table, *, short: bool) -> None:
         words = identifier_words(table.name)

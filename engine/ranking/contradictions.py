@@ -16,7 +16,7 @@ from engine.linking.mentions import in_named_schema, named_schemas
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.coverage import periods_missed
 from engine.rewrite.rules.division import whole_divisions
-from engine.rewrite.rules.grain import repeated_sums
+from engine.rewrite.rules.grain import repeated_sums, without_using
 from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.references import compared_columns, refer
@@ -221,7 +221,7 @@ def _equalities(select: exp.Select, scopes: Scopes) -> Iterator[tuple[tuple[str,
 def undeclared(statement: Statement) -> Iterator[str]:
     """The joins of a statement that are likely, and that nobody declared."""
     known = undeclared_joins(statement.scopes.snapshot)
-    for one, other in dict.fromkeys(compared_columns(statement)):
+    for one, other in dict.fromkeys(compared_columns(without_using(statement))):
         if (one, other) in known or (other, one) in known:
             names = one[2] if one[2] == other[2] else f"{dotted(one[1:])} = {dotted(other[1:])}"
             yield f"joined by {names}, which nobody declared"

@@ -6,7 +6,7 @@ Read by the rules for joins alone; nothing takes them for enforced.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from schema_catalog.foreign_keys import foreign_key_graph
@@ -17,22 +17,15 @@ from schema_catalog.words import identifier_words
 Holder = tuple[Table, Column]
 
 
-class Declared:
-    """What the foreign keys of a snapshot say already."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._graph = foreign_key_graph(snapshot)
-        self._columns = {
-            (*table.key, name)
-            for table in snapshot.tables
-            for key in table.foreign_keys
-            for name in key.columns
-        }
-
-    def joins(self, column: ColumnKey, referred: ColumnKey) -> bool:
-        """Whether the column has a foreign key, or one joins the tables."""
-        edges = self._graph.edges(column[:2])
-        return column in self._columns or any(edge.other == referred[:2] for edge in edges)
+def undeclared(snapshot: Snapshot) -> Callable[[ColumnKey, ColumnKey], bool]:
+    """Whether a column has no foreign key, and none joins its table and that of another one."""
+    graph = foreign_key_graph(snapshot)
+    taken = {
+        (*table.key, name) for table in snapshot.tables for key in table.foreign_keys for name in key.columns
+    }
+    return lambda one, other: (
+        one not in taken and all(edge.other != other[:2] for edge in graph.edges(one[:2]))
+    )
 
 
 @once_per_snapshot
@@ -44,8 +37,8 @@ def undeclared_joins(snapshot: Snapshot) -> tuple[tuple[ColumnKey, ColumnKey], .
     found = snapshot.proposed
     if found is None:
         found = tuple((each.column, each.referred) for each in implied_joins(snapshot))
-    declared = Declared(snapshot)
-    return tuple(pair for pair in found if not declared.joins(*pair))
+    free = undeclared(snapshot)
+    return tuple(pair for pair in found if free(*pair))
 
 
 @once_per_snapshot

@@ -121,9 +121,6 @@ class _Index(Generic[T]):
         found = self._found.get((name, schema)) or self._found.get((name, ""), [])
         return found if len(found) <= _HOLDERS else ()
 
-    def __contains__(self, name: str) -> bool:
-        return (name, "") in self._found
-
 
 class _Names:
     """The tables and keys of a snapshot by what they are called: whole, by the end of the name, by a key's name."""
@@ -177,7 +174,7 @@ class _Names:
         if words[-len(name.subject) :] == name.subject:
             return _END
         # What is a table's name is short for no other's.
-        if subject not in self.tables:
+        if not self.tables.of(subject, table.schema):
             if _short(subject, words[-1]) >= CLEAR:
                 return 0.8
             if subject == "".join(word[0] for word in words):

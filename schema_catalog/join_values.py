@@ -7,17 +7,17 @@ read, a view, a foreign table or a table under row security, and what takes too 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
 import asyncpg
 
-from schema_catalog.implied_references import Declared
+from schema_catalog.implied_references import undeclared
 from schema_catalog.join_names import SURE, ImpliedJoin, candidates
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Connection
-from schema_catalog.types import ColumnKey, Snapshot, Table, TableKind
+from schema_catalog.types import ColumnKey, Snapshot, TableKey, TableKind
 
 ROWS, VALUES = 50_000, 2_000
 """Rows of a column that are looked at, and distinct values of them, at most."""
@@ -44,42 +44,27 @@ class ProposedJoin:
     evidence: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """Of `values` distinct values of a column `found` occur in the other one. `partly`: it has more."""
-
-    values: int
-    found: int
-    unique: bool
-    partly: bool
-
-
 async def proposed_joins(
     connection: Connection, snapshot: Snapshot, seconds: float = SECONDS
 ) -> tuple[ProposedJoin, ...]:
     """For each column without a foreign key the join that names imply and values bear out, where there is one."""
     reader = _Reader(connection, snapshot, time.monotonic() + seconds)
-    declared = Declared(snapshot)
-    free = (each for each in candidates(snapshot) if not declared.joins(each.column, each.referred))
-    found: list[ProposedJoin] = []
-    for _, of_column in groupby(free, key=lambda each: each.column):
+    free = undeclared(snapshot)
+    wanted = (each for each in candidates(snapshot) if free(each.column, each.referred))
+    found: dict[tuple[ColumnKey, ColumnKey], ProposedJoin] = {}
+    for column, of_column in groupby(wanted, key=lambda each: each.column):
         for _, alike in groupby(of_column, key=lambda each: each.strength):
-            borne_out = [(each, evidence) for each in alike if (evidence := await reader.evidence(each))]
+            borne_out = [
+                ProposedJoin(column, each.referred, evidence)
+                for each in alike
+                if (evidence := await reader.evidence(each))
+            ]
+            # Of two that refer to each other the first counts.
+            if len(borne_out) == 1 and (borne_out[0].referred, column) not in found:
+                found[column, borne_out[0].referred] = borne_out[0]
             if borne_out:
-                if len(borne_out) == 1:
-                    each, evidence = borne_out[0]
-                    found.append(ProposedJoin(each.column, each.referred, evidence))
                 break
-    return tuple(_one_way(found))
-
-
-def _one_way(found: list[ProposedJoin]) -> Iterator[ProposedJoin]:
-    """Without the second of two that refer to each other."""
-    met: set[tuple[ColumnKey, ColumnKey]] = set()
-    for each in found:
-        if (each.referred, each.column) not in met:
-            met.add((each.column, each.referred))
-            yield each
+    return tuple(found.values())
 
 
 class _Reader:
@@ -87,58 +72,52 @@ class _Reader:
 
     def __init__(self, connection: Connection, snapshot: Snapshot, until: float) -> None:
         self._connection = connection
-        self._tables = {table.key: table for table in snapshot.tables}
+        self._readable = {table.key for table in snapshot.tables if table.kind in _READ}
         self._until = until
         self._unique: dict[ColumnKey, bool | None] = {}
 
     async def evidence(self, join: ImpliedJoin) -> str | None:
         """Why `join` is likely; None where it is not."""
         name, other = dotted(join.column[2:]), dotted(join.referred[1:])
-        counts = await self._counts(join)
-        if counts is None or counts.values == 0:
+        unique = await self._is_unique(join.referred)
+        values, found, rows = (0, 0, 0) if unique is None else await self._counts(join) or (0, 0, 0)
+        if not values:
             why = f"{name} is named after {other}; its values were not compared"
             return why if join.strength >= SURE else None
         least = _FRACTION if join.strength >= SURE else 1.0
-        if not counts.unique or counts.found < least * counts.values or join.strength < _WEAK:
+        if not unique or found < least * values or join.strength < _WEAK:
             return None
-        values = f"{counts.found:,} of {counts.values:,} values{' looked at' if counts.partly else ''}"
-        return f"{name}: {values} occur in {other}, which is unique"
+        looked_at = " looked at" if values == VALUES or rows == ROWS else ""
+        return f"{name}: {found:,} of {values:,} values{looked_at} occur in {other}, which is unique"
 
-    async def _counts(self, join: ImpliedJoin) -> _Counts | None:
-        table, other = self._tables[join.column[:2]], self._tables[join.referred[:2]]
-        if not {table.kind, other.kind} <= _READ:
-            return None
-        unique = await self._is_unique(other, join.referred)
-        if unique is None:
-            return None
+    async def _counts(self, join: ImpliedJoin) -> asyncpg.Record | None:
+        """How many values the column has, how many of them occur in the other one, and in how many rows they stand."""
         column, key = quote_ident(join.column[2]), quote_ident(join.referred[2])
-        row = await self._row(
-            f"WITH r AS MATERIALIZED (SELECT {column} AS v FROM {dotted(table.key)}"  # noqa: S608 - quoted names
+        return await self._row(
+            (join.column[:2], join.referred[:2]),
+            f"WITH r AS MATERIALIZED (SELECT {column} AS v FROM {dotted(join.column[:2])}"  # noqa: S608 - quoted names
             f" WHERE {column} IS NOT NULL LIMIT {ROWS}),"
             f" s AS MATERIALIZED (SELECT DISTINCT v FROM r LIMIT {VALUES})"
-            f" SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM {dotted(other.key)} AS o"
-            f" WHERE o.{key} = s.v)), (SELECT count(*) FROM r) FROM s"
+            f" SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM {dotted(join.referred[:2])} AS o"
+            f" WHERE o.{key} = s.v)), (SELECT count(*) FROM r) FROM s",
         )
-        if row is None:
-            return None
-        values, found, rows = row
-        return _Counts(values, found, unique, values == VALUES or rows == ROWS)
 
-    async def _is_unique(self, table: Table, key: ColumnKey) -> bool | None:
+    async def _is_unique(self, key: ColumnKey) -> bool | None:
         """None: there are no rows, or they cannot be read."""
         if key not in self._unique:
             column = quote_ident(key[2])
             row = await self._row(
+                (key[:2],),
                 "SELECT CASE WHEN count(*) > 0 THEN count(*) = count(DISTINCT v) END"  # noqa: S608 - quoted names
-                f" FROM (SELECT {column} AS v FROM {dotted(table.key)} WHERE {column} IS NOT NULL LIMIT {ROWS}) AS s"
+                f" FROM (SELECT {column} AS v FROM {dotted(key[:2])} WHERE {column} IS NOT NULL LIMIT {ROWS}) AS s",
             )
             self._unique[key] = None if row is None else row[0]
         return self._unique[key]
 
-    async def _row(self, query: str) -> asyncpg.Record | None:
-        """None where the role may not read it, or time is up."""
+    async def _row(self, tables: Iterable[TableKey], query: str) -> asyncpg.Record | None:
+        """None where `tables` may not be read, or time is up."""
         left = min(A_QUERY, self._until - time.monotonic())
-        if left <= 0:
+        if left <= 0 or not self._readable.issuperset(tables):
             return None
         try:
             async with self._connection.transaction(readonly=True):

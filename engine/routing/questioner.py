@@ -30,9 +30,9 @@ from engine.linking.element_text import name_words
 from engine.routing.graph import Edge, EdgeKind, Graph
 from engine.routing.index import SchemaIndexEntry
 from engine.routing.training import Example
-from engine.text.tokens import identifier_words, plural
 from schema_catalog.join_names import GENERIC
 from schema_catalog.types import Column, Snapshot, Table
+from schema_catalog.words import identifier_words, plural
 
 _FILE = Path(__file__).with_name("question_templates.txt")
 _SLOT = re.compile(r"\{((c|key|date|number|name|text)([01])b?)s?\}")

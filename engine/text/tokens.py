@@ -4,33 +4,9 @@ from __future__ import annotations
 
 import re
 
-from schema_catalog.words import (
-    CLEAR,
-    LONG,
-    folded,
-    folded_name,
-    identifier_words,
-    plural,
-    shortness,
-    surest,
-    without_accents,
-)
+from schema_catalog.words import folded, identifier_words
 
-__all__ = [
-    "CLEAR",
-    "LABEL_WORDS",
-    "LONG",
-    "OPERATION_WORDS",
-    "QUOTED",
-    "STOP_WORDS",
-    "folded_name",
-    "identifier_words",
-    "plural",
-    "question_words",
-    "shortness",
-    "surest",
-    "without_accents",
-]
+__all__ = ["LABEL_WORDS", "OPERATION_WORDS", "QUOTED", "STOP_WORDS", "identifier_words", "question_words"]
 
 STOP_WORDS = frozenset(
     """

@@ -13,6 +13,9 @@ from typing import Generic, TypeVar
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, once_per_snapshot
 from schema_catalog.words import CLEAR, identifier_words, shortness
 
+WEAK = 0.45
+"""Least strength of a candidate."""
+
 SURE = 0.75
 """Least strength at which names alone imply a join."""
 
@@ -40,6 +43,9 @@ _MANY = 2_000
 
 _HOLDERS = 48
 """Tables of one name, or columns, at most: more tell nothing."""
+
+_LOOKED_AT = 12
+"""Keys that a column may refer to, at most, the surest first."""
 
 _SAME, _END, _FIRST = 1.0, 0.9, 0.6
 """How surely a column is its table's key: it has the table's name, the end of it, or its first word."""
@@ -130,6 +136,7 @@ class _Names:
         self.called = _Index[_Key]()
         self._letters: dict[str, list[tuple[str, Table]]] = defaultdict(list)
         self._short: dict[str, list[tuple[Table, float]]] = {}
+        self.known: dict[object, list[tuple[_Key, float]]] = {}
         for table in snapshot.tables:
             self._add(table, short=len(snapshot.tables) <= _MANY)
         self.keys = {table.key: self._keys(table) for table in snapshot.tables}
@@ -201,7 +208,7 @@ def _short(word: str, name: str) -> float:
 
 @once_per_snapshot
 def candidates(snapshot: Snapshot) -> tuple[ImpliedJoin, ...]:
-    """What names and types imply, however weakly, column by column in catalog order, the surest first."""
+    """What names and types imply, also weakly, column by column in catalog order, the surest first."""
     names = _Names(snapshot)
     found: list[ImpliedJoin] = []
     for table, column in snapshot.columns():
@@ -234,8 +241,14 @@ def _referred(table: Table, column: Column, names: _Names) -> Iterator[tuple[_Ke
     for each in dict.fromkeys((words, tuple(word for word in words if not word.isdigit()))):
         if not (name := _Name.of(each)).links:
             continue
-        for key, strength in (*_by_key(name, table, names), *_by_table(name, table, kind, names)):
-            if family(key.column.type) == kind and key.own >= own and key.table.key != table.key:
+        # All that they look at of the table.
+        alike = (each, kind, table.schema, identifier_words(table.name)[:1])
+        if (found := names.known.get(alike)) is None:
+            keys = (*_by_key(name, table, names), *_by_table(name, table, kind, names))
+            likely = (item for item in keys if item[1] >= WEAK and family(item[0].column.type) == kind)
+            names.known[alike] = found = sorted(likely, key=lambda item: -item[1])[:_LOOKED_AT]
+        for key, strength in found:
+            if key.own >= own and key.table.key != table.key:
                 yield key, min(strength, DOUBTED) if own and key.own == own else strength
 
 

@@ -6,6 +6,7 @@ read, a view, a foreign table or a table under row security, and what takes too 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,9 +29,6 @@ SECONDS, A_QUERY = 20.0, 2.0
 _FRACTION = 0.8
 """Share of the values that occur on the other side, at least, where the names are sure: some may have been deleted."""
 
-_WEAK = 0.45
-"""Least strength by names of a join whose every value occurs on the other side."""
-
 _READ = frozenset((TableKind.TABLE, TableKind.PARTITIONED, TableKind.MATERIALIZED_VIEW))
 """What is read: behind others may be code, or another server."""
 
@@ -50,7 +48,9 @@ async def proposed_joins(
     """For each column without a foreign key the join that names imply and values bear out, where there is one."""
     reader = _Reader(connection, snapshot, time.monotonic() + seconds)
     free = undeclared(snapshot)
-    wanted = (each for each in candidates(snapshot) if free(each.column, each.referred))
+    # Seconds for a hundred thousand columns.
+    implied = await asyncio.to_thread(candidates, snapshot)
+    wanted = (each for each in implied if free(each.column, each.referred))
     found: dict[tuple[ColumnKey, ColumnKey], ProposedJoin] = {}
     for column, of_column in groupby(wanted, key=lambda each: each.column):
         for _, alike in groupby(of_column, key=lambda each: each.strength):
@@ -85,7 +85,7 @@ class _Reader:
             why = f"{name} is named after {other}; its values were not compared"
             return why if join.strength >= SURE else None
         least = _FRACTION if join.strength >= SURE else 1.0
-        if not unique or found < least * values or join.strength < _WEAK:
+        if not unique or found < least * values:
             return None
         looked_at = " looked at" if values == VALUES or rows == ROWS else ""
         return f"{name}: {found:,} of {values:,} values{looked_at} occur in {other}, which is unique"

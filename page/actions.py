@@ -92,6 +92,11 @@ ACTIONS = {
             "The join was declared; the engine checks it.",
             (_FROM, _TO, Field("cardinality", "Cardinality")),
         ),
+        Action("accept_join", "Accept", "The join was declared; the engine checks it.", (_FROM, _TO)),
+        Action(
+            "accept_joins", "Accept all", "The joins were declared; the engine checks them.", (_DATABASE,)
+        ),
+        Action("decline_join", "Decline", "It is not used, and not proposed again.", (_FROM, _TO)),
         Action("drop_join", "Remove", "The join was removed.", (_FROM, _TO)),
         Action(
             "define_term",

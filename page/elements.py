@@ -133,7 +133,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A term, a verified query or a declared join. `name`: the term, the question, the column that refers."""
+    """A term, a verified query or a join. `name`: the term, the question, the column that refers."""
 
     database: str
     name: str
@@ -258,6 +258,16 @@ async def declared_joins(connection: Connection, database: str) -> tuple[Definit
     """The joins that somebody declared in a database."""
     rows = await connection.fetch(
         "SELECT database, from_column, to_column, cardinality, state, reason FROM nl_catalog.joins"
+        " WHERE database = $1 ORDER BY 2, 3",
+        database,
+    )
+    return tuple(Definition(*row) for row in rows)
+
+
+async def proposed_joins(connection: Connection, database: str) -> tuple[Definition, ...]:
+    """The joins that nobody declared and that seem to be there, with their evidence."""
+    rows = await connection.fetch(
+        "SELECT database, from_column, to_column, evidence, '', NULL FROM nl_catalog.proposed_joins"
         " WHERE database = $1 ORDER BY 2, 3",
         database,
     )

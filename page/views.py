@@ -71,6 +71,7 @@ class Views:
             keys = await elements.keys(connection, path.database)
             joins = await elements.declared_joins(connection, path.database)
             values = {
+                "proposed": await elements.proposed_joins(connection, path.database),
                 "terms": await elements.terms(connection, path.database),
                 "queries": await elements.verified_queries(connection, path.database),
                 "history": await elements.history(connection, path.database, found.name),
@@ -86,9 +87,13 @@ class Views:
             found = await _known(connection, path)
             columns = await elements.columns(connection, path)
             keys = await elements.keys(connection, path.database)
+            declared = await elements.declared_joins(connection, path.database)
+            proposed = await elements.proposed_joins(connection, path.database)
             history = await elements.history(connection, path.database, found.name)
         near = [key for key in keys if (path.schema, path.table) in key.tables]
+        joins, proposals = (_of_table(each, columns) for each in (declared, proposed))
         shown = {"element": found, "columns": columns, "keys": near, "history": history}
+        shown |= {"joins": joins, "proposed": proposals}
         return self.site.answer(session, request.path_qs, "table", **shown)
 
     async def column(self, request: web.Request) -> web.Response:
@@ -184,6 +189,11 @@ def _path(request: web.Request, *parts: str) -> Path:
     if not all(named):
         raise UnreadableError(404, "Not found", "The address names no element.")
     return Path(*named)
+
+
+def _of_table(joins: Iterable[Definition], columns: Iterable[Element]) -> list[Definition]:
+    names = {column.name for column in columns}
+    return [join for join in joins if {join.name, join.body} & names]
 
 
 async def _known(connection: Connection, path: Path) -> Element:

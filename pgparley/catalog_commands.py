@@ -135,6 +135,9 @@ async def _add(
                 "rights, add them to trusted_owners in [upstream]."
             )
         )
+    said = (await store.said()).get(name)
+    if said is not None and said.proposed:
+        typer.echo(f"Joins that no foreign key declares: {len(said.proposed)}, in nl_catalog.proposed_joins.")
     if not changes:
         typer.echo("There is nothing to ask about yet: create tables, then run `pgparley catalog refresh`.")
 

@@ -17,6 +17,7 @@ from schema_catalog.imports.statements import ImportedFile, Statements, Target
 from schema_catalog.knowledge_files.export import open_databases, stored_file
 from schema_catalog.knowledge_files.format import Source, read_file, write_text
 from schema_catalog.knowledge_files.merge import Step, Wanted, apply, differences, one_at_a_time
+from schema_catalog.knowledge_files.skeleton import skeleton
 from schema_catalog.pg import Connection, Pool
 from schema_catalog.store import CatalogError, UnknownNameError
 
@@ -136,9 +137,13 @@ def add_knowledge_commands(app: typer.Typer, store_dsn: Callable[[], str]) -> No
         output: Annotated[
             Path | None, typer.Option("--output", "-o", help="The file to write; without it standard output.")
         ] = None,
+        *,
+        as_skeleton: Annotated[
+            bool, typer.Option("--skeleton", help="With every element, and what may help as comments.")
+        ] = False,
     ) -> None:
         """Write what was said of databases as YAML."""
-        text = run(lambda connection: _export(connection, databases or ()))
+        text = run(lambda connection: _export(connection, databases or (), as_skeleton=as_skeleton))
         if output is None:
             typer.echo(text, nl=False)
             return
@@ -221,13 +226,22 @@ async def _session(pool: Pool, work: Callable[[Connection], Awaitable[T]]) -> T:
             raise CatalogError(f"{error.message}: run `pgparley store migrate` first") from error
 
 
-async def _export(connection: Connection, wanted: Iterable[str]) -> str:
+def _explained(comment: str) -> tuple[tuple[str, str], ...]:
+    # The engine, which most commands do without.
+    from engine.linking.legends import legend  # noqa: PLC0415
+
+    return tuple((each.code, each.said) for each in legend(comment))
+
+
+async def _export(connection: Connection, wanted: Iterable[str], *, as_skeleton: bool) -> str:
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         visible = await open_databases(connection)
         names = tuple(wanted) or visible
         for name in names:
             if name not in visible:
                 raise UnknownNameError(f'no database "{name}" is registered, or it is not open to you')
+        if as_skeleton:
+            return await skeleton(connection, sorted(set(names)), _explained)
         return write_text(await stored_file(connection, names))
 
 

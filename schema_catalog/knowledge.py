@@ -27,12 +27,16 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """All that counts of what is said of one database. `imported`: each element once, below all else."""
+    """All that counts of what is said of one database. `imported`: each element once, below all else.
+
+    `proposed`: joins that nobody declared or declined; None where none were looked for.
+    """
 
     elements: tuple[Knowledge, ...] = ()
     joins: tuple[Join, ...] = ()
     terms: tuple[Term, ...] = ()
     imported: tuple[Knowledge, ...] = ()
+    proposed: tuple[Join, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
 
 
 def _defined(snapshot: Snapshot, said: Said) -> Snapshot:
-    """Terms, and declared joins behind the foreign keys, which they never replace."""
+    """Terms, proposed joins, and declared ones behind the foreign keys, which they never replace."""
     columns = {(*table.key, column.name) for table, column in snapshot.columns()}
     elements = columns.union(table.key for table in snapshot.tables)
     terms = tuple(term for term in said.terms if elements.issuperset(term.reads))
@@ -104,7 +108,11 @@ def _defined(snapshot: Snapshot, said: Said) -> Snapshot:
         replace(table, foreign_keys=(*table.foreign_keys, *_missing(table, declared[table.key])))
         for table in snapshot.tables
     )
-    return replace(snapshot, tables=tuple(tables), terms=terms)
+    proposed = None
+    if said.proposed is not None:
+        pairs = ((join.column, join.referred) for join in said.proposed)
+        proposed = tuple(pair for pair in pairs if columns.issuperset(pair))
+    return replace(snapshot, tables=tuple(tables), terms=terms, proposed=proposed)
 
 
 def _missing(table: Table, declared: Iterable[ForeignKey]) -> Iterable[ForeignKey]:

@@ -15,6 +15,7 @@ import asyncpg
 from schema_catalog.drift import Change, compare, renames
 from schema_catalog.identity import Numbers, read_identity, read_numbers, schema_digest
 from schema_catalog.introspect import introspect
+from schema_catalog.join_values import proposed_joins
 from schema_catalog.pg import CATALOG_PATH, Connection
 from schema_catalog.privileges import untrusted_owners
 from schema_catalog.store import CatalogStore
@@ -124,7 +125,9 @@ async def owners_to_trust(
 
 
 async def refresh(store: CatalogStore, database: Database, settings: ConnectSettings) -> tuple[Change, ...]:
-    """Takes a snapshot, stores it and returns the changes; raises `UnreachableError` and the store's errors.
+    """Takes a snapshot, stores it and what joins it implies, and returns the changes.
+
+    Raises `UnreachableError` and the store's errors.
 
     What changed since an earlier snapshot, and what may have been renamed, is noted before it counts: what it breaks
     is then still known.
@@ -139,6 +142,8 @@ async def refresh(store: CatalogStore, database: Database, settings: ConnectSett
     await store.save_snapshot(taken.snapshot)
     await store.drift.keep_numbers(database.name, taken.numbers)
     await store.set_identity(database.name, taken.identity)
+    async with connected(database.dsn, settings) as connection:
+        await store.propose(database.name, await proposed_joins(connection, taken.snapshot))
     return changes
 
 

@@ -18,6 +18,7 @@ import msgspec
 
 from schema_catalog.definitions import DefinitionStore, Join
 from schema_catalog.drift_store import DriftStore
+from schema_catalog.join_values import ProposedJoin
 from schema_catalog.knowledge import Knowledge, Said
 from schema_catalog.pg import Connection, Pool
 from schema_catalog.types import Attributes, Database, Login, Snapshot, Suggestion, Term
@@ -168,6 +169,19 @@ class CatalogStore:
             )
         return number
 
+    async def propose(self, name: str, joins: Iterable[ProposedJoin]) -> None:
+        """Replaces what is proposed of a database; what was declined stays so."""
+        rows = [(name, [*each.column, *each.referred], each.evidence) for each in joins]
+        async with self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(
+                "DELETE FROM pgparley.proposed_join WHERE database = $1 AND declined_by IS NULL", name
+            )
+            await connection.executemany(
+                "INSERT INTO pgparley.proposed_join (database, element, evidence) VALUES ($1, $2, $3)"
+                " ON CONFLICT DO NOTHING",
+                rows,
+            )
+
     async def newest(self, name: str) -> Snapshot | None:
         """The newest snapshot of a database, None where there is none."""
         body = await self._pool.fetchval(
@@ -213,6 +227,13 @@ async def read_said(store: Pool | Connection) -> dict[str, Said]:
     ):
         said = Knowledge(tuple(element), description, tuple(synonyms), hidden=False)
         imported[database].append(replace(said, attributes=_attributes(attributes)))
+    proposed: dict[str, list[Join]] = {}
+    for database, element, declined in await store.fetch(
+        "SELECT database, element, declined_by IS NOT NULL FROM pgparley.proposed_join ORDER BY database, element"
+    ):
+        held = proposed.setdefault(database, [])
+        if not declined:
+            held.append(Join(tuple(element[:3]), tuple(element[3:])))
     for each in await DefinitionStore(store).of_schemas():
         match each.definition:
             case Join() as join:
@@ -220,8 +241,14 @@ async def read_said(store: Pool | Connection) -> dict[str, Said]:
             case Term() as term:
                 terms[each.database].append(term)
     return {
-        name: Said(tuple(elements[name]), tuple(joins[name]), tuple(terms[name]), tuple(imported[name]))
-        for name in {*elements, *imported, *joins, *terms}
+        name: Said(
+            tuple(elements[name]),
+            tuple(joins[name]),
+            tuple(terms[name]),
+            tuple(imported[name]),
+            tuple(proposed[name]) if name in proposed else None,
+        )
+        for name in {*elements, *imported, *joins, *terms, *proposed}
     }
 
 

@@ -151,6 +151,7 @@ class Snapshot:
 
     `shadowed`: tables whose bare name would find another table, even one that this snapshot hides. `said`: what a DBA
     says of the database as a whole, a description and synonyms. `terms`: of its business, over what it holds.
+    `proposed`: (column, what it refers to) of joins that nobody declared; None where none were looked for.
     """
 
     database: str
@@ -159,12 +160,15 @@ class Snapshot:
     shadowed: frozenset[TableKey] = frozenset()
     said: tuple[str, ...] = ()
     terms: tuple[Term, ...] = ()
+    proposed: tuple[tuple[ColumnKey, ColumnKey], ...] | None = None
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 (hex) over all but row estimates: equal exactly where the schema, and what is said of it, is."""
         stable = [replace(table, row_estimate=None) for table in self.tables]
-        encoded = msgspec.json.encode([self.search_path, stable, *self.said, *filter(None, [self.terms])])
+        encoded = msgspec.json.encode(
+            [self.search_path, stable, *self.said, *filter(None, [self.terms, self.proposed])]
+        )
         # A schema of which nothing is said keeps the fingerprint that stored points and routers know it by. Inside a
         # JSON string the quotes would be escaped, so that no text is cut.
         for nothing in (b',"synonyms":[]', b',"partial":false', b',"attributes":null', b',"labels":[]'):
@@ -232,7 +236,10 @@ class Snapshot:
         # A bare name finds what the search path holds first, readable or not: remember whom that concerns.
         hidden = {table.name for table in self.tables if not kept[table.key]}
         shadowed = {table.key for table in tables if table.name in hidden and not self._found_bare(table)}
-        return replace(self, tables=tables, shadowed=self.shadowed | shadowed, terms=terms)
+        proposed = self.proposed
+        if proposed is not None:
+            proposed = tuple(pair for pair in proposed if readable.issuperset(pair))
+        return replace(self, tables=tables, shadowed=self.shadowed | shadowed, terms=terms, proposed=proposed)
 
 
 class SuggestionKind(StrEnum):

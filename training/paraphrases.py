@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from benchmarks.harness.drawing import Item, share
 from benchmarks.quality.routing.folds import Variant
 from engine.core.ports import Encoder
-from engine.text.tokens import STOP_WORDS, identifier_words, plural, question_words
+from engine.text.tokens import STOP_WORDS, question_words
+from schema_catalog.words import identifier_words, plural
 from training.wordnet import WordNet
 
 

@@ -24,10 +24,11 @@ from pathlib import Path
 import numpy as np
 
 from engine.linking.element_text import name_words
-from engine.routing.graph import GENERIC, Edge, EdgeKind, Graph
+from engine.routing.graph import Edge, EdgeKind, Graph
 from engine.routing.index import SchemaIndexEntry
-from engine.text.tokens import identifier_words, plural
+from schema_catalog.join_names import GENERIC
 from schema_catalog.types import Column, Snapshot, Table
+from schema_catalog.words import identifier_words, plural
 from training.router_batches import Example
 
 _FILE = Path(__file__).with_name("question_templates.txt")

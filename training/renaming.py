@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from engine.core.ports import Encoder
-from engine.text.tokens import OPERATION_WORDS, STOP_WORDS, identifier_words, plural, question_words
+from engine.text.tokens import OPERATION_WORDS, STOP_WORDS, question_words
+from schema_catalog.words import identifier_words, plural
 from training.wordnet import BELOW, WordNet
 
 NEAR = 0.4

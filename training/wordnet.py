@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from engine.models.encoder import packaged_model
-from engine.text.tokens import identifier_words, plural, question_words
+from engine.text.tokens import question_words
+from schema_catalog.words import identifier_words, plural
 
 _KINDS = ("noun", "verb", "adj")
 _SENSES = 2

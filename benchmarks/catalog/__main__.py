@@ -12,7 +12,7 @@ import asyncio
 import statistics
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,8 @@ from benchmarks.harness.questions import DEFOG, TRAIN
 from benchmarks.harness.questions import SPIDER as SPIDER_DEV
 from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_result
 from benchmarks.harness.schemas import DEFOG as DEFOG_SCHEMAS
-from benchmarks.harness.schemas import POOL, SPIDER, snapshots
+from benchmarks.harness.schemas import SPIDER, snapshots
+from benchmarks.harness.site import DATA, load, prepared
 from pgparley import cluster
 
 MODULE = "benchmarks.catalog"
@@ -73,7 +74,7 @@ async def _run(options: CatalogOptions, console: Console) -> None:
             case "large":
                 part = await _large(options.rounds, console)
             case "joins":
-                part = await asyncio.to_thread(_joins, every.bench, console)
+                part = await _joins(every.bench, console)
             case "doubts":
                 part = await asyncio.to_thread(_doubts, every.bench, console)
             case "hundreds":
@@ -116,26 +117,44 @@ def _milliseconds(title: str, found: Sequence[tuple[str, Sequence[float]]]) -> G
     return Grid(title, ("what", "median, ms", "at most"), rows)
 
 
-def _joins(bench: Path, console: Console) -> Part:
-    spider = snapshots(bench, SPIDER, schema="public")
-    pool = snapshots(bench, POOL, schema="public")
-    found: dict[str, Mapping[str, float]] = {}
-    for name, some in (("spider", spider), ("pool", pool)):
-        for primary in (True, False):
-            n, precision, recall = joins.measured(some.values(), primary=primary)
-            key = name if primary else f"{name}, without primary keys"
-            found[key] = {"n": n, "precision": precision, "recall": recall}
+async def _joins(bench: Path, console: Console) -> Part:
+    with tempfile.TemporaryDirectory() as folder:
+        running = await asyncio.to_thread(cluster.start, Path(folder) / "pg")
+        try:
+            await prepared(running, DATA)
+            await asyncio.to_thread(load, running, bench, ("spider",))
+            spider = await joins.of_spider(running, bench)
+        finally:
+            await asyncio.to_thread(cluster.stop, running)
+    found = {
+        f"{name}, {half}": counts
+        for name, halves in (("spider", spider), ("pool", joins.of_pool(bench)))
+        for half, counts in (
+            ("looked at", halves[0]),
+            ("other half", halves[1]),
+            ("all", halves[0] + halves[1]),
+        )
+    }
+    columns = ("databases", "n", "proposed", "contradicted", "declared", "precision, %", "recall, %")
     rows = [
-        (name, f"{each['n']}", f"{100 * each['precision']:.0f}", f"{100 * each['recall']:.0f}")
+        (
+            name,
+            *map(str, (each.databases, each.proposed, each.contradicted, each.declared)),
+            *(f"{100 * share:.1f}" for share in (each.precision, each.recall)),
+        )
         for name, each in found.items()
     ]
-    printed(console, [Grid("implied joins", ("databases", "n", "precision, %", "recall, %"), rows)])
+    printed(console, [Grid("proposed joins", columns, rows)])
     summary = {
-        f"joins_{what}_{name}": found[name][what]
-        for name in ("spider", "pool")
+        f"joins_{prefix}{what}": getattr(found[f"{name}, other half"], what)
+        for name, prefix in (("spider", ""), ("pool", "pool_"))
         for what in ("precision", "recall")
     }
-    return Part({name: each["n"] for name, each in found.items()}, found, summary)
+    told = {
+        name: {**asdict(each), "precision": each.precision, "recall": each.recall}
+        for name, each in found.items()
+    }
+    return Part({name: each.declared for name, each in found.items()}, told, summary)
 
 
 def _doubts(bench: Path, console: Console) -> Part:

@@ -16,8 +16,8 @@ from engine.core.ports import Encoder
 from engine.learning.types import Cast, Element, Preference, Vote
 from engine.linking.element_text import compared
 from engine.settings import LearningSettings
-from engine.text.tokens import folded_name, identifier_words
 from schema_catalog.types import Snapshot
+from schema_catalog.words import folded_name, identifier_words
 
 NEAREST = 0.3
 """Cosine below which a phrase is not linked to a pair of elements."""

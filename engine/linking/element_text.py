@@ -13,9 +13,9 @@ from engine.core.elements import WHOLE_TABLE, Entity
 from engine.core.ports import Encoder
 from engine.learning.phrase_adapter import PhraseAdapter
 from engine.linking.standing import adjusted, statuses
-from engine.text.tokens import identifier_words, shortness
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
+from schema_catalog.words import identifier_words, shortness
 
 SHORT = 0.75
 """Similarity of a phrase and a name that is surely short for it; a word and a column of its name have about as much."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from engine.core.elements import Relation, ValueLink
 from engine.linking.element_text import name_words
-from engine.text.tokens import LABEL_WORDS, LONG, OPERATION_WORDS, STOP_WORDS, identifier_words, surest
+from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, Term
+from schema_catalog.words import LONG, identifier_words, surest
 
 MOST = 2
 """Parts that are equally sure to be short for a word, at most: more say nothing."""

@@ -76,16 +76,24 @@ def _narrowed(table: Table, near: Mapping[ColumnKey, float]) -> Table:
 
 
 def table_text(snapshot: Snapshot, table: Table) -> str:
-    """One table: `name(column type in ('label', …) PK -> table.column "marks; synonyms; comment", …) "comment"`."""
-    references = {key.columns[0]: key for key in table.foreign_keys if len(key.columns) == 1}
+    """One table: `name(column type in ('label', …) PK -> table.column "marks; synonyms; comment", …) "comment"`.
+
+    Behind a reference that is proposed stands `(likely)`.
+    """
+    references = {
+        key.columns[0]: (key.ref_schema, key.ref_table, key.ref_columns[0])
+        for key in table.foreign_keys
+        if len(key.columns) == 1
+    }
+    likely = {one[2]: other for one, other in snapshot.proposed or () if one[:2] == table.key}
     columns = []
     for column in table.columns:
         text = f"{quote_ident(column.name)} {short_type(column)}{listed(column.labels)}"
         if table.primary_key == (column.name,):
             text += " PK"
-        if column.name in references:
-            key = references[column.name]
-            text += f" -> {table_name(snapshot, (key.ref_schema, key.ref_table))}.{quote_ident(key.ref_columns[0])}"
+        if (referred := references.get(column.name, likely.get(column.name))) is not None:
+            text += f" -> {table_name(snapshot, referred[:2])}.{quote_ident(referred[2])}"
+            text += "" if column.name in references else " (likely)"
         columns.append(text + _comment(column))
     return f"{snapshot.display_name(table)}({', '.join(columns)}){_comment(table)}"
 

@@ -16,7 +16,7 @@ from engine.linking.mentions import in_named_schema, named_schemas
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.coverage import periods_missed
 from engine.rewrite.rules.division import whole_divisions
-from engine.rewrite.rules.grain import repeated_sums
+from engine.rewrite.rules.grain import repeated_sums, without_using
 from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.rewrite.rules.periods import periods_cut_short
 from engine.rewrite.rules.references import compared_columns, refer
@@ -25,6 +25,7 @@ from engine.rewrite.rules.sums import counted_measures, is_measure
 from engine.rewrite.scope import Scopes, TableRef, from_parts
 from engine.sql.tree import parsed, repeated_items, unwrapped
 from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.implied_references import undeclared_joins
 from schema_catalog.naming import dotted
 from schema_catalog.types import ColumnKey, Snapshot, Table
 
@@ -215,6 +216,15 @@ def _equalities(select: exp.Select, scopes: Scopes) -> Iterator[tuple[tuple[str,
             found = [place for end in ends if (place := scopes.place(end)) is not None]
             if len(found) == 2:  # noqa: PLR2004  both sides
                 yield found[0], found[1]
+
+
+def undeclared(statement: Statement) -> Iterator[str]:
+    """The joins of a statement that are likely, and that nobody declared."""
+    known = undeclared_joins(statement.scopes.snapshot)
+    for one, other in dict.fromkeys(compared_columns(without_using(statement))):
+        if (one, other) in known or (other, one) in known:
+            names = one[2] if one[2] == other[2] else f"{dotted(one[1:])} = {dotted(other[1:])}"
+            yield f"joined by {names}, which nobody declared"
 
 
 def _strangers_compared(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey, ColumnKey]]:

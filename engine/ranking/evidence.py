@@ -27,7 +27,7 @@ from engine.linking.mentions import (
 )
 from engine.linking.spans import numbers_not_used
 from engine.linking.standing import OUTDATED, deprecated, measured
-from engine.ranking.contradictions import contradictions, doubts, said_of
+from engine.ranking.contradictions import contradictions, doubts, said_of, undeclared
 from engine.sql.tree import parsed
 from engine.understanding.unknown import names_not_used
 from schema_catalog.types import ColumnKey, Table, TableKey, Term
@@ -67,11 +67,11 @@ WEIGHTS = {
 class Evidence:
     """What of the question a statement says nothing of: tables, and values, names, terms and numbers; the terms `used`.
 
-    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, and which rows
-    that do not count it leaves out or not; `contradicted`: what it says otherwise. `linked`: columns that the schema
-    linker has linked, and that it leaves unread; `needless`: the probability that none of these is asked for.
-    `readings`, `forked`, `fruitless`: as of `Candidate`. `doubted`: what of `contradicted` rests on the schema and the
-    calendar.
+    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, which rows that
+    do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise.
+    `linked`: columns that the schema linker has linked, and that it leaves unread; `needless`: the probability that
+    none of these is asked for. `readings`, `forked`, `fruitless`: as of `Candidate`. `doubted`: what of `contradicted`
+    rests on the schema and the calendar.
     """
 
     tables: tuple[str, ...] = ()
@@ -172,7 +172,8 @@ def _against(question: str, candidate: Candidate, asked: _Asked, today: date) ->
     words = tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers)))
     outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
     left_out = said_of(lambda each: excluded(each.tree, each.scopes), candidate.sql, route.snapshot)
-    units = (*measured(candidate.columns, route.snapshot), *left_out)
+    joined = said_of(undeclared, candidate.sql, route.snapshot)
+    units = (*measured(candidate.columns, route.snapshot), *left_out, *joined)
     sql, snapshot = candidate.sql, route.snapshot
     contradicted = contradictions(question, sql, snapshot, asked.tables, route.lists, today=today)
     unread = _linked_unread(candidate, route)

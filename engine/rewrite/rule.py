@@ -11,9 +11,9 @@ from sqlglot import exp
 from engine.core.candidate import RuleKind
 from engine.core.elements import ColumnContent, ValueLink, ValueList
 from engine.linking.dimensions import LinkedDimension
-from engine.rewrite.implied_references import with_implied_references, with_shared_columns
 from engine.rewrite.scope import Scopes
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
+from schema_catalog.implied_references import with_implied_references, with_shared_columns
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
 
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from engine.errors import for_log
 from engine.routing.graph import Graph
-from engine.text.tokens import folded_name, identifier_words
 from schema_catalog.types import Column, Snapshot, Table
+from schema_catalog.words import folded_name, identifier_words
 
 LEAST = 16 << 20
 """Bytes of an array that a file is made for; a smaller one is not worth one."""

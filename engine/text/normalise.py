@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from engine.text.tokens import identifier_words, without_accents
+from schema_catalog.words import identifier_words, without_accents
 
 _WORD = re.compile(r"[^\W_]+")
 

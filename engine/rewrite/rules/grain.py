@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from engine.rewrite.implied_references import with_implied_references
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.grouping import LABELS, own_aggregates
 from engine.rewrite.rules.references import refer
@@ -28,6 +27,7 @@ from engine.rewrite.scope import (
 )
 from engine.text.tokens import identifier_words
 from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.implied_references import with_implied_references
 from schema_catalog.types import Table
 
 _SEVERAL = 2
@@ -227,7 +227,7 @@ def _labelled(column: exp.Expr, scopes: Scopes) -> TableRef | None:
 
 def repeated_sums(statement: Statement) -> Iterator[str]:
     """In words, the sums of rows that joins repeat, be it for another sum or for a test."""
-    plain = _without_using(statement)
+    plain = without_using(statement)
     for select in plain.tree.find_all(exp.Select):
         joined = join_tree(select, plain.scopes, grouped=True, outer=True)
         for node, names in _repeated(joined) if joined is not None else ():
@@ -252,11 +252,11 @@ def _repeated(joined: JoinTree) -> Iterator[tuple[exp.AggFunc, list[str]]]:
 
 def _top(statement: Statement, *, outer: bool = True) -> JoinTree | None:
     """A copy of the statement taken apart."""
-    plain = _without_using(statement)
+    plain = without_using(statement)
     return join_tree(plain.tree, plain.scopes, grouped=True, outer=outer)
 
 
-def _without_using(statement: Statement) -> Statement:
+def without_using(statement: Statement) -> Statement:
     """A copy that says USING as ON."""
     plain = Statement(statement.tree.copy(), statement.scopes.snapshot)
     for select in plain.tree.find_all(exp.Select):

@@ -13,8 +13,8 @@ from engine.linking.periods import Grain
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import join_missing_tables
 from engine.rewrite.scope import Scopes, TableRef, conjuncts, identifier, keep_tests, tests_of, without_tests
-from engine.text.tokens import CLEAR, identifier_words, shortness
 from schema_catalog.types import Column, ColumnKey, TableKey, TableKind
+from schema_catalog.words import CLEAR, identifier_words, shortness
 
 _KEYED = (TableKind.TABLE, TableKind.PARTITIONED)
 """Relations whose primary key PostgreSQL groups by; a view's it does not know."""

@@ -283,6 +283,30 @@ async def test_learned_examples_are_approved_and_revoked(visit: Visit, site: Pag
     assert {tuple(row) for row in rows} == {(None, None)}
 
 
+async def test_a_proposed_join_is_decided_on_and_a_declared_one_shown(visit: Visit, site: PageSite) -> None:
+    await execute(
+        site.dsn,
+        "INSERT INTO pgparley.proposed_join (database, element, evidence) SELECT d, e, 'all <b>values</b> occur'"
+        " FROM unnest('{sales,hr}'::text[]) AS d,"
+        " (VALUES ('{public,orders,net,public,customers,id}'::text[]),"
+        "         ('{public,orders,id,public,customers,id}')) AS v (e)",
+    )
+    steward, page = await visit("steward"), "/database?database=sales"
+    table = "/table?database=sales&schema=public&table=orders"
+    for each in (page, table):
+        assert (await steward.get(each)).text.count("all &lt;b&gt;values&lt;/b&gt; occur") == 2
+    ends = {"from_column": "sales.public.orders.net", "to_column": "sales.public.customers.id"}
+    assert (await steward.do("accept_join", page, **ends)).status == 303
+    ends["from_column"] = "sales.public.orders.id"
+    assert (await steward.do("decline_join", page, **ends)).status == 303
+    for each in (page, table):
+        text = (await steward.get(each)).text
+        assert "<code>sales.public.orders.net</code> refers to <code>sales.public.customers.id</code>" in text
+        assert "values&lt;/b&gt;" not in text
+    ends = {"from_column": "hr.public.orders.net", "to_column": "hr.public.customers.id"}
+    assert (await steward.do("accept_join", page, **ends)).status in {403, 422}
+
+
 async def test_a_proposed_rename_is_decided_on(visit: Visit, site: PageSite) -> None:
     change = (
         "INSERT INTO pgparley.drift (database, what, kind, old, new, detail, breaks, state)"

@@ -10,7 +10,7 @@ from jinja2 import UndefinedError
 
 import page
 from page.coverage import Coverage
-from page.elements import Element
+from page.elements import Definition, Element
 from page.elements import Path as ElementPath
 from page.rendering import NAVIGATION, Frame, Renderer, element_address
 from page.security import local
@@ -26,7 +26,9 @@ def test_text_is_escaped_wherever_it_stands() -> None:
         ElementPath("s", "p", MARKUP), MARKUP, MARKUP, MARKUP, "other " + MARKUP, (MARKUP,), hidden=True
     )
     frame = Frame(MARKUP, MARKUP, MARKUP, changes=True)
-    html = Renderer().page("table", frame, element=element, columns=[element], keys=[], history=[])
+    joins = [Definition("s", MARKUP, MARKUP, MARKUP, "checked", MARKUP)]
+    shown = {"element": element, "columns": [element], "keys": [], "joins": joins, "proposed": joins}
+    html = Renderer().page("table", frame, **shown, history=[])
     assert "<script" not in html
     assert html.count("&lt;script&gt;") > 8
     assert not re.search(r'="[^"]*\'x\'', html)

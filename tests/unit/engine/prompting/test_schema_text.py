@@ -66,3 +66,11 @@ def test_labels_stand_behind_the_type_unless_there_are_many() -> None:
 
     assert shown("NEW", "won't do") == "t(state case_state in ('NEW', 'won''t do'))"
     assert shown(*map(str, range(17))) == "t(state case_state)"
+
+
+def test_a_proposed_join_is_marked() -> None:
+    tables = tuple(replace(each, foreign_keys=()) for each in MUSIC.tables)
+    proposed = ((("public", "concert", "stadium_id"), ("public", "stadium", "stadium_id")),)
+    text, _ = schema_text(replace(MUSIC, tables=tables, proposed=proposed), ())
+    assert "stadium_id int -> stadium.stadium_id (likely)" in text
+    assert "(likely)" not in schema_text(MUSIC, ())[0]

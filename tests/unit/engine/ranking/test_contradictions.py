@@ -270,3 +270,24 @@ def test_the_last_days_may_be_counted_from_either_end(condition: str) -> None:
 )
 def test_shares_and_medians(question: str, sql: str, said: list[str]) -> None:
     assert [each.partition(",")[0] for each in module.doubts(question, sql, PAYMENTS, today=TODAY)] == said
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT nam FROM auf a JOIN knd k ON k.kdnr = a.kdnr", ["joined by kdnr, which nobody declared"]),
+        ("SELECT nam FROM auf JOIN knd USING (kdnr)", ["joined by kdnr, which nobody declared"]),
+        (
+            "SELECT nam FROM auf JOIN vtr ON auf.v = vtr.vtrnr",
+            ["joined by auf.v = vtr.vtrnr, which nobody declared"],
+        ),
+        ("SELECT nam FROM auf JOIN knd ON auf.v = knd.kdnr", []),
+        ("SELECT nam FROM knd WHERE kdnr = 7", []),
+    ],
+)
+def test_a_join_that_nobody_declared_is_named(sql: str, said: list[str]) -> None:
+    tables = (table("auf", "aufnr kdnr v"), table("knd", "kdnr nam"), table("vtr", "vtrnr"))
+    pairs = ((("auf", "kdnr"), ("knd", "kdnr")), (("auf", "v"), ("vtr", "vtrnr")))
+    proposed = tuple((("public", *one), ("public", *other)) for one, other in pairs)
+    terse = Snapshot("sales", ("public",), tables, proposed=proposed)
+    assert list(module.said_of(module.undeclared, sql, terse)) == said

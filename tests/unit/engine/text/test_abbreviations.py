@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.text.tokens import shortness
+from schema_catalog.words import shortness
 
 
 @pytest.mark.parametrize(

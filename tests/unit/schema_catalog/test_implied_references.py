@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.rewrite.implied_references import with_implied_references, with_shared_columns
+from schema_catalog.implied_references import with_implied_references, with_shared_columns
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
 
 

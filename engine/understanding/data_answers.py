@@ -12,7 +12,6 @@ from engine.core.elements import WHOLE_TABLE
 from engine.dialogue.refusal import spoken
 from engine.linking.element_text import name_words
 from engine.linking.standing import is_sensitive
-from engine.text.tokens import folded_name, plural
 from engine.understanding.data_questions import (
     DataQuestion,
     Subject,
@@ -23,6 +22,7 @@ from engine.understanding.data_questions import (
 )
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import Column, Snapshot, Table, TableKind
+from schema_catalog.words import folded_name, plural
 
 MOST = 50
 """Tables that one statement counts, or lists, at most: those of the most rows."""

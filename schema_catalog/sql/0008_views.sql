@@ -122,12 +122,18 @@ FROM pgparley.knowledge_change c
 WHERE c.database IN (SELECT pgparley.open_databases()) OR pgparley.is_admin();
 COMMENT ON VIEW nl_catalog.history IS 'Every change: its version, who, when, what was said before and after; null: nothing.';
 
+CREATE FUNCTION pgparley.says_else(text, text) RETURNS boolean
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT rtrim(lower(pgparley.one_line($1)), '.') <> rtrim(lower(pgparley.one_line($2)), '.')
+$$;
+COMMENT ON FUNCTION pgparley.says_else IS 'Whether two texts differ in more than capitals, white space and a full stop.';
+
 CREATE VIEW nl_catalog.conflicts WITH (security_barrier) AS
 SELECT k.database, pgparley.written(k.database, k.element) AS element,
        CASE WHEN e.element IS NULL THEN 'gone' ELSE 'comment differs' END AS problem, k.description, e.comment,
        NULL AS source, NULL AS imported
 FROM pgparley.knowledge k LEFT JOIN pgparley.element e USING (database, element)
-WHERE k.element <> '{}' AND (e.element IS NULL OR k.description <> e.comment)
+WHERE k.element <> '{}' AND (e.element IS NULL OR pgparley.says_else(k.description, e.comment))
   AND k.database IN (SELECT pgparley.open_databases())
 UNION ALL
 SELECT i.database, pgparley.written(i.database, i.element),
@@ -137,7 +143,7 @@ FROM pgparley.imported i
      LEFT JOIN pgparley.element e USING (database, element)
      LEFT JOIN pgparley.knowledge k USING (database, element)
      LEFT JOIN pgparley.imports_together t USING (database, element)
-WHERE (e.element IS NULL AND i.element <> '{}' OR i.description <> coalesce(k.description, e.comment, t.description))
+WHERE (e.element IS NULL AND i.element <> '{}' OR pgparley.says_else(i.description, coalesce(k.description, e.comment, t.description)))
   AND i.database IN (SELECT pgparley.open_databases());
 COMMENT ON VIEW nl_catalog.conflicts IS 'Where what is said differs from COMMENT ON, or an import from either or another import; and where an element is gone from the schema.';
 

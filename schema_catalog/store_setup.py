@@ -69,13 +69,10 @@ async def dba_roles_made(connection: Connection) -> bool:
 
 
 async def dba_roles_ready(connection: Connection) -> bool:
-    """Whether they are there and may use what is theirs."""
-    return (
-        not await missing_roles(connection)
-        and await connection.fetchval(
-            "SELECT bool_and(has_schema_privilege(n, 'nl_catalog', 'USAGE')) FROM unnest($1::text[]) AS n"
-            " WHERE to_regnamespace('nl_catalog') IS NOT NULL",
-            list(DBA_ROLES),
-        )
-        is not False
+    """Whether a migrated store's server has them, with their rights there."""
+    found = await connection.fetchval(
+        "SELECT bool_and(coalesce(has_schema_privilege(to_regrole(n), 'nl_catalog', 'USAGE'), false))"
+        " FROM unnest($1::text[]) AS n",
+        list(DBA_ROLES),
     )
+    return bool(found)

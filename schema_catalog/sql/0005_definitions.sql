@@ -127,7 +127,7 @@ BEGIN
     -- PL/pgSQL has the server's parser read all of a block before it runs (PostgreSQL docs 41.11), and this one ends at once.
     EXECUTE 'DO ' || quote_literal(format(E'BEGIN RETURN; PERFORM %s;\nEND', $2));
 EXCEPTION WHEN OTHERS THEN
-    RAISE EXCEPTION '% cannot be read: %', $1, SQLERRM USING ERRCODE = 'syntax_error', DETAIL = 'Nothing was kept.', HINT = $3;
+    RAISE EXCEPTION '% cannot be read: %', $1, rtrim(split_part(SQLERRM, E'\n', 1), ');') USING ERRCODE = 'syntax_error', DETAIL = 'Nothing was kept.', HINT = $3;
 END
 $$;
 
@@ -211,6 +211,53 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION nl_catalog.define_term IS 'Says what a term means, as an SQL expression over columns named with their tables. Returns the version.';
+
+CREATE FUNCTION pgparley.terms_in(database text, rules text) RETURNS TABLE (rule text, term text, definition text)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    WITH rule AS (SELECT btrim(line, E' \t\r-*') AS line
+                  FROM regexp_split_to_table($2, E'\n|(?<=[.;])\\s+') AS line),
+    -- A condition on one column: from a name that the database has to a constant.
+    predicate AS (
+        SELECT line, (regexp_match(line, '((?:[[:alpha:]_]\w*\.){1,2}[[:alpha:]_]\w*\s*(?:=|<>|!=|<=?|>=?|is\s+not|is)\s*(?:''[^'']*''|-?[\d.]*\d|null|true|false))', 'i'))[1] AS found
+        FROM rule),
+    -- A year of one's own: its first month, and a date that it may count.
+    year AS (
+        SELECT line, 13 - array_position(ARRAY['january','february','march','april','may','june','july','august','september','october',
+                                               'november','december'], lower(m[1])) AS months
+        FROM rule, regexp_match(line, '(?:fiscal|financial|business)\s+year\M.*\m(january|february|march|april|may|june|july|august|september|october|november|december)', 'i') AS m
+        WHERE m IS NOT NULL),
+    day AS (SELECT quote_ident(e.element[2]) || '.' || quote_ident(e.element[3]) AS name FROM pgparley.element e
+            WHERE e.database = $1 AND e.type ~ '^(date|timestamp)' ORDER BY e.element LIMIT 1)
+    SELECT line, coalesce(nullif(btrim(regexp_replace(split_part(line, p.found, 1),
+               '^\s*(?:always\s+|please\s+)?(?:ignore|exclude|leave out|without|do not count|only|count only)\s+|\s*(?:with|where|whose|have|are|is|:|,|\()+\s*$', '', 'gi')), ''), 'rule'), p.found
+    FROM predicate p WHERE p.found IS NOT NULL AND pgparley.unknown_name($1, p.found) IS NULL
+    UNION ALL
+    SELECT line, 'fiscal year', format('extract(year FROM %s + interval ''%s months'')', d.name, y.months % 12) FROM year y, day d
+$$;
+COMMENT ON FUNCTION pgparley.terms_in IS 'Of free text the rules that hold a condition or a year of one''s own, each with the term that would say it.';
+
+CREATE FUNCTION nl_catalog.set_rules(database text, rules text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    opened  CONSTANT text := pgparley.open_database($1);
+    said    CONSTANT text := nullif(btrim($2), '');
+    proposed text;
+BEGIN
+    IF pgparley.source() IS NULL THEN
+        SELECT string_agg(format('SELECT nl_catalog.define_term(%L, %L, %L);', opened, left(t.term, 60), t.definition), E'\n')
+        INTO proposed FROM pgparley.terms_in(opened, said) t
+        WHERE NOT EXISTS (SELECT FROM pgparley.definition d
+                          WHERE (d.database, d.kind, d.element) = (opened, 'term', ARRAY[lower(left(t.term, 60))]));
+        IF proposed IS NOT NULL THEN
+            RAISE INFO 'what a rule defines is better said as a term, which is checked and counts with every model' USING
+                DETAIL = 'A term is a condition, a period or an expression that people name in questions.',
+                HINT = E'Look at names and columns, and run:\n' || proposed;
+        END IF;
+    END IF;
+    RETURN nl_catalog.set_attribute(quote_ident(opened), 'rules', said);
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.set_rules IS 'Says what holds in a database unless a question says otherwise, in free text; null takes that back. Returns the version.';
 
 CREATE FUNCTION nl_catalog.drop_term(database text, term text) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

@@ -33,7 +33,8 @@ SELECT d.name AS database, pgparley.written(d.name) AS element, coalesce(k.descr
        CASE WHEN i.synonyms IS NULL THEN coalesce(k.synonyms, '{}')
             ELSE pgparley.with_imported(k.synonyms, i.synonyms) END AS synonyms, coalesce(k.hidden, false) AS hidden,
        s.taken_at AS refreshed_at,
-       CASE WHEN w.asked THEN 'waits for an engine to read its schema' ELSE w.problem END AS problem
+       CASE WHEN w.asked THEN 'waits for an engine to read its schema' ELSE w.problem END AS problem,
+       coalesce(k.attributes ->> 'rules', i.attributes ->> 'rules') AS rules
 FROM pgparley.database d
      LEFT JOIN pgparley.snapshot s ON s.id = d.newest
      LEFT JOIN pgparley.schema_watch w ON w.database = d.name

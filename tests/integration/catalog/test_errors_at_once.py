@@ -170,3 +170,30 @@ async def test_who_did_it_is_the_person_and_nobody_speaks_for_another(
     changed = await store.fetch("SELECT changed_by, kind FROM nl_catalog.history ORDER BY version")
     assert [tuple(row) for row in changed] == [("dora", "element"), ("dora", "query"), (role, "element")]
     assert await store.fetchval("SELECT owner FROM nl_catalog.verified_queries") == "dora"
+
+
+async def test_house_rules_propose_what_is_better_said_as_a_term(session: Session) -> None:
+    store = session.connection
+    rules = (
+        "Revenue is without VAT.\nIgnore large orders: orders.net > 1000\nThe fiscal year starts in April."
+    )
+    told = await session.warned(f"set_rules('sales', '{rules}')")
+    assert "better said as a term" in told
+    (proposed,) = [str(each.hint) for each in session.said]
+    calls = [line for line in proposed.splitlines() if line.startswith("SELECT")]
+    assert calls == [
+        "SELECT nl_catalog.define_term('sales', 'large orders', 'orders.net > 1000');",
+        "SELECT nl_catalog.define_term('sales', 'fiscal year',"
+        " 'extract(year FROM orders.placed + interval ''9 months'')');",
+    ]
+    for call in calls:
+        session.said.clear()
+        await store.execute(call)
+        assert not session.said
+    assert await session.warned(f"set_rules('sales', '{rules}')") == "", (
+        "what is defined is not proposed again"
+    )
+    assert await store.fetchval("SELECT rules FROM nl_catalog.databases") == rules
+    version = await store.fetchval("SELECT nl_catalog.set_rules('sales', NULL)")
+    assert await store.fetchval("SELECT rules FROM nl_catalog.databases") is None
+    await store.execute("SELECT nl_catalog.restore($1)", version - 1 if version else None)

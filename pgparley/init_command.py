@@ -120,11 +120,12 @@ def add_init_command(app: typer.Typer, chosen: Callable[[], Path | None]) -> Non
                 "To replace it, add --force; for another one: --config FILE init.",
             )
         server = SERVER.answer(server, ask=not yes)
+        listen = LISTEN.answer(listen, ask=not yes)
         kept = uri_of(_store_at(server).answer(store, ask=not yes))
         write = partial(
             _text,
             server=server,
-            listen=LISTEN.answer(listen, ask=not yes),
+            listen=listen,
             model=MODEL.answer(model, ask=not yes),
             admins=ADMINS.answer(admins, ask=not yes),
         )

@@ -33,7 +33,8 @@ from schema_catalog.dsn import (
     without_login,
 )
 from schema_catalog.login_rights import CATALOG_ROLE, STORE_DATABASE, STORE_ROLE
-from schema_catalog.store_setup import all_parts, make_parts, missing_parts, missing_roles
+from schema_catalog.naming import quote_ident, quote_literal
+from schema_catalog.store_setup import statements, there
 
 _TEMPLATE = """\
 # Written by `pgparley init`. Every other key has its default; docs/operations.md says what there is.
@@ -134,7 +135,7 @@ def add_init_command(app: typer.Typer, chosen: Callable[[], Path | None]) -> Non
         _write(file, write(*logins))
         typer.echo(f"{file} is written.")
         if maker == SUPERUSER.default:
-            sql = "\n".join(all_parts(*_named(kept)))
+            sql = "\n".join(statements(*_named(kept)))
             typer.echo(f"A superuser makes its roles and its store, once, in psql:\n\n{sql}\n")
         else:
             _write(file, write(*_made(*logins, maker)))
@@ -159,37 +160,40 @@ def _named(store: str) -> tuple[str, str]:
 
 def _made(store: str, login: str, maker: str) -> tuple[str, str]:
     """Makes what is missing and says so; the two logins, with a password where a role that needs one is new."""
+    role, database = _named(store)
     try:
         made, passwords = asyncio.run(_make(store, maker))
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
-        sql = "\n".join(all_parts(*_named(store)))
-        fail(
-            f"roles and store are not made: {error}", "A superuser makes them, in psql:\n", *sql.splitlines()
-        )
+        words = ("A superuser makes them, in psql:\n", *statements(role, database))
+        fail(f"roles and store are not made: {error}", *words)
     typer.echo("\n".join(f"made: {each}" for each in made) or "Its roles and its store are there already.")
-    role, _ = _named(store)
+    if not by_socket(store) and len(passwords) < len({role, CATALOG_ROLE}):
+        typer.echo(
+            "A role that was there keeps its password: write it into the file, or into a password file."
+        )
     return (
-        with_user(store, role, passwords[role]) if role in passwords else store,
+        with_user(store, role, passwords.get(role, "")),
         with_user(login, CATALOG_ROLE, passwords.get(CATALOG_ROLE, "")),
     )
 
 
 async def _make(store: str, maker: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """What was made, and the passwords of new roles that log in by TCP, where the server wants to see one."""
+    """What was made, and the passwords of new roles that log in by TCP, of which the server gets verifiers."""
     role, database = _named(store)
     bare = with_user(with_dbname(without_login(store), "postgres"), maker)
     uri = as_uri(maker) if {"=", ":"} & set(maker) else bare
     connection = await asyncpg.connect(uri, timeout=_SECONDS, command_timeout=_SECONDS)
     try:
-        new = () if by_socket(store) else await missing_roles(connection, (role, CATALOG_ROLE))
+        known = await there(connection)
+        new = [each for each in (role, CATALOG_ROLE) if f"role {each}" not in known and not by_socket(store)]
         passwords = {each: secrets.token_urlsafe(24) for each in new}
-        if role in passwords and (given := password_of(store)):
-            passwords[role] = given
-        made = await missing_parts(connection, role, database)
-        verifiers = {
-            name: Verifier.of_password(word, secrets.token_bytes(16)).text for name, word in passwords.items()
-        }
-        await make_parts(connection, made, verifiers)
+        if role in passwords:
+            passwords[role] = password_of(store) or passwords[role]
+        for statement in (made := statements(role, database, known)):
+            await connection.execute(statement)
+        for name, password in passwords.items():
+            verifier = Verifier.of_password(password, secrets.token_bytes(16)).text
+            await connection.execute(f"ALTER ROLE {quote_ident(name)} PASSWORD {quote_literal(verifier)}")
     finally:
         await connection.close(timeout=_SECONDS)
     return made, passwords

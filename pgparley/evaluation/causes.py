@@ -5,7 +5,7 @@ Owns no measurement: whether a proposal helps, `pgparley eval --with` finds out 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -17,6 +17,9 @@ from sqlglot.errors import SqlglotError
 from engine.evaluation.types import Verdict
 from pgparley.evaluation.report import Judged
 from schema_catalog.naming import quote_literal
+
+CODE = 2
+"""Characters of a text that says nothing by itself, at most."""
 
 _FORMULAS = (exp.Mul, exp.Div, exp.Sub, exp.Add)
 
@@ -42,11 +45,11 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What a statement names, tables without their schemas. `written`: a table's name as the statement has it."""
+    """What a statement names. `written`: a table's name, without its schema, as the statement has it."""
 
     written: dict[str, str]
     columns: frozenset[str]
-    joins: frozenset[frozenset[str]]
+    joins: frozenset[tuple[str, ...]]
     values: frozenset[tuple[str, str, bool]]
     formulas: frozenset[str]
 
@@ -56,55 +59,37 @@ def diagnosis(each: Judged) -> Diagnosis:
     asked, reply = each.asked, each.reply
     if "permission denied" in reply.detail or "cannot read" in reply.detail:
         return Diagnosis(Cause.RIGHTS, "GRANT SELECT on what the known statement reads to who asks")
-    verify = (
-        f"SELECT nl_catalog.verify({_call(asked.database)}, {_call(asked.question)}, {_call(asked.sql)});"
-    )
-    known = _parts(asked.sql)
-    if reply.verdict is Verdict.FAILED or known is None:
-        return Diagnosis(Cause.MODEL, "" if reply.verdict is Verdict.FAILED else verify)
-    shown = _parts(reply.sql) if reply.sql else None
-    if shown is None:
-        return Diagnosis(Cause.DESCRIPTION, _describe(asked.database, known, known.written))
-    found = next(_differences(asked.database, known, shown), None)
-    return found or Diagnosis(Cause.MODEL, verify)
+    if reply.verdict is Verdict.FAILED:
+        return Diagnosis(Cause.MODEL)
+    known, shown = _parts(asked.sql), _parts(reply.sql or "SELECT")
+    found = None if known is None or shown is None else next(_differences(asked.database, known, shown), None)
+    return found or Diagnosis(Cause.MODEL, _call("verify", asked.database, asked.question, asked.sql))
 
 
 def _differences(database: str, known: _Parts, shown: _Parts) -> Iterator[Diagnosis]:
-    if missing := known.written.keys() - shown.written.keys():
-        yield Diagnosis(Cause.DESCRIPTION, _describe(database, known, missing))
-    for join in sorted(map(sorted, known.joins - shown.joins)):
-        ends = ", ".join(_element(database, known, end) for end in join)
+    def element(name: str) -> str:
+        table, dot, column = name.partition(".")
+        return f"{database}.{known.written.get(table, table)}{dot}{column}"
+
+    if missing := sorted(known.written.keys() - shown.written.keys()):
+        yield Diagnosis(Cause.DESCRIPTION, _call("describe", element(missing[0]), "…"))
+    for ends in sorted(known.joins - shown.joins):
         yield Diagnosis(
-            Cause.JOIN, f"SELECT nl_catalog.declare_join({ends}); -- the side with many rows first"
+            Cause.JOIN, f"{_call('declare_join', *map(element, ends))} -- the side with many rows first"
         )
-    if missing := known.columns - shown.columns:
-        yield Diagnosis(Cause.DESCRIPTION, _describe(database, known, missing))
+    if missing := sorted(known.columns - shown.columns):
+        yield Diagnosis(Cause.DESCRIPTION, _call("describe", element(missing[0]), "…"))
     for column, value, text in sorted(known.values - shown.values):
-        words = _element(database, known, column)
-        say = f"SELECT nl_catalog.describe({words}, '{value}: …');"
-        name = f"{known.written.get(column.partition('.')[0], '')}.{column.rpartition('.')[2]}"
-        yield Diagnosis(
-            Cause.VALUE,
-            f"pgparley catalog values {database} --allow {name}" if text and len(value) > 2 else say,  # noqa: PLR2004 - a code
-        )
+        allow = f"pgparley catalog values {database} --allow {element(column).partition('.')[2]}"
+        coded = not text or len(value) <= CODE
+        yield Diagnosis(Cause.VALUE, _call("describe", element(column), f"{value}: …") if coded else allow)
     for formula in sorted(known.formulas - shown.formulas):
-        yield Diagnosis(
-            Cause.TERM, f"SELECT nl_catalog.define_term({_call(database)}, '…', {_call(formula)});"
-        )
+        yield Diagnosis(Cause.TERM, _call("define_term", database, "…", formula))
 
 
-def _describe(database: str, known: _Parts, names: Iterable[str]) -> str:
-    elements = (_element(database, known, name) for name in sorted(names))
-    return " ".join(f"SELECT nl_catalog.describe({each}, '…');" for each in elements)
-
-
-def _element(database: str, known: _Parts, name: str) -> str:
-    table, dot, column = name.partition(".")
-    return _call(f"{database}.{known.written.get(table, table)}{dot}{column}")
-
-
-def _call(text: str) -> str:
-    return quote_literal(" ".join(text.split()))
+def _call(function: str, *arguments: str) -> str:
+    words = (quote_literal(" ".join(each.split())) for each in arguments)
+    return f"SELECT nl_catalog.{function}({', '.join(words)});"
 
 
 def _parts(sql: str) -> _Parts | None:
@@ -114,45 +99,28 @@ def _parts(sql: str) -> _Parts | None:
         return None
     ours = {each.alias for each in tree.find_all(exp.CTE)}
     tables = [each for each in tree.find_all(exp.Table) if each.name not in ours]
-    aliases = {each.name: each.name for each in tables} | {each.alias_or_name: each.name for each in tables}
+    aliases = {each.alias_or_name: each.name for each in tables}
     written = {each.name: f"{each.db}.{each.name}".lstrip(".") for each in tables}
-
-    def name(column: Any) -> str:
-        table = (
-            aliases.get(column.table, "")
-            if column.table
-            else ""
-            if len(written) != 1
-            else next(iter(written))
-        )
-        return f"{table}.{column.name}".lstrip(".")
-
-    columns = [each for each in tree.find_all(exp.Column) if each.name]
+    for each in tree.find_all(exp.Column):
+        table = aliases.get(each.table, each.table) or (next(iter(written)) if len(written) == 1 else "")
+        each.set("table", exp.to_identifier(table or None))
     compared = [
-        (each.this, other)
-        for each in tree.find_all(exp.Predicate)
+        (each.this.sql(), other)
+        for each in tree.find_all(exp.Binary, exp.In)
         for other in (each.expressions or [each.expression])
-        if isinstance(each, exp.Binary | exp.In) and isinstance(each.this, exp.Column)
+        if isinstance(each.this, exp.Column)
     ]
-    for each in columns:
-        each.set(
-            "table",
-            exp.to_identifier(aliases.get(each.table)) if each.table in aliases else each.args.get("table"),
-        )
+    formulas = (each for each in tree.find_all(*_FORMULAS) if not isinstance(each.parent, _FORMULAS))
     return _Parts(
         written,
-        frozenset(map(name, columns)),
+        frozenset(each.sql() for each in tree.find_all(exp.Column)),
         frozenset(
-            frozenset((name(one), name(other))) for one, other in compared if isinstance(other, exp.Column)
-        ),
-        frozenset(
-            (name(one), other.name, other.is_string)
+            tuple(sorted((one, other.sql())))
             for one, other in compared
-            if isinstance(other, exp.Literal)
+            if isinstance(other, exp.Column) and isinstance(other.parent, exp.EQ)
         ),
         frozenset(
-            each.sql("postgres")
-            for each in tree.find_all(*_FORMULAS)
-            if not isinstance(each.parent, _FORMULAS) and each.find(exp.Column)
+            (one, each.name, each.is_string) for one, each in compared if isinstance(each, exp.Literal)
         ),
+        frozenset(each.sql("postgres") for each in formulas if each.find(exp.Column)),
     )

@@ -136,6 +136,8 @@ LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     ident CONSTANT text := '(?:"[^"]+"|[[:alpha:]_][[:alnum:]_$]*)';
     plain CONSTANT text := regexp_replace(regexp_replace($2, E'\\$(\\w*)\\$.*?\\$\\1\\$', ' ', 'g'), '''[^'']*''', ' ', 'g');
+    path  CONSTANT text[] := (SELECT d.search_path FROM pgparley.database d WHERE d.name = $1);
+    whole CONSTANT boolean := $2 ~* '\mselect\M';
     match text[];
     parts text[];
     last  int;
@@ -144,20 +146,26 @@ BEGIN
         parts := parse_ident(match[1]);
         last := cardinality(parts);
         CONTINUE WHEN match[2] <> '' OR EXISTS (
-            SELECT FROM pgparley.element e WHERE e.database = $1 AND (e.element = parts OR e.element[2:] = parts));
-        IF EXISTS (SELECT FROM pgparley.element e
+            SELECT FROM pgparley.element e
+            WHERE e.database = $1 AND (e.element = parts OR e.element[2:] = parts AND (whole OR e.element[1] = ANY (path))));
+        IF NOT whole AND EXISTS (SELECT FROM pgparley.element e WHERE e.database = $1 AND e.element[2:] = parts) THEN
+            RETURN format('write %s with its schema: %s', match[1], (SELECT min(pgparley.written(e.element[1], e.element[2:]))
+                                                                     FROM pgparley.element e
+                                                                     WHERE e.database = $1 AND e.element[2:] = parts));
+        ELSIF EXISTS (SELECT FROM pgparley.element e
                    WHERE e.database = $1 AND e.place = 0 AND (e.element = parts[:last - 1] OR e.element[2:] = parts[:last - 1])) THEN
             RETURN format('%s has no column %s', array_to_string(parts[:last - 1], '.'), quote_ident(parts[last]));
         ELSIF NOT plain ~* ('(?:^|[^.[:alnum:]_"])"?' || regexp_replace(parts[1], '\W', '.', 'g') || '"?(?![[:alnum:]_$"])(?!\s*\.)') THEN
             RETURN format('there is no table %s', array_to_string(parts[:last - 1], '.'));
         END IF;
     END LOOP;
-    IF plain ~* '\mselect\M' THEN
+    IF whole THEN
         -- Behind FROM also stands what extract() and IS DISTINCT FROM compare, and what WITH names.
         RETURN (SELECT format('there is no table %s', m[1])
                 FROM regexp_matches(plain, '\m(?:from|join)\s+(' || ident || ')(?![[:alnum:]_$"])(?!\s*[.(])', 'gi') AS m
                 WHERE NOT EXISTS (SELECT FROM pgparley.element e
-                                  WHERE e.database = $1 AND (parse_ident(m[1]))[1] IN (e.element[2], e.element[3]))
+                                  WHERE e.database = $1 AND ((parse_ident(m[1]))[1] = e.element[3]
+                                                             OR (parse_ident(m[1]))[1] = e.element[2] AND e.element[1] = ANY (path)))
                   AND NOT EXISTS (SELECT FROM pg_get_keywords() k WHERE k.word = lower(m[1]) AND k.catcode IN ('R', 'T'))
                   AND NOT plain ~* ('\m' || regexp_replace(m[1], '\W', '.', 'g') || '\s*(?:\([^)]*\)\s*)?as\s+(?:not\s+)?(?:materialized\s*)?\(')
                 LIMIT 1);

@@ -119,6 +119,8 @@ async def test_what_is_read_to_be_checked_never_runs(session: Session) -> None:
         ("define_term('sales', 'revenue', 'sum(ordr.net)')", "there is no table ordr"),
         ("define_term('sales', 'revenue', 'sum(net)')", "write net with its table before it: orders.net"),
         ("define_term('sales', 'names', 'customers.\"Name\"')", "there is no table customers"),
+        ("define_term('sales', 'value', 'sum(lead.val)')", "write lead.val with its schema: crm.lead.val"),
+        ("verify('sales', 'q', 'SELECT lead.val FROM lead')", "there is no table lead"),
         ("verify('sales', 'q', 'SELECT o.net FROM order_lines o')", "there is no table order_lines"),
         ("verify('sales', 'q', 'SELECT x.net FROM orders o')", "there is no table x"),
     ],
@@ -140,6 +142,8 @@ async def test_what_names_nothing_is_kept_with_a_warning(session: Session, call:
         "verify('sales', 'q', 'SELECT l.val, extract(year from o.placed) FROM crm.lead l, orders o WHERE o.id = lid')",
         "verify('sales', 'q', $q$SELECT $$no.table$$, 'o.x' FROM orders o WHERE year IS NOT DISTINCT FROM 5$q$)",
         "verify('sales', 'q', 'SELECT s.n FROM (SELECT count(*) AS n FROM \"Customers\") AS s')",
+        "verify('sales', 'q', 'SELECT lead.val FROM crm.lead WHERE lead.lid > 3')",
+        "define_term('sales', 'value', 'sum(crm.lead.val)')",
         "verify('sales', 'q', 'VALUES (1)')",
     ],
 )

@@ -83,6 +83,12 @@ ACTIONS = {
         Action("hide", "Hide from questions", "It is hidden from questions.", (_ELEMENT,)),
         Action("show", "Show to questions", "It is no longer hidden.", (_ELEMENT,)),
         Action("set_attribute", "Save", "The attribute was saved.", (_ELEMENT, _ATTRIBUTE, _VALUE)),
+        Action(
+            "set_rules",
+            "Save rules",
+            "The rules were saved.",
+            (_DATABASE, Field("rules", "What holds unless a question says otherwise", FieldKind.TEXT)),
+        ),
         Action("register", "Register", "An engine registers it in a second or two.", (_DATABASE,)),
         Action("unregister", "Take back", "It is not to be registered any more.", (_DATABASE,)),
         Action("refresh", "Read it again", "An engine reads its schema in a second or two.", (_DATABASE,)),
@@ -134,8 +140,16 @@ ACTIONS = {
 """Everything that a form can do, by the function's name."""
 
 
-async def perform(connection: Connection, action: Action, given: Mapping[str, str]) -> None:
-    """Calls the function with what was typed; raises `ActionError`."""
+async def perform(connection: Connection, action: Action, given: Mapping[str, str]) -> str:
+    """Calls the function with what was typed, and returns what it warns of or proposes; raises `ActionError`."""
+    told: list[str] = []
+
+    def hear(_: object, message: Any) -> None:
+        # A NOTICE is of other things that wait.
+        if message.severity_en in {"WARNING", "INFO"}:
+            told.append(" ".join(filter(None, (str(message), message.hint))))
+
+    connection.add_log_listener(hear)
     try:
         await connection.fetchval(
             action.sql, *(_argument(field, given.get(field.name, "")) for field in action.fields)
@@ -147,6 +161,9 @@ async def perform(connection: Connection, action: Action, given: Mapping[str, st
         ) from None
     except asyncpg.PostgresError as problem:
         raise ActionError(_first_line(problem), _of(problem.detail), _of(problem.hint)) from None
+    finally:
+        connection.remove_log_listener(hear)
+    return " ".join(told)
 
 
 def _argument(field: Field, text: str) -> Any:

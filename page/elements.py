@@ -95,7 +95,7 @@ class Waiting:
 class Element:
     """An element with what is said of it. `name`: as the functions take it; `kind`: of a table, or a column's type.
 
-    `attributes`: all that can be said of it, with what is.
+    `attributes`: all that can be said of it, with what is. `rules`: of a database.
     """
 
     path: Path
@@ -106,6 +106,7 @@ class Element:
     synonyms: tuple[str, ...]
     hidden: bool
     attributes: tuple[Stated, ...] = ()
+    rules: str = ""
 
     @property
     def own_description(self) -> str:
@@ -166,7 +167,7 @@ _OVERVIEW = """
 """
 
 _DATABASE = (
-    "SELECT element, 'database' AS kind, description, NULL AS comment, synonyms, hidden"
+    "SELECT element, 'database' AS kind, description, NULL AS comment, synonyms, hidden, rules"
     " FROM nl_catalog.databases"
 )
 _TABLES = (
@@ -298,7 +299,14 @@ def _element(database: str, row: Any) -> Element:
     named = dict(row)
     path = Path(database, *(named.get(part) or "" for part in ("schema", "table", "column")))
     said = (named["description"], named["comment"], tuple(named["synonyms"]), named["hidden"])
-    return Element(path, named["element"], named["kind"], *said, _stated(path, named.get("attributes")))
+    return Element(
+        path,
+        named["element"],
+        named["kind"],
+        *said,
+        _stated(path, named.get("attributes")),
+        named.get("rules") or "",
+    )
 
 
 def _stated(path: Path, attributes: str | None) -> tuple[Stated, ...]:
@@ -319,4 +327,5 @@ def _said(after: dict[str, Any] | None) -> str:
     parts += ["hidden"] if after["hidden"] else []
     said = after.get("attributes", {})
     parts += [f"{each.label.lower()} {said[each.name]}" for each in ATTRIBUTES if each.name in said]
+    parts += [f"rules “{said['rules']}”"] if said.get("rules") else []
     return "; ".join(parts) or "nothing is said"

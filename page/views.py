@@ -159,28 +159,27 @@ class Views:
             raise web.HTTPNotFound(text="There is no such action.")
         given = {field.name: str(form.get(field.name, "")) for field in action.fields}
         back = local(str(form.get("back", "")))
-        problem = await self._performed(session, action, given)
-        if problem is None:
+        outcome = await self._performed(session, action, given)
+        if not isinstance(outcome, ActionError):
             log.info("catalog changed", role=session.signed.role, function=action.name)
-            session.notice = Notice(Tone.DONE, action.done)
+            session.notice = Notice(Tone.DONE, f"{action.done} {outcome}".strip())
             raise web.HTTPSeeOther(back)
-        response = self.site.answer(session, back, "not_done", action=action, given=given, problem=problem)
-        response.set_status(problem.status)
+        response = self.site.answer(session, back, "not_done", action=action, given=given, problem=outcome)
+        response.set_status(outcome.status)
         return response
 
     async def _performed(
         self, session: Session, action: Action, given: Mapping[str, str]
-    ) -> ActionError | None:
-        """Why it was not done; None where it was."""
+    ) -> ActionError | str:
+        """Why it was not done; where it was, what the store says beside, or nothing."""
         try:
             async with session.changing() as connection:
-                await perform(connection, action, given)
+                return await perform(connection, action, given)
         except ActionError as refused:
             return refused
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError) as problem:
             log.warning("page cannot change", error=type(problem).__name__)
             return ActionError("The store does not answer", hint="Try again.", status=503)
-        return None
 
 
 def _path(request: web.Request, *parts: str) -> Path:

@@ -22,6 +22,7 @@ from engine.llm.settings import EmbeddedModelSettings, ModelSettings, ServiceSet
 from engine.settings import EngineSections, EngineSettings, ListenSettings
 from page.settings import PageSettings
 from proxy.settings import GatewaySettings
+from schema_catalog.login_rights import STORE_DATABASE
 
 PREFIX = "PGPARLEY_"
 FILE = "pgparley.toml"
@@ -42,7 +43,7 @@ class EngineSection:
     """
 
     socket: Path
-    store: str = "postgresql:///pgparley"
+    store: str = f"postgresql:///{STORE_DATABASE}"
     vectors: Path | None = None
     learned_router: bool = True
     listen: str = ""

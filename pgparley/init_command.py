@@ -1,22 +1,40 @@
-"""`pgparley init`: asks five questions and writes a commented configuration, which it reads back."""
+"""`pgparley init`: asks six questions, writes a commented configuration, which it reads back, and makes the store.
+
+Where nobody lends it a superuser, it prints the SQL that one has to run.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 import json
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import asyncpg
 import typer
 
 from pgparley.config import FILE, ConfigError, load
 from pgparley.private_file import private
 from pgparley.terminal import fail, uri_of
-from schema_catalog.dsn import dbname_of, user_of, with_user, without_login
-from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
-from schema_catalog.naming import quote_ident
+from proxy.protocol.auth.scram import Verifier
+from schema_catalog.dsn import (
+    as_uri,
+    by_socket,
+    dbname_of,
+    password_of,
+    user_of,
+    with_dbname,
+    with_user,
+    without_login,
+)
+from schema_catalog.login_rights import CATALOG_ROLE, STORE_DATABASE, STORE_ROLE
+from schema_catalog.naming import quote_ident, quote_literal
+from schema_catalog.store_setup import statements, there
 
 _TEMPLATE = """\
 # Written by `pgparley init`. Every other key has its default; docs/operations.md says what there is.
@@ -69,9 +87,10 @@ class Question:
 
 SERVER = Question("PostgreSQL server (host:port, or its socket's directory)", "127.0.0.1:5432")
 LISTEN = Question("Where clients connect (address:port)", "127.0.0.1:6432")
-STORE = Question(
-    "Database for catalog and questions (connection string)", f"postgresql://{STORE_ROLE}@/pgparley"
-)
+STORE = "Database for catalog and questions (connection string)"
+_SECONDS = 15.0
+
+SUPERUSER = Question("Superuser who makes roles and store now (role, connection string, or none)", "none")
 MODEL = Question("Language model (URL of a server with OpenAI's protocol, or embedded)", "embedded")
 ADMINS = Question("Roles that may do everything on the console (comma-separated, or none)", "none")
 
@@ -84,37 +103,103 @@ def add_init_command(app: typer.Typer, chosen: Callable[[], Path | None]) -> Non
         *,
         server: Annotated[str | None, typer.Option(help=SERVER.text)] = None,
         listen: Annotated[str | None, typer.Option(help=LISTEN.text)] = None,
-        store: Annotated[str | None, typer.Option(help=STORE.text)] = None,
+        store: Annotated[str | None, typer.Option(help=STORE)] = None,
         model: Annotated[str | None, typer.Option(help=MODEL.text)] = None,
         admins: Annotated[str | None, typer.Option(help=ADMINS.text)] = None,
+        superuser: Annotated[str | None, typer.Option(help=SUPERUSER.text)] = None,
         yes: Annotated[
             bool,
             typer.Option("--yes", "-y", help="Ask nothing: the default is taken for what no option says."),
         ] = False,
         force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     ) -> None:
-        """Ask five questions and write a commented configuration (--config FILE, else ./pgparley.toml)."""
+        """Ask six questions, write a commented configuration (--config FILE, else ./pgparley.toml), make the store."""
         file = chosen() or Path(FILE)
         if file.exists() and not force:
             fail(
                 f"{file} is there already.",
                 "To replace it, add --force; for another one: --config FILE init.",
             )
-        text = _text(
-            server=SERVER.answer(server, ask=not yes),
-            listen=LISTEN.answer(listen, ask=not yes),
-            store=(uri := uri_of(STORE.answer(store, ask=not yes))),
+        server = SERVER.answer(server, ask=not yes)
+        listen = LISTEN.answer(listen, ask=not yes)
+        kept = uri_of(_store_at(server).answer(store, ask=not yes))
+        write = partial(
+            _text,
+            server=server,
+            listen=listen,
             model=MODEL.answer(model, ask=not yes),
             admins=ADMINS.answer(admins, ask=not yes),
         )
-        _write(file, text)
+        logins = (kept, with_user(without_login(kept), CATALOG_ROLE))
+        maker = SUPERUSER.answer(superuser, ask=not yes)
+        _write(file, write(*logins))
+        typer.echo(f"{file} is written.")
+        if maker == SUPERUSER.default:
+            sql = "\n".join(statements(*_named(kept)))
+            typer.echo(f"A superuser makes its roles and its store, once, in psql:\n\n{sql}\n")
+        else:
+            _write(file, write(*_made(*logins, maker)))
         typer.echo(
-            f"{file} is written. A superuser makes its roles and its store, once, in psql:\n\n{_sql(uri)}\n"
+            f"See whether it works: pgparley --config {file} check\nStart it: pgparley --config {file} serve"
         )
-        typer.echo(f"See whether it works: pgparley --config {file} check")
 
 
-def _text(*, server: str, listen: str, store: str, model: str, admins: str) -> str:
+def _store_at(server: str) -> Question:
+    """With the store on the server behind the gateway, unless somebody says otherwise."""
+    host, port = _address(server, 5432)
+    if host.startswith("/"):
+        return Question(STORE, as_uri(f"host={host} port={port} user={STORE_ROLE} dbname={STORE_DATABASE}"))
+    host = f"[{host}]" if ":" in host else host
+    return Question(STORE, f"postgresql://{STORE_ROLE}@{host}:{port}/{STORE_DATABASE}")
+
+
+def _named(store: str) -> tuple[str, str]:
+    """The store's role and database."""
+    return user_of(store) or getpass.getuser(), dbname_of(store) or STORE_ROLE
+
+
+def _made(store: str, login: str, maker: str) -> tuple[str, str]:
+    """Makes what is missing and says so; the two logins, with a password where a role that needs one is new."""
+    role, database = _named(store)
+    try:
+        made, passwords = asyncio.run(_make(store, maker))
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, ValueError) as error:
+        words = ("A superuser makes them, in psql:\n", *statements(role, database))
+        fail(f"roles and store are not made: {error}", *words)
+    typer.echo("\n".join(f"made: {each}" for each in made) or "Its roles and its store are there already.")
+    if not by_socket(store) and len(passwords) < len({role, CATALOG_ROLE}):
+        typer.echo(
+            "A role that was there keeps its password: write it into the file, or into a password file."
+        )
+    return (
+        with_user(store, role, passwords.get(role, "")),
+        with_user(login, CATALOG_ROLE, passwords.get(CATALOG_ROLE, "")),
+    )
+
+
+async def _make(store: str, maker: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """What was made, and the passwords of new roles that log in by TCP, of which the server gets verifiers."""
+    role, database = _named(store)
+    bare = with_user(with_dbname(without_login(store), "postgres"), maker)
+    uri = as_uri(maker) if {"=", ":"} & set(maker) else bare
+    connection = await asyncpg.connect(uri, timeout=_SECONDS, command_timeout=_SECONDS)
+    try:
+        known = await there(connection)
+        new = [each for each in (role, CATALOG_ROLE) if f"role {each}" not in known and not by_socket(store)]
+        passwords = {each: secrets.token_urlsafe(24) for each in new}
+        if role in passwords:
+            passwords[role] = password_of(store) or passwords[role]
+        for statement in (made := statements(role, database, known)):
+            await connection.execute(statement)
+        for name, password in passwords.items():
+            verifier = Verifier.of_password(password, secrets.token_bytes(16)).text
+            await connection.execute(f"ALTER ROLE {quote_ident(name)} PASSWORD {quote_literal(verifier)}")
+    finally:
+        await connection.close(timeout=_SECONDS)
+    return made, passwords
+
+
+def _text(store: str, login: str, *, server: str, listen: str, model: str, admins: str) -> str:
     server_host, server_port = _address(server, 5432)
     listen_host, listen_port = _address(listen, 6432)
     return _TEMPLATE.format(
@@ -123,17 +208,9 @@ def _text(*, server: str, listen: str, store: str, model: str, admins: str) -> s
         listen_host=_string(listen_host),
         listen_port=listen_port,
         store=_string(store),
-        login=_string(with_user(without_login(store), CATALOG_ROLE)),
+        login=_string(login),
         model=_EMBEDDED if model == MODEL.default else _SERVED.format(url=_string(model)),
         admins=_string("" if admins == ADMINS.default else admins),
-    )
-
-
-def _sql(store: str) -> str:
-    role, database = quote_ident(user_of(store) or getpass.getuser()), dbname_of(store) or STORE_ROLE
-    return (
-        f"CREATE ROLE {role} LOGIN; CREATE ROLE {CATALOG_ROLE} LOGIN; CREATE ROLE nl_admin; CREATE ROLE nl_steward;\n"
-        f"CREATE DATABASE {quote_ident(database)} OWNER {role};"
     )
 
 

@@ -10,6 +10,7 @@ import typer
 from pgparley.store_session import run_on_store_as_it_is
 from schema_catalog.migrate import migrate, rehearse
 from schema_catalog.pg import Pool
+from schema_catalog.store_setup import MAKE_DBA_ROLES, dba_roles_made
 
 
 def store_app(store_dsn: Callable[[], str]) -> typer.Typer:
@@ -37,9 +38,15 @@ def store_app(store_dsn: Callable[[], str]) -> typer.Typer:
 async def _migrate(pool: Pool, *, dry_run: bool) -> None:
     async with pool.acquire() as connection:
         names = await (rehearse if dry_run else migrate)(connection)
+        ready = dry_run or await dba_roles_made(connection)
     for name in names:
         typer.echo(f"{'would apply' if dry_run else 'applied'} {name}")
     if not names:
         typer.echo("the store is up to date")
     elif dry_run:
         typer.echo("All of it worked and was taken back. Back the store up, then leave --dry-run out.")
+    if not ready:
+        typer.echo(
+            "The roles of DBAs, nl_admin and nl_steward, are missing."
+            f" A superuser runs, in the store's database: {MAKE_DBA_ROLES}"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -35,7 +36,8 @@ def run_on_store_as_it_is(dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
     """The same without migrating it first."""
 
     async def session() -> T:
-        async with store_pool(as_uri(dsn), 1, timeout=SETTINGS.connect_timeout, cached=0) as pool:
+        who = getpass.getuser()
+        async with store_pool(as_uri(dsn), 1, timeout=SETTINGS.connect_timeout, cached=0, person=who) as pool:
             return await work(pool)
 
     try:

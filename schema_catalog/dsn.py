@@ -85,11 +85,11 @@ def user_of(uri: str) -> str | None:
     return unquote(written) or dict(parse_qsl(parts.query)).get("user")
 
 
-def has_password(uri: str) -> bool:
-    """Whether `uri` holds a password itself; one in a file that it names does not count."""
+def password_of(uri: str) -> str:
+    """The password that `uri` holds itself; empty where it is elsewhere, such as in a file that it names."""
     parts = urlsplit(uri)
     written = parts.netloc.rpartition("@")[0].partition(":")[2]
-    return bool(written) or bool(dict(parse_qsl(parts.query)).get("password"))
+    return unquote(written) or dict(parse_qsl(parts.query)).get("password", "")
 
 
 def without_login(uri: str) -> str:
@@ -99,13 +99,20 @@ def without_login(uri: str) -> str:
     return _joined(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=kept))
 
 
-def with_user(uri: str, user: str) -> str:
-    """`uri` for another user; a password stays."""
+def with_user(uri: str, user: str, password: str = "") -> str:
+    """`uri` for another user; without a new `password` the one that it has stays."""
     parts = urlsplit(uri)
     login, _, server = parts.netloc.rpartition("@")
-    _, colon, password = login.partition(":")
-    netloc = f"{quote(user, safe='')}{colon}{password}@{server}"
+    kept = quote(password, safe="") or login.partition(":")[2]
+    netloc = f"{quote(user, safe='')}{':' if kept else ''}{kept}@{server}"
     return _joined(parts._replace(netloc=netloc, query=_without(parts, "user")))
+
+
+def by_socket(uri: str) -> bool:
+    """Whether `uri` leads to a Unix socket, or leaves to the client's environment where it leads."""
+    parts = urlsplit(uri)
+    host = parts.hostname or dict(parse_qsl(parts.query)).get("host") or "/"
+    return host.startswith("/")
 
 
 def _without(parts: SplitResult, *keys: str) -> str:

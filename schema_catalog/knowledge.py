@@ -91,7 +91,8 @@ def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
     visible = visible.restricted_to(readable) if hidden else visible
     tables = tuple(_table(table, known, whole[table.key]) for table in visible.tables)
     texts = (*filter(None, [known.description((), None)]), *known.synonyms(()))
-    return replace(visible, tables=tables, said=texts) if tables else None
+    rules = (known.attributes(()) or Attributes()).rules or ""
+    return replace(visible, tables=tables, said=texts, rules=rules) if tables else None
 
 
 def _defined(snapshot: Snapshot, said: Said) -> Snapshot:

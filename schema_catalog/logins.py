@@ -10,7 +10,7 @@ from schema_catalog.dsn import (
     DSNError,
     as_uri,
     dbname_of,
-    has_password,
+    password_of,
     user_of,
     with_dbname,
     with_user,
@@ -43,7 +43,7 @@ def make_login(database: Database, asker: str, dsn: str | None = None) -> Login:
         uri = with_dbname(uri, database.dbname)
     if asker != EVERYONE:
         return Login(asker, with_user(uri, user_of(uri) or asker))
-    if user_of(uri) is not None or has_password(uri):
+    if user_of(uri) is not None or password_of(uri):
         raise LoginError(
             "with * every asker logs in under their own name: leave user and password out of --dsn, "
             "or register each asker by name"

@@ -22,9 +22,19 @@ CATALOG_PATH = "pg_catalog, pg_temp"
 
 
 def store_pool(
-    dsn: str, most: int, *, timeout: float, command_timeout: float | None = None, cached: int = 100
+    dsn: str,
+    most: int,
+    *,
+    timeout: float,
+    command_timeout: float | None = None,
+    cached: int = 100,
+    person: str = "",
 ) -> Pool:
-    """Up to `most` connections to the store, of `cached` statements each; awaiting it raises asyncpg's errors."""
+    """Up to `most` connections to the store, of `cached` statements each; awaiting it raises asyncpg's errors.
+
+    `person`: for whom the store's owner speaks, in the history of what was said.
+    """
+    speaks = {"nl_catalog.person": person} if person else {}
     return asyncpg.create_pool(
         dsn,
         min_size=1,
@@ -32,5 +42,5 @@ def store_pool(
         timeout=timeout,
         command_timeout=command_timeout,
         statement_cache_size=cached,
-        server_settings={"application_name": "pgparley", "search_path": CATALOG_PATH},
+        server_settings={"application_name": "pgparley", "search_path": CATALOG_PATH, **speaks},
     )

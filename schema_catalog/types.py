@@ -56,13 +56,14 @@ class DeclaredKey(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What is said of a table or column beside words; None: nothing. The last three are a column's alone."""
+    """What is said of an element beside words; None: nothing. `unit` to `key` are a column's, `rules` a database's."""
 
     status: Status | None = None
     sensitivity: Sensitivity | None = None
     unit: str | None = None
     time_zone: str | None = None
     key: DeclaredKey | None = None
+    rules: str | None = None
 
     def over(self, other: Attributes) -> Attributes:
         """These, and where nothing is said `other`'s."""
@@ -72,6 +73,7 @@ class Attributes:
             self.unit or other.unit,
             self.time_zone or other.time_zone,
             self.key or other.key,
+            self.rules or other.rules,
         )
 
 
@@ -151,7 +153,8 @@ class Snapshot:
 
     `shadowed`: tables whose bare name would find another table, even one that this snapshot hides. `said`: what a DBA
     says of the database as a whole, a description and synonyms. `terms`: of its business, over what it holds.
-    `proposed`: (column, what it refers to) of joins that nobody declared; None where none were looked for.
+    `proposed`: (column, what it refers to) of joins that nobody declared; None where none were looked for. `rules`: what
+    holds unless a question says otherwise, in free text.
     """
 
     database: str
@@ -161,17 +164,24 @@ class Snapshot:
     said: tuple[str, ...] = ()
     terms: tuple[Term, ...] = ()
     proposed: tuple[tuple[ColumnKey, ColumnKey], ...] | None = None
+    rules: str = ""
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 (hex) over all but row estimates: equal exactly where the schema, and what is said of it, is."""
         stable = [replace(table, row_estimate=None) for table in self.tables]
         encoded = msgspec.json.encode(
-            [self.search_path, stable, *self.said, *filter(None, [self.terms, self.proposed])]
+            [self.search_path, stable, *self.said, *filter(None, [self.terms, self.proposed, self.rules])]
         )
         # A schema of which nothing is said keeps the fingerprint that stored points and routers know it by. Inside a
         # JSON string the quotes would be escaped, so that no text is cut.
-        for nothing in (b',"synonyms":[]', b',"partial":false', b',"attributes":null', b',"labels":[]'):
+        for nothing in (
+            b',"synonyms":[]',
+            b',"partial":false',
+            b',"attributes":null',
+            b',"labels":[]',
+            b',"rules":null',
+        ):
             encoded = encoded.replace(nothing, b"")
         return hashlib.sha256(encoded).hexdigest()
 

@@ -3,5 +3,7 @@
 set -eu
 psql --username postgres --set ON_ERROR_STOP=1 --set password="$PGPARLEY_STORE_PASSWORD" <<'SQL'
 CREATE ROLE pgparley LOGIN PASSWORD :'password';
-CREATE DATABASE pgparley OWNER pgparley;
+CREATE ROLE nl_admin;
+CREATE ROLE nl_steward;
+CREATE DATABASE pgparley_store OWNER pgparley;
 SQL

@@ -29,6 +29,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.conditions import classifier
 from engine.conditions.classifier import Classifier
+from engine.core.background import Background
 from engine.core.ports import Conditions, Encoder, LanguageModel, Ranker
 from engine.core.tools import ByLikelihood, NoConditions, Tools
 from engine.definitions.checking import watch
@@ -216,8 +217,9 @@ async def serve(settings: EngineSettings) -> None:
     circuit = _circuit(settings.model, metrics)
     async with tools(settings, circuit) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
-        expiring = group.create_task(keep_no_longer(questions), name="retention")
-        checking = group.create_task(watch(pool, built.upstream), name="definitions")
+        background = Background()
+        expiring = group.create_task(keep_no_longer(questions, background), name="retention")
+        checking = group.create_task(watch(pool, built.upstream, background), name="definitions")
         warning = group.create_task(warn_of_own_roles(pool, ConnectSettings()), name="own-roles")
         points = calibration(settings, pool)
         calibrating = Calibrating(built, points, settings.limits)
@@ -231,7 +233,12 @@ async def serve(settings: EngineSettings) -> None:
         )
         learner = Learner(built, LearningStore(pool, settings.learning))
         looking = SchemaWatch(
-            pool, upstream, metrics, settings.catalog, settings.catalog.login or settings.store_dsn
+            pool,
+            upstream,
+            metrics,
+            settings.catalog,
+            settings.catalog.login or settings.store_dsn,
+            background=background,
         )
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 import asyncpg
 import structlog
 
+from engine.core.background import Background
 from engine.core.ports import Upstream
 from engine.errors import for_log
 from engine.linking.value_reader import refresh_values
@@ -125,6 +126,7 @@ class SchemaWatch:
     settings: CatalogSettings
     login: str = field(repr=False)
     connect: ConnectSettings = field(default_factory=ConnectSettings)
+    background: Background = field(default_factory=Background)
 
     async def run(self) -> None:
         """Looks until cancelled; where the settings say never, at what somebody asks for alone."""
@@ -134,7 +136,7 @@ class SchemaWatch:
             while True:
                 told = notices.taken()
                 due = await self._round(notices, told, due)
-                await asyncio.sleep(INTERVAL)
+                await asyncio.sleep(self.background.pause("schemas", INTERVAL))
         finally:
             await notices.aclose()
 
@@ -147,8 +149,9 @@ class SchemaWatch:
                     notices.tell(name)
                 await notices.follow([entry.database for entry in await CatalogStore(self.pool).list()])
             await self.answer()
+            self.background.worked("schemas")
         except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-            log.warning("schemas not watched", problem=for_log(problem))
+            self.background.failed("schemas", problem)
         return due
 
     async def look(self, told: frozenset[str] = frozenset()) -> frozenset[str]:

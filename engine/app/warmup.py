@@ -15,6 +15,7 @@ import time
 import structlog
 
 from engine.api.question_store import Questions
+from engine.core.background import Background
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel, Prompt
@@ -93,14 +94,13 @@ async def _read(model: LanguageModel, asked: Prompt) -> None:
 SECONDS = 60.0
 """Between two looks: so much longer than `[limits] ttl` a question stays at most."""
 
-_log_retention = structlog.stdlib.get_logger("engine")
 
-
-async def keep_no_longer(questions: Questions, seconds: float = SECONDS) -> None:
+async def keep_no_longer(questions: Questions, background: Background, seconds: float = SECONDS) -> None:
     """Deletes what has expired, until cancelled; a store that does not answer costs one round."""
     while True:
         try:
             await questions.delete_expired()
+            background.worked("retention")
         except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-            _log_retention.warning("questions not deleted", problem=for_log(problem))
+            background.failed("retention", problem)
         await asyncio.sleep(seconds)

@@ -11,10 +11,11 @@ from itertools import groupby
 
 import structlog
 
+from engine.core.background import Background
 from engine.core.ports import Upstream
 from engine.definitions.renaming import write_renames
 from engine.definitions.statement import DefinitionError, guarded
-from engine.errors import NLError, for_log
+from engine.errors import NLError
 from engine.guard import Rules
 from engine.sql.resolution import resolve
 from schema_catalog.definitions import Definition, DefinitionStore, State, Stored, Verdict
@@ -66,7 +67,7 @@ async def check_definitions(
     return tuple(outcomes)
 
 
-async def watch(pool: Pool, upstream: Upstream) -> None:
+async def watch(pool: Pool, upstream: Upstream, background: Background) -> None:
     """Checks whatever is defined while the engine runs, about a second later. Ends when cancelled."""
     store, seen, tried = CatalogStore(pool), -1, 0.0
     while True:
@@ -76,9 +77,10 @@ async def watch(pool: Pool, upstream: Upstream) -> None:
                 seen, tried = version, time.monotonic()
                 for stored, verdict in await check_pending(pool, upstream):
                     log.info("definition", database=stored.database, kind=stored.kind, state=verdict.state)
+            background.worked("definitions")
         except Exception as problem:  # noqa: BLE001 - costs what was defined, never the engine
-            log.warning("definitions not checked", problem=for_log(problem))
-        await asyncio.sleep(INTERVAL)
+            background.failed("definitions", problem)
+        await asyncio.sleep(background.pause("definitions", INTERVAL))
 
 
 def _verdict(definition: Definition, snapshot: Snapshot, rules: Rules) -> Verdict:

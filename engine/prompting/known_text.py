@@ -124,6 +124,9 @@ def before_text(follow_up: FollowUp) -> dict[str, str]:
     return {"before": quoted(follow_up.question, EARLIER), "sql": sql}
 
 
+RULE = 600
+"""Characters of one line of a database's rules, at most."""
+
 TERMS = 8
 """Terms that a prompt holds at most."""
 
@@ -144,6 +147,12 @@ def term_text(terms: Iterable[Term], shown: Snapshot, hidden: Container[ColumnKe
 def defined(term: Term) -> str:
     """The definition on one line."""
     return one_line(term.definition) or ""
+
+
+def rules_text(shown: Snapshot) -> str:
+    """What holds in the database unless a question says otherwise, a line each, behind its schema; or nothing."""
+    lines = [quoted(line, RULE) for line in shown.rules.splitlines() if line.strip()]
+    return "\n\n" + prompt("rules", lines="\n".join(f"- {line}" for line in lines)) if lines else ""
 
 
 def value_text(

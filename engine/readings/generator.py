@@ -25,7 +25,7 @@ from engine.errors import CancelledError, ContextLengthError
 from engine.linking.mentions import mentioned_tables
 from engine.linking.periods import period_lines
 from engine.llm.replies import Reading, Readings, readings
-from engine.prompting.known_text import before_text, known_text
+from engine.prompting.known_text import before_text, known_text, rules_text
 from engine.prompting.prompts import prompt
 from engine.readings.schema import Described, described
 from engine.rewrite.driver import Checker
@@ -237,7 +237,10 @@ class _Asking:
         ]
         return prompt(
             "readings_user",
-            schema="\n".join(name + each.text for name, each in zip(names, self._shown, strict=True)),
+            schema="\n".join(
+                name + each.text + rules_text(each.shown)
+                for name, each in zip(names, self._shown, strict=True)
+            ),
             known="".join(known),
             before=before,
             today="\n".join(period_lines(self._state.ask.question, self._state.today)),

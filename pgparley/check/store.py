@@ -15,6 +15,7 @@ from schema_catalog.login_rights import store_rights
 from schema_catalog.migrate import MigrationError, rehearse
 from schema_catalog.pg import Connection, Pool, store_pool
 from schema_catalog.refresh import ConnectSettings
+from schema_catalog.store_setup import DBA_ROLES, MAKE_DBA_ROLES, dba_roles_ready
 
 SETTINGS = ConnectSettings(connect_timeout=5.0, query_timeout=30.0)
 
@@ -63,6 +64,8 @@ async def _inside(config: Config, pool: Pool, shown: str) -> AsyncIterator[Findi
         found = f"{len(pending)} to apply, up to {pending[-1]}; tried, and taken back"
         yield warning("migrations", found, "Back the store up, then run: pgparley store migrate")
         return
+    async with pool.acquire() as connection:
+        yield await _dba_roles(connection)
     async for finding in check_databases(pool, config.upstream, SETTINGS):
         yield finding
 
@@ -72,6 +75,13 @@ async def _role(connection: Connection) -> Finding:
     if rights.beyond:
         return warning("store's role", f"{rights.role} {rights.beyond}", rights.sql)
     return ok("store's role", rights.role)
+
+
+async def _dba_roles(connection: Connection) -> Finding:
+    if await dba_roles_ready(connection):
+        return ok("roles of DBAs", ", ".join(DBA_ROLES))
+    action = f"Run: pgparley store migrate; or, as a superuser in the store's database: {MAKE_DBA_ROLES}"
+    return warning("roles of DBAs", f"{' or '.join(DBA_ROLES)} is not there, or without its rights", action)
 
 
 async def _clock(connection: Connection) -> Finding:

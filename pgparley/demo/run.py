@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import socket
 import sys
-import tempfile
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import asyncpg
@@ -48,7 +50,7 @@ timeout = 240.0
 async def run(cache: Path, *, keep: bool) -> int:
     """Runs the demo and returns its exit code: 0 where at least `ENOUGH` questions were answered rightly."""
     console = Console(highlight=False, soft_wrap=True)
-    home = Path(tempfile.gettempdir()) / f"pgparley-demo-{os.getuid()}"
+    home, taken = take_folder(cache)
     console.rule("1. The language model")
     model = await asyncio.to_thread(fetch, cache / "models")
     console.print(f"{model.name} is in {model.parent}")
@@ -61,7 +63,7 @@ async def run(cache: Path, *, keep: bool) -> int:
         console.rule("3. The catalog")
         await register(site, databases)
         console.rule("4. The gateway, the engine and the model")
-        async with serving(site, console, keep=keep):
+        async with serving(site, console, keep=keep, taken=taken):
             console.rule("5. Five questions through psql")
             right = await ask_all(site, console)
             console.rule("6. A question that is asked back, and one that is not answered")
@@ -74,6 +76,22 @@ async def run(cache: Path, *, keep: bool) -> int:
     if not talked:
         console.print("The last two went another way than they should.")
     return 0 if right >= ENOUGH else 1
+
+
+def take_folder(cache: Path) -> tuple[Path, int]:
+    """The first of `demo`, `demo-2`, … in which no other demo runs, and the file that says so while it is open.
+
+    What `pgparley serve` inherits of it stays open: a demo that was kept loses its folder to no other.
+    """
+    for number in count(1):
+        home = cache / ("demo" if number == 1 else f"demo-{number}")
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        taken = os.open(home / "taken", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with suppress(BlockingIOError):
+            fcntl.flock(taken, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return home, taken
+        os.close(taken)
+    raise AssertionError
 
 
 def configure(site: Site) -> None:
@@ -129,6 +147,7 @@ async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
 
 def _say_how_to_connect(site: Site, console: Console, *, keep: bool) -> None:
     console.rule("7. Your turn")
+    console.print(f"Databases, configuration and log are in {site.home}")
     if not keep:
         console.print(
             "make demo ARGS=--keep leaves everything running. Then connect with any PostgreSQL client:"

@@ -33,8 +33,13 @@ async def pgparley(site: Site, *arguments: str) -> str:
 
 
 @asynccontextmanager
-async def serving(site: Site, console: Console, *, keep: bool) -> AsyncIterator[None]:
-    """`pgparley serve`, from ready until the end, or for good where `keep` and nothing failed."""
+async def serving(
+    site: Site, console: Console, *, keep: bool, taken: int | None = None
+) -> AsyncIterator[None]:
+    """`pgparley serve`, from ready until the end, or for good where `keep` and nothing failed.
+
+    `taken`: a file that stays open as long as it runs.
+    """
     output = await asyncio.to_thread(private(site.log).open, "wb")
     with output:
         process = await asyncio.create_subprocess_exec(
@@ -42,6 +47,7 @@ async def serving(site: Site, console: Console, *, keep: bool) -> AsyncIterator[
             stdout=output,
             stderr=output,
             start_new_session=keep,
+            pass_fds=() if taken is None else (taken,),
         )
     site.pid_file.write_text(str(process.pid), encoding="utf-8")
     kept = False

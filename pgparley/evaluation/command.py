@@ -14,7 +14,7 @@ from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedQuery
 from engine.types import Asker
 from pgparley.config import Config
 from pgparley.engine_commands import running_engine
-from pgparley.evaluation.formats import html, junit, show, show_changes
+from pgparley.evaluation.formats import html, junit, show, show_causes, show_changes
 from pgparley.evaluation.report import Judged, Report, ShareFigure, compare, decode, encode, figures
 from pgparley.questions import read_questions
 from pgparley.terminal import fail, one_by_one, printable
@@ -62,6 +62,7 @@ async def evaluate(config: Config, run: Evaluation) -> int:
         report = await ask.report("asking", trial)
     changes = None if before is None else compare(before, report)
     show(report, console)
+    show_causes(report, console)
     if changes is not None:
         show_changes(changes, console)
     if run.json is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from importlib.util import find_spec
 from xml.etree import ElementTree as ET
 
 from rich.console import Console
@@ -30,6 +32,30 @@ def show(report: Report, console: Console) -> None:
         console.print(f"{found.failed} failed, {found.unjudged} could not be judged.", highlight=False)
 
 
+def show_causes(report: Report, console: Console) -> None:
+    """What is not right, by its likely cause, with what may mend each."""
+    # It needs the engine's parser of SQL.
+    if find_spec("sqlglot") is None:
+        return
+    from pgparley.evaluation.causes import Cause, Diagnosis, diagnosis  # noqa: PLC0415
+
+    found: dict[Cause, list[tuple[Judged, Diagnosis]]] = defaultdict(list)
+    for each in report.questions:
+        if each.reply.verdict is not Verdict.FIRST:
+            why = diagnosis(each)
+            found[why.cause].append((each, why))
+    for cause in Cause:
+        if cause in found:
+            console.print(f"{cause}: {len(found[cause])}", highlight=False)
+        for each, why in found[cause]:
+            lines = f"  {each.asked.question}" + (f"\n    {why.proposal}" if why.proposal else "")
+            console.print(
+                "\n".join(map(printable, lines.splitlines())), markup=False, highlight=False, soft_wrap=True
+            )
+    if found:
+        console.print("Try a proposal before you save it: pgparley eval … --with FILE.", highlight=False)
+
+
 def more_of(each: Judged) -> str:
     """Why there is no better verdict: the question back, the place of the right statement, or the first shown."""
     reply = each.reply
@@ -42,6 +68,7 @@ def share_lines(found: Figures) -> list[tuple[str, ...]]:
     named = (
         ("first right", found.first),
         ("right in the set", found.in_set),
+        ("wrong", found.wrong),
         ("asked back", found.asked_back),
         ("refused", found.refused),
     )

@@ -61,6 +61,7 @@ class Figures:
 
     first: ShareFigure
     in_set: ShareFigure
+    wrong: ShareFigure
     asked_back: ShareFigure
     refused: ShareFigure
     failed: int
@@ -107,6 +108,7 @@ def figures(questions: tuple[Judged, ...]) -> Figures:
     return Figures(
         first=share(Verdict.FIRST),
         in_set=share(Verdict.FIRST, Verdict.IN_SET),
+        wrong=share(Verdict.WRONG),
         asked_back=share(Verdict.ASKED_BACK),
         refused=share(Verdict.REFUSED),
         failed=sum(each.verdict is Verdict.FAILED for each in judged),

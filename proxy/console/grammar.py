@@ -110,6 +110,12 @@ _NOT_HERE = {
 """Commands of PgBouncer's console that ours refuses → error."""
 
 
+_ELSEWHERE = (
+    "This is the gateway's console. SQL and questions go to a database of the server (psql: \\c NAME),"
+    " nl_catalog to the store's (pgparley_store, unless [engine] store says otherwise)."
+)
+
+
 class ConsoleError(Exception):
     """The command cannot be carried out; `reply` goes to the client."""
 
@@ -187,4 +193,4 @@ def _name(text: str | None) -> str:
 
 def _unknown(text: str) -> ConsoleError:
     shown = text.strip()[:100]
-    return ConsoleError(ErrorReply("42601", f"invalid command '{shown}', use SHOW HELP;"))
+    return ConsoleError(ErrorReply("42601", f"invalid command '{shown}', use SHOW HELP;", hint=_ELSEWHERE))

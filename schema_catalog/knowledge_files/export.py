@@ -25,6 +25,7 @@ from schema_catalog.types import Attributes, ColumnKey
 
 T = TypeVar("T")
 Words = tuple[str | None, tuple[str, ...], bool]
+WithRules = tuple[str | None, tuple[str, ...], bool, str | None]
 """Description, synonyms, and whether it is hidden."""
 
 
@@ -61,7 +62,7 @@ async def stored_file(
         tuple(
             DatabaseBlock(
                 name,
-                *said.get(name, (None, (), False)),
+                *said.get(name, (None, (), False, None)),
                 tables=tuple(tables.get(name, ())),
                 joins=tuple(joins.get(name, ())),
                 terms=tuple(terms.get(name, ())),
@@ -72,21 +73,21 @@ async def stored_file(
     )
 
 
-def _elements(rows: Iterable[asyncpg.Record]) -> tuple[dict[str, Words], dict[str, list[TableBlock]]]:
+def _elements(rows: Iterable[asyncpg.Record]) -> tuple[dict[str, WithRules], dict[str, list[TableBlock]]]:
     """What is said of each database itself, and its tables."""
-    said: dict[str, Words] = {}
+    said: dict[str, WithRules] = {}
     blocks: dict[tuple[str, str, str], TableBlock] = {}
     columns: dict[tuple[str, str, str], list[ColumnBlock]] = defaultdict(list)
     for _, name, schema, table, column, description, synonyms, hidden, attributes in rows:
         words = (description, tuple(synonyms), hidden)
         marks = msgspec.json.decode(attributes, type=Attributes)
         if schema is None:
-            said[name] = words
+            said[name] = (*words, marks.rules)
         elif column is None:
             blocks[name, schema, table] = TableBlock(schema, table, *words, marks.status, marks.sensitivity)
         else:
             blocks.setdefault((name, schema, table), TableBlock(schema, table))
-            columns[name, schema, table].append(ColumnBlock(column, *words, *astuple(marks)))
+            columns[name, schema, table].append(ColumnBlock(column, *words, *astuple(marks)[:5]))
     return said, _by_database(
         (key[0], msgspec.structs.replace(block, columns=tuple(columns[key]))) for key, block in blocks.items()
     )

@@ -93,12 +93,12 @@ def _element_facts(
             f"{path}.hidden",
         )
     for name in ATTRIBUTES:
-        if value := getattr(block, name, None):
+        if value := str(getattr(block, name, None) or "").strip():
             yield Fact(
                 (names[0], "element", *names[1:], "", "attribute", name),
                 f"{element} {name}",
                 value,
-                Call("set_attribute", (element, name, str(value))),
+                Call("set_attribute", (element, name, value)),
                 Call("set_attribute", (element, name, None)),
                 f"{path}.{name}",
             )

@@ -97,6 +97,7 @@ class DatabaseBlock(_Block, frozen=True):
     description: Description = None
     synonyms: Words = ()
     hidden: bool = False
+    rules: Description = None
     tables: tuple[TableBlock, ...] = ()
     joins: tuple[JoinBlock, ...] = ()
     terms: tuple[TermBlock, ...] = ()

@@ -12,6 +12,14 @@ CREATE FUNCTION pgparley.source() RETURNS text LANGUAGE sql STABLE SET search_pa
 $$;
 COMMENT ON FUNCTION pgparley.source IS 'Which import speaks; null: a person.';
 
+-- A command logs in as the store's owner and says for whom: others cannot speak for anybody.
+CREATE FUNCTION pgparley.person() RETURNS name
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(CASE WHEN pg_has_role(session_user, current_user, 'USAGE')
+                         THEN nullif(current_setting('nl_catalog.person', true), '')::name END, session_user)
+$$;
+COMMENT ON FUNCTION pgparley.person IS 'Who says something: the role that logged in, or whom a command of the store''s owner names.';
+
 CREATE TABLE pgparley.knowledge (
     database    text NOT NULL REFERENCES pgparley.database (name) ON DELETE CASCADE,
     element     text[] NOT NULL CHECK (cardinality(element) IN (0, 2, 3)),
@@ -60,7 +68,7 @@ CREATE TABLE pgparley.knowledge_change (
     version    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     database   text NOT NULL,
     element    text[] NOT NULL,
-    changed_by name NOT NULL DEFAULT session_user,
+    changed_by name NOT NULL DEFAULT pgparley.person(),
     changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     before     jsonb,
     after      jsonb,
@@ -209,6 +217,22 @@ CREATE FUNCTION pgparley.written(database text, element text[] DEFAULT '{}') RET
                                 pg_catalog.quote_ident($2[2]), pg_catalog.quote_ident($2[3]))
 $$;
 
+CREATE FUNCTION pgparley.elements_like(database text, parts text[]) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(
+        (SELECT format('Write %L. ', min(e.written)) FROM pgparley.element e
+         WHERE e.database = $1 AND lower(e.element::text) = lower($2::text)
+            OR e.database = $1 AND lower(e.element[2:]::text) = lower($2::text)
+         HAVING count(*) > 0),
+        (SELECT format('Columns of %s: %s. ', min(t.written), string_agg(quote_ident(c.element[3]), ', ' ORDER BY c.place))
+         FROM pgparley.element t JOIN pgparley.element c ON c.database = t.database AND c.element[1:2] = t.element
+         WHERE t.database = $1 AND t.place = 0 AND c.place BETWEEN 1 AND 30 AND cardinality($2) > 1
+           AND lower($2[cardinality($2) - 1]) = lower(t.element[2])
+         HAVING count(DISTINCT t.element) = 1),
+        '')
+$$;
+COMMENT ON FUNCTION pgparley.elements_like IS 'A hint for a name, of which parts follow the database''s, that no element has.';
+
 CREATE FUNCTION pgparley.find_element(name text, OUT database text, OUT element text[])
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -231,8 +255,9 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'database "%" is not registered, or not open to you', parts[1] USING
             ERRCODE = 'invalid_catalog_name',
-            DETAIL = format('You are "%s".', pgparley.caller()),
-            HINT = 'SELECT element FROM nl_catalog.databases shows those that are; an nl_admin opens one with grant_database.';
+            DETAIL = format('You are "%s". A name begins with its database: database.schema.table.column.', pgparley.caller()),
+            HINT = (SELECT coalesce(min(nullif(pgparley.elements_like(o, parts), '')), '') FROM pgparley.open_databases() AS o)
+                   || 'SELECT element FROM nl_catalog.databases shows those that are; an nl_admin opens one with grant_database.';
     END IF;
     -- With its schema first: of three parts a table in a schema comes before a column of a table on the path. What is
     -- said of an element that is gone can still be changed.
@@ -248,8 +273,10 @@ BEGIN
     ELSIF element IS NULL THEN
         RAISE EXCEPTION '% is no table or column of database "%"', quote_literal(name), database USING
             ERRCODE = 'undefined_object',
-            DETAIL = 'The last snapshot of the database does not have it.',
-            HINT = 'SELECT element FROM nl_catalog.columns shows the names; a new one is known after pgparley catalog refresh.';
+            DETAIL = 'The last snapshot of the database does not have it. A name is database.schema.table.column; the schema'
+                     ' may be left out where the search path finds the table.',
+            HINT = pgparley.elements_like(database, parts[2:])
+                   || 'SELECT element FROM nl_catalog.columns shows the names; a new one is known after pgparley catalog refresh.';
     END IF;
 END
 $$;

@@ -173,7 +173,9 @@ DECLARE
     of_what CONSTANT text := CASE cardinality(of) WHEN 2 THEN 'table' WHEN 3 THEN 'column' ELSE 'database' END;
     taken boolean := false;
 BEGIN
-    IF of_what <> 'database' AND attribute = 'status' THEN
+    IF of_what = 'database' AND attribute = 'rules' THEN
+        taken := length(kept) BETWEEN 1 AND 2000 AND translate(kept, E'\r\n\t', '') !~ '[[:cntrl:]]';
+    ELSIF of_what <> 'database' AND attribute = 'status' THEN
         taken := kept IN ('preferred', 'deprecated');
     ELSIF of_what <> 'database' AND attribute = 'sensitivity' THEN
         taken := kept = 'sensitive';
@@ -189,7 +191,7 @@ BEGIN
                         coalesce(quote_literal(left(value, 40)), 'null'), of_what USING
             ERRCODE = 'invalid_parameter_value',
             DETAIL = 'Of tables and columns: status (preferred, deprecated), sensitivity (sensitive). Of columns: unit (1 to 40'
-                     ' characters), time_zone (a name of pg_timezone_names), key (unique).',
+                     ' characters), time_zone (a name of pg_timezone_names), key (unique). Of databases: rules (2,000 characters).',
             HINT = 'Null takes an attribute back.';
     END IF;
     RETURN kept;
@@ -210,7 +212,7 @@ BEGIN
     RETURN pgparley.say(said);
 END
 $$;
-COMMENT ON FUNCTION nl_catalog.set_attribute IS 'Says status, sensitivity, unit, time_zone or key of an element; null takes it back. Returns the version.';
+COMMENT ON FUNCTION nl_catalog.set_attribute IS 'Says status, sensitivity, unit, time_zone or key of an element, or the rules of a database; null takes it back. Returns the version.';
 
 CREATE FUNCTION nl_catalog.restore(version bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

@@ -39,8 +39,8 @@ BEGIN
        OR one.database <> other.database OR one = other THEN
         RAISE EXCEPTION '% and % cannot be joined', quote_literal($1), quote_literal($2) USING
             ERRCODE = 'invalid_parameter_value',
-            DETAIL = 'A join is declared between two columns of one database.',
-            HINT = 'Name both as database.table.column.';
+            DETAIL = 'A join is declared between two different columns of one database.',
+            HINT = 'Name both as database.schema.table.column.';
     ELSIF $3 IS NULL OR $3 NOT IN ('many-to-one', 'one-to-many', 'one-to-one') THEN
         RAISE EXCEPTION '% is no cardinality', coalesce(quote_literal($3), 'null') USING
             ERRCODE = 'invalid_parameter_value',
@@ -119,19 +119,153 @@ BEGIN
 END
 $$;
 
+-- What is wrong is said at once, as far as the words alone tell: whether the database takes it, the engine finds out.
+
+CREATE FUNCTION pgparley.check_syntax(what text, written text, hint text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET check_function_bodies = on AS $$
+BEGIN
+    -- PL/pgSQL has the server's parser read all of a block before it runs (PostgreSQL docs 41.11), and this one ends at once.
+    EXECUTE 'DO ' || quote_literal(format(E'BEGIN RETURN; PERFORM %s;\nEND', $2));
+EXCEPTION WHEN OTHERS THEN
+    RAISE EXCEPTION '% cannot be read: %', $1, rtrim(split_part(SQLERRM, E'\n', 1), ');') USING ERRCODE = 'syntax_error', DETAIL = 'Nothing was kept.', HINT = $3;
+END
+$$;
+
+CREATE FUNCTION pgparley.unknown_name(database text, sql text) RETURNS text
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    ident CONSTANT text := '(?:"[^"]+"|[[:alpha:]_][[:alnum:]_$]*)';
+    plain CONSTANT text := regexp_replace(regexp_replace($2, E'\\$(\\w*)\\$.*?\\$\\1\\$', ' ', 'g'), '''[^'']*''', ' ', 'g');
+    path  CONSTANT text[] := (SELECT d.search_path FROM pgparley.database d WHERE d.name = $1);
+    whole CONSTANT boolean := $2 ~* '\mselect\M';
+    match text[];
+    parts text[];
+    last  int;
+BEGIN
+    FOR match IN SELECT regexp_matches(plain, '(' || ident || '(?:\.' || ident || ')+)\s*(\(?)', 'g') LOOP
+        parts := parse_ident(match[1]);
+        last := cardinality(parts);
+        CONTINUE WHEN match[2] <> '' OR EXISTS (
+            SELECT FROM pgparley.element e
+            WHERE e.database = $1 AND (e.element = parts OR e.element[2:] = parts AND (whole OR e.element[1] = ANY (path))));
+        IF NOT whole AND EXISTS (SELECT FROM pgparley.element e WHERE e.database = $1 AND e.element[2:] = parts) THEN
+            RETURN format('write %s with its schema: %s', match[1], (SELECT min(pgparley.written(e.element[1], e.element[2:]))
+                                                                     FROM pgparley.element e
+                                                                     WHERE e.database = $1 AND e.element[2:] = parts));
+        ELSIF EXISTS (SELECT FROM pgparley.element e
+                   WHERE e.database = $1 AND e.place = 0 AND (e.element = parts[:last - 1] OR e.element[2:] = parts[:last - 1])) THEN
+            RETURN format('%s has no column %s', array_to_string(parts[:last - 1], '.'), quote_ident(parts[last]));
+        ELSIF NOT plain ~* ('(?:^|[^.[:alnum:]_"])"?' || regexp_replace(parts[1], '\W', '.', 'g') || '"?(?![[:alnum:]_$"])(?!\s*\.)') THEN
+            RETURN format('there is no table %s', array_to_string(parts[:last - 1], '.'));
+        END IF;
+    END LOOP;
+    IF whole THEN
+        -- Behind FROM also stands what extract() and IS DISTINCT FROM compare, and what WITH names.
+        RETURN (SELECT format('there is no table %s', m[1])
+                FROM regexp_matches(plain, '\m(?:from|join)\s+(' || ident || ')(?![[:alnum:]_$"])(?!\s*[.(])', 'gi') AS m
+                WHERE NOT EXISTS (SELECT FROM pgparley.element e
+                                  WHERE e.database = $1 AND ((parse_ident(m[1]))[1] = e.element[3]
+                                                             OR (parse_ident(m[1]))[1] = e.element[2] AND e.element[1] = ANY (path)))
+                  AND NOT EXISTS (SELECT FROM pg_get_keywords() k WHERE k.word = lower(m[1]) AND k.catcode IN ('R', 'T'))
+                  AND NOT plain ~* ('\m' || regexp_replace(m[1], '\W', '.', 'g') || '\s*(?:\([^)]*\)\s*)?as\s+(?:not\s+)?(?:materialized\s*)?\(')
+                LIMIT 1);
+    END IF;
+    FOR match IN SELECT regexp_matches(plain, '(?:^|[^.:[:alnum:]_"$])(' || ident || ')(?![[:alnum:]_$"])(?!\s*[.(])(?!\s+from\s)', 'gi') LOOP
+        SELECT e.element[2:] INTO parts FROM pgparley.element e
+        WHERE e.database = $1 AND e.place > 0 AND e.element[3] = (parse_ident(match[1]))[1]
+          AND NOT EXISTS (SELECT FROM pg_get_keywords() k WHERE k.word = e.element[3] AND k.catcode IN ('R', 'T'))
+        ORDER BY 1 LIMIT 1;
+        IF FOUND THEN
+            RETURN format('write %s with its table before it: %s', match[1],
+                          (SELECT string_agg(quote_ident(p), '.') FROM unnest(parts) AS p));
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION pgparley.unknown_name IS 'What an expression or a statement names that the last snapshot has not, in words; null: nothing is seen.';
+
+CREATE FUNCTION pgparley.warn_of_names(what text, database text, sql text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wrong CONSTANT text := pgparley.unknown_name($2, $3);
+BEGIN
+    IF wrong IS NOT NULL THEN
+        RAISE WARNING '% is kept, but not used: %', $1, wrong USING
+            DETAIL = 'It is used as soon as the database has what it names.',
+            HINT = 'Within SQL a column is written table.column or schema.table.column; capitals in double quotes.'
+                   ' SELECT element FROM nl_catalog.columns shows the names.';
+    END IF;
+END
+$$;
+
 CREATE FUNCTION nl_catalog.define_term(database text, term text, definition text, description text DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     named   text := pgparley.checked_text('a term', pgparley.one_line($2), 60);
     meaning text := nullif(btrim($4), '');
+    opened  text := pgparley.open_database($1);
+    defined text := pgparley.checked_text('a definition', $3, 400);
 BEGIN
-    RETURN pgparley.define(pgparley.open_database($1), 'term', ARRAY[lower(named)], jsonb_build_object(
+    IF pgparley.source() IS NULL THEN
+        PERFORM pgparley.check_syntax(format('the definition of %L', named), format(E'(%s\n)', defined),
+            'A definition is one SQL expression over columns with their tables: sum(orders.net), or orders.status = ''paid''.');
+        PERFORM pgparley.warn_of_names(format('term %L', named), opened, defined);
+    END IF;
+    RETURN pgparley.define(opened, 'term', ARRAY[lower(named)], jsonb_build_object(
         'name', named,
-        'definition', pgparley.checked_text('a definition', $3, 400),
+        'definition', defined,
         'description', CASE WHEN meaning IS NOT NULL THEN pgparley.checked_text('a description', meaning, 2000) END));
 END
 $$;
 COMMENT ON FUNCTION nl_catalog.define_term IS 'Says what a term means, as an SQL expression over columns named with their tables. Returns the version.';
+
+CREATE FUNCTION pgparley.terms_in(database text, rules text) RETURNS TABLE (rule text, term text, definition text)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    WITH rule AS (SELECT btrim(line, E' \t\r-*') AS line
+                  FROM regexp_split_to_table($2, E'\n|(?<=[.;])\\s+') AS line),
+    -- A condition on one column: from a name that the database has to a constant.
+    predicate AS (
+        SELECT line, (regexp_match(line, '((?:[[:alpha:]_]\w*\.){1,2}[[:alpha:]_]\w*\s*(?:=|<>|!=|<=?|>=?|is\s+not|is)\s*(?:''[^'']*''|-?[\d.]*\d|null|true|false))', 'i'))[1] AS found
+        FROM rule),
+    -- A year of one's own: its first month, and a date that it may count.
+    year AS (
+        SELECT line, 13 - array_position(ARRAY['january','february','march','april','may','june','july','august','september','october',
+                                               'november','december'], lower(m[1])) AS months
+        FROM rule, regexp_match(line, '(?:fiscal|financial|business)\s+year\M.*\m(january|february|march|april|may|june|july|august|september|october|november|december)', 'i') AS m
+        WHERE m IS NOT NULL),
+    day AS (SELECT quote_ident(e.element[2]) || '.' || quote_ident(e.element[3]) AS name FROM pgparley.element e
+            WHERE e.database = $1 AND e.type ~ '^(date|timestamp)' ORDER BY e.element LIMIT 1)
+    SELECT line, coalesce(nullif(btrim(regexp_replace(split_part(line, p.found, 1),
+               '^\s*(?:always\s+|please\s+)?(?:ignore|exclude|leave out|without|do not count|only|count only)\s+|\s*(?:with|where|whose|have|are|is|:|,|\()+\s*$', '', 'gi')), ''), 'rule'), p.found
+    FROM predicate p WHERE p.found IS NOT NULL AND pgparley.unknown_name($1, p.found) IS NULL
+    UNION ALL
+    SELECT line, 'fiscal year', format('extract(year FROM %s + interval ''%s months'')', d.name, y.months % 12) FROM year y, day d
+$$;
+COMMENT ON FUNCTION pgparley.terms_in IS 'Of free text the rules that hold a condition or a year of one''s own, each with the term that would say it.';
+
+CREATE FUNCTION nl_catalog.set_rules(database text, rules text) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    opened  CONSTANT text := pgparley.open_database($1);
+    said    CONSTANT text := nullif(btrim($2), '');
+    proposed text;
+BEGIN
+    IF pgparley.source() IS NULL THEN
+        SELECT string_agg(format('SELECT nl_catalog.define_term(%L, %L, %L);', opened, left(t.term, 60), t.definition), E'\n')
+        INTO proposed FROM pgparley.terms_in(opened, said) t
+        WHERE NOT EXISTS (SELECT FROM pgparley.definition d
+                          WHERE (d.database, d.kind, d.element) = (opened, 'term', ARRAY[lower(left(t.term, 60))]));
+        IF proposed IS NOT NULL THEN
+            RAISE INFO 'what a rule defines is better said as a term, which is checked and counts with every model' USING
+                DETAIL = 'A term is a condition, a period or an expression that people name in questions.',
+                HINT = E'Look at names and columns, and run:\n' || proposed;
+        END IF;
+    END IF;
+    RETURN nl_catalog.set_attribute(quote_ident(opened), 'rules', said);
+END
+$$;
+COMMENT ON FUNCTION nl_catalog.set_rules IS 'Says what holds in a database unless a question says otherwise, in free text; null takes that back. Returns the version.';
 
 CREATE FUNCTION nl_catalog.drop_term(database text, term text) RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -147,8 +281,13 @@ $$;
 CREATE FUNCTION nl_catalog.verify(database text, question text, sql text, tags text[] DEFAULT '{}') RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    asked text := pgparley.checked_text('a question', pgparley.one_line($2), 500);
+    asked  text := pgparley.checked_text('a question', pgparley.one_line($2), 500);
+    opened text := pgparley.open_database($1);
+    answer text := pgparley.checked_text('a statement', $3, 10000);
 BEGIN
+    PERFORM pgparley.check_syntax(format('the statement of %L', asked), format(E'1 FROM (%s\n) AS q', rtrim(answer, E'; \t\r\n')),
+                                  'A question is answered by one SELECT.');
+    PERFORM pgparley.warn_of_names(format('the answer to %L', asked), opened, answer);
     IF cardinality($4) > 20 THEN
         RAISE EXCEPTION 'a verified query has 20 tags at most' USING
             ERRCODE = 'invalid_parameter_value',
@@ -156,13 +295,13 @@ BEGIN
             HINT = 'Give fewer.';
     END IF;
     RETURN pgparley.define(
-        pgparley.open_database($1), 'query',
+        opened, 'query',
         ARRAY[pgparley.checked_text('a question', pgparley.question_key(asked), 500)],
         jsonb_build_object(
             'question', asked,
-            'sql', pgparley.checked_text('a statement', $3, 10000),
+            'sql', answer,
             'tags', ARRAY(SELECT DISTINCT pgparley.checked_text('a tag', pgparley.one_line(t), 60) FROM unnest($4) AS t ORDER BY 1),
-            'owner', pgparley.caller()));
+            'owner', pgparley.person()));
 END
 $$;
 COMMENT ON FUNCTION nl_catalog.verify IS 'Says which statement answers a question; it answers that one and is an example for others. Returns the version.';
@@ -193,7 +332,7 @@ $$;
 
 CREATE FUNCTION nl_catalog.approve(example bigint) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    SELECT pgparley.set_approval($1, pgparley.caller())
+    SELECT pgparley.set_approval($1, pgparley.person())
 $$;
 COMMENT ON FUNCTION nl_catalog.approve IS 'Lets what a user taught count for everybody who can read what it names.';
 

@@ -33,7 +33,8 @@ SELECT d.name AS database, pgparley.written(d.name) AS element, coalesce(k.descr
        CASE WHEN i.synonyms IS NULL THEN coalesce(k.synonyms, '{}')
             ELSE pgparley.with_imported(k.synonyms, i.synonyms) END AS synonyms, coalesce(k.hidden, false) AS hidden,
        s.taken_at AS refreshed_at,
-       CASE WHEN w.asked THEN 'waits for an engine to read its schema' ELSE w.problem END AS problem
+       CASE WHEN w.asked THEN 'waits for an engine to read its schema' ELSE w.problem END AS problem,
+       coalesce(k.attributes ->> 'rules', i.attributes ->> 'rules') AS rules
 FROM pgparley.database d
      LEFT JOIN pgparley.snapshot s ON s.id = d.newest
      LEFT JOIN pgparley.schema_watch w ON w.database = d.name
@@ -129,12 +130,18 @@ FROM pgparley.knowledge_change c
 WHERE c.database IN (SELECT pgparley.open_databases()) OR pgparley.is_admin();
 COMMENT ON VIEW nl_catalog.history IS 'Every change: its version, who, when, what was said before and after; null: nothing.';
 
+CREATE FUNCTION pgparley.says_else(text, text) RETURNS boolean
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT rtrim(lower(pgparley.one_line($1)), '.') <> rtrim(lower(pgparley.one_line($2)), '.')
+$$;
+COMMENT ON FUNCTION pgparley.says_else IS 'Whether two texts differ in more than capitals, white space and a full stop.';
+
 CREATE VIEW nl_catalog.conflicts WITH (security_barrier) AS
 SELECT k.database, pgparley.written(k.database, k.element) AS element,
        CASE WHEN e.element IS NULL THEN 'gone' ELSE 'comment differs' END AS problem, k.description, e.comment,
        NULL AS source, NULL AS imported
 FROM pgparley.knowledge k LEFT JOIN pgparley.element e USING (database, element)
-WHERE k.element <> '{}' AND (e.element IS NULL OR k.description <> e.comment)
+WHERE k.element <> '{}' AND (e.element IS NULL OR pgparley.says_else(k.description, e.comment))
   AND k.database IN (SELECT pgparley.open_databases())
 UNION ALL
 SELECT i.database, pgparley.written(i.database, i.element),
@@ -144,7 +151,7 @@ FROM pgparley.imported i
      LEFT JOIN pgparley.element e USING (database, element)
      LEFT JOIN pgparley.knowledge k USING (database, element)
      LEFT JOIN pgparley.imports_together t USING (database, element)
-WHERE (e.element IS NULL AND i.element <> '{}' OR i.description <> coalesce(k.description, e.comment, t.description))
+WHERE (e.element IS NULL AND i.element <> '{}' OR pgparley.says_else(i.description, coalesce(k.description, e.comment, t.description)))
   AND i.database IN (SELECT pgparley.open_databases());
 COMMENT ON VIEW nl_catalog.conflicts IS 'Where what is said differs from COMMENT ON, or an import from either or another import; and where an element is gone from the schema.';
 

@@ -107,6 +107,14 @@ class Verifier:
             ClientKeys.of_password(password, salt, iterations)
         )
 
+    @property
+    def text(self) -> str:
+        """As `parse` takes it."""
+        salt, stored, server = (
+            base64.b64encode(part).decode() for part in (self.salt, self.stored_key, self.server_key)
+        )
+        return f"SCRAM-SHA-256${self.iterations}:{salt}${stored}:{server}"
+
 
 @dataclass(frozen=True, slots=True)
 class ClientKeys:

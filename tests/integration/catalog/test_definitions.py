@@ -108,7 +108,7 @@ async def test_a_join_is_declared_once_whichever_way_it_is_told(pool: asyncpg.Po
 
 
 async def test_a_term_has_one_definition_and_keeps_what_was_written(pool: asyncpg.Pool) -> None:
-    text = "'); DROP TABLE pgparley.definition; -- $$ \\ %s {}"
+    text = "$q$'); DROP TABLE pgparley.definition; -- $$ \\ %s {}$q$"
     first = await pool.fetchval(
         "SELECT nl_catalog.define_term('sales', e' Active\n customer', $1, $2)",
         "customers.status = 'A'",
@@ -127,7 +127,7 @@ async def test_a_term_has_one_definition_and_keeps_what_was_written(pool: asyncp
 
 
 async def test_a_question_has_one_verified_statement(pool: asyncpg.Pool) -> None:
-    sql = "SELECT count(*)\nFROM customers; DROP TABLE x -- '"
+    sql = "SELECT count(*)\nFROM customers WHERE no <> $$; DROP TABLE x -- '$$"
     verify = "SELECT nl_catalog.verify('sales', $1, $2, tags => $3)"
     await pool.execute(verify, " How many\n customers? ", sql, ["kpi", "board", "kpi"])
     assert tuple(await pool.fetchrow("SELECT * FROM nl_catalog.verified_queries")) == (

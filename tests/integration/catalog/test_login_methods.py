@@ -13,7 +13,7 @@ import pytest
 
 from pgparley import cluster
 from pgparley.cluster import Cluster
-from schema_catalog.dsn import has_password
+from schema_catalog.dsn import password_of
 from schema_catalog.logins import login_for, make_login
 from schema_catalog.types import EVERYONE, Database
 
@@ -75,7 +75,7 @@ async def who(dsn: str | None) -> str | None:
 def everyone(running: Cluster, dbname: str, dsn: str | None = None) -> Database:
     database = Database(dbname, running.dsn(dbname), dbname, ("public",))
     login = make_login(database, EVERYONE, dsn)
-    assert not has_password(login.dsn)
+    assert not password_of(login.dsn)
     return replace(database, logins=(login,))
 
 

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from pgparley import cluster
 from pgparley.catalog_commands import catalog_app
+from pgparley.cli import app
 from pgparley.cluster import Cluster
+from pgparley.config import load
 from pgparley.store_commands import store_app
 from schema_catalog.migrate import bundled
-from tests.support.statements import execute_now
+from tests.support.statements import execute_now, fetch_now
 
 ROOT = Path(__file__).parents[3]
 NAMES = [migration.name for migration in bundled()]
@@ -67,3 +70,37 @@ def test_the_documented_backup_brings_everything_back(store: str, server: Cluste
         subprocess.run(words, check=True, cwd=tmp_path)  # noqa: S603 - PostgreSQL's own program
     assert migrate(target).output == "the store is up to date\n"
     assert CliRunner().invoke(catalog_app(lambda: target), ["list", "--json"]).output == before
+
+
+def test_roles_of_dbas_are_made_or_it_is_said_who_has_to(tmp_path: Path) -> None:
+    made = cluster.start(tmp_path / "pg")
+    try:
+        execute_now(made.dsn(), "CREATE ROLE owner LOGIN", "CREATE DATABASE kept OWNER owner")
+        said = migrate(made.dsn("kept", "owner")).output
+        call = re.search(r"A superuser runs, in the store's database: (SELECT .*;)", said)
+        assert call is not None, said
+        execute_now(made.dsn("kept"), call[1])
+        assert migrate(made.dsn("kept", "owner")).output == "the store is up to date\n"
+        (row,) = fetch_now(
+            made.dsn("kept"), "SELECT has_schema_privilege('nl_steward', 'nl_catalog', 'USAGE')"
+        )
+        assert row[0]
+    finally:
+        cluster.stop(made)
+
+
+def test_init_makes_what_is_missing_once(tmp_path: Path) -> None:
+    made = cluster.start(tmp_path / "pg")
+    try:
+        file = tmp_path / "pgparley.toml"
+        server = f"{made.socket_dir}:{made.port}"
+        words = ["--config", str(file), "init", "--yes", "--force", "--server", server, "--superuser"]
+        first, second = (CliRunner().invoke(app, [*words, "postgres"]).output for _ in range(2))
+        assert "made: CREATE DATABASE pgparley_store OWNER pgparley;" in first
+        assert "are there already" in second
+        found = migrate(load(file, {}).engine.store).output
+        assert "superuser" not in found
+        nobody = CliRunner().invoke(app, [*words, "nobody"])
+        assert (nobody.exit_code, "CREATE ROLE nl_admin;" in nobody.output) == (1, True)
+    finally:
+        cluster.stop(made)

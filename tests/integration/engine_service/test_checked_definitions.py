@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from engine.api.question_store import Questions
 from engine.api.service import Service
+from engine.core.background import Background
 from engine.core.tools import Tools
 from engine.definitions.checking import check_pending, watch
 from engine.learning.store import LearningStore
@@ -262,7 +263,7 @@ async def test_a_refresh_quarantines_what_the_schema_broke_and_takes_it_back_whe
 
 
 async def test_the_engine_checks_what_is_defined_while_it_runs(pool: Any, tools: Tools) -> None:
-    watching = asyncio.create_task(watch(pool, tools.upstream), name="definitions")
+    watching = asyncio.create_task(watch(pool, tools.upstream, Background()), name="definitions")
     try:
         await define(pool, "veteran", "singer.age > 50")
         await until(lambda: pool.fetchval("SELECT state = 'checked' FROM nl_catalog.terms"), 30)

@@ -30,7 +30,9 @@ def test_shares_are_of_what_could_be_judged() -> None:
     verdicts = [*[Verdict.FIRST] * 6, Verdict.IN_SET, *list(Verdict)[2:]]
     found = figures(tuple(judged(f"q{n}", each, float(n)) for n, each in enumerate(verdicts)))
     assert (found.first.hits, found.in_set.hits, found.first.n) == (6, 7, 11)
-    assert (found.asked_back.hits, found.refused.hits, found.failed, found.unjudged) == (1, 1, 1, 1)
+    assert (found.wrong.hits, found.asked_back.hits, found.refused.hits, found.failed, found.unjudged) == (
+        1,
+    ) * 5
     # Wilson's interval of 6 of 11.
     assert (found.first.low, found.first.high) == pytest.approx((0.280, 0.787), abs=0.001)
     assert found.seconds is not None

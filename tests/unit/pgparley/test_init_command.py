@@ -1,4 +1,4 @@
-"""`pgparley init`: five questions, or as many options, and a file that the program reads."""
+"""`pgparley init`: six questions, or as many options, and a file that the program reads."""
 
 from __future__ import annotations
 
@@ -17,8 +17,15 @@ def init(folder: Path, *options: str, typed: str | None = None) -> Result:
     return CliRunner().invoke(app, ["--config", str(file), "init", *options], input=typed)
 
 
-def test_five_answers_become_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
-    answers = ["db.example:5433", "*:7000", 'postgresql:///it"s', "http://127.0.0.1:8000/v1", "dba, other"]
+def test_six_answers_become_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
+    answers = [
+        "db.example:5433",
+        "*:7000",
+        'postgresql:///it"s',
+        "http://127.0.0.1:8000/v1",
+        "dba, other",
+        "none",
+    ]
     done = init(tmp_path, typed="\n".join([*answers, ""]))
     assert done.exit_code == 0, done.output
     file = tmp_path / "pgparley.toml"
@@ -44,9 +51,9 @@ def test_nothing_is_asked_where_the_defaults_will_do(tmp_path: Path) -> None:
     [
         (
             (),
-            "postgresql://pgparley@/pgparley",
-            "postgresql://pgparley_catalog@/pgparley",
-            ("pgparley", "pgparley"),
+            "postgresql://pgparley@127.0.0.1:5432/pgparley_store",
+            "postgresql://pgparley_catalog@127.0.0.1:5432/pgparley_store",
+            ("pgparley", "pgparley_store"),
         ),
         (
             ("--store", "host=db user=Keeper password=secret dbname=kept"),
@@ -63,7 +70,7 @@ def test_store_and_catalog_get_roles_of_their_own_that_are_no_superusers(
     config = load(tmp_path / "pgparley.toml", {})
     assert (config.engine.store, config.catalog.login) == (store, login)
     role, database = made
-    assert f"CREATE ROLE {role} LOGIN; CREATE ROLE pgparley_catalog LOGIN;" in done.output
+    assert f"CREATE ROLE {role} LOGIN;\nCREATE ROLE pgparley_catalog LOGIN;\n" in done.output
     assert f"CREATE DATABASE {database} OWNER {role};" in done.output
     assert not {"SUPERUSER", "CREATEROLE", "secret"} & set(done.output.replace(";", " ").split())
 

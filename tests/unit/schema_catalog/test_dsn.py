@@ -11,7 +11,7 @@ from schema_catalog.dsn import (
     DSNError,
     as_uri,
     dbname_of,
-    has_password,
+    password_of,
     redacted,
     user_of,
     with_dbname,
@@ -96,14 +96,14 @@ def test_another_database_of_the_same_server() -> None:
     ],
 )
 def test_logins_are_found_taken_out_and_replaced(uri: str, user: str | None, *, password: bool) -> None:
-    assert (user_of(uri), has_password(uri)) == (user, password)
+    assert (user_of(uri), bool(password_of(uri))) == (user, password)
     bare = without_login(uri)
-    assert (user_of(bare), has_password(bare)) == (None, False)
+    assert (user_of(bare), password_of(bare)) == (None, "")
     rest = {key: value for key, value in understood(uri).items() if key not in {"user", "password"}}
     assert understood(bare) == rest
     other = with_user(uri, 'Bob "B@/:%ü')
     assert user_of(other) == understood(other)["user"] == 'Bob "B@/:%ü'
-    assert has_password(other) == password
+    assert bool(password_of(other)) == password
 
 
 def test_a_string_without_a_database_leaves_it_to_the_server() -> None:

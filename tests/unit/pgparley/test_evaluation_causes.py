@@ -1,0 +1,74 @@
+"""Why a question failed: what the known statement has and the shown one lacks, and the call that may mend it."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.evaluation.types import EvaluateReply, Verdict, VerifiedQuery
+from pgparley.evaluation.causes import Cause, Diagnosis, diagnosis
+from pgparley.evaluation.report import Judged
+
+
+def found(known: str, shown: str | None, verdict: Verdict = Verdict.WRONG, detail: str = "") -> Diagnosis:
+    asked = VerifiedQuery("How much?", "own", known)
+    return diagnosis(Judged(asked, EvaluateReply(verdict, detail, shown)))
+
+
+@pytest.mark.parametrize(
+    ("known", "shown", "cause", "proposal"),
+    [
+        (
+            "SELECT c.nm FROM erp.ordh o JOIN erp.cust c ON c.cno = o.cno",
+            "SELECT cust.nm FROM cust JOIN ordh ON cust.cno = ordh.ono",
+            Cause.JOIN,
+            "declare_join('own.erp.cust.cno', 'own.erp.ordh.cno')",
+        ),
+        (
+            "SELECT c.nm FROM erp.ordh o JOIN erp.cust c ON c.cno = o.cno",
+            "SELECT ono FROM erp.ordh",
+            Cause.DESCRIPTION,
+            "describe('own.erp.cust', '…')",
+        ),
+        ("SELECT count(*) FROM t", None, Cause.DESCRIPTION, "describe('own.t', '…')"),
+        ("SELECT net FROM t", "SELECT gross FROM t", Cause.DESCRIPTION, "describe('own.t.net', '…')"),
+        (
+            "SELECT 1 FROM t WHERE st = 'A'",
+            "SELECT 1 FROM t WHERE st = 'a'",
+            Cause.VALUE,
+            "describe('own.t.st', 'A: …')",
+        ),
+        (
+            "SELECT 1 FROM s.t WHERE cty IN ('Lyon')",
+            "SELECT 1 FROM t WHERE cty = 'lyon'",
+            Cause.VALUE,
+            "catalog values own --allow s.t.cty",
+        ),
+        (
+            "SELECT sum(l.qty * l.pr) FROM l",
+            "SELECT sum(l.qty + l.pr) FROM l",
+            Cause.TERM,
+            "define_term('own', '…', 'l.qty * l.pr')",
+        ),
+        (
+            "SELECT max(a) FROM t",
+            "SELECT min(a) FROM t",
+            Cause.MODEL,
+            "verify('own', 'How much?', 'SELECT max(a) FROM t')",
+        ),
+        ("SELECT FROM FROM", "SELECT 1", Cause.MODEL, "verify("),
+    ],
+)
+def test_what_is_missing_is_proposed(known: str, shown: str | None, cause: Cause, proposal: str) -> None:
+    verdict = Verdict.REFUSED if shown is None else Verdict.WRONG
+    assert (found(known, shown, verdict).cause, proposal in found(known, shown, verdict).proposal) == (
+        cause,
+        True,
+    )
+
+
+def test_rights_and_a_model_that_fails_are_no_fault_of_the_catalog() -> None:
+    assert (
+        found("SELECT 1 FROM t", None, Verdict.UNJUDGED, "42501: permission denied for table t").cause
+        is Cause.RIGHTS
+    )
+    assert found("SELECT 1 FROM t", None, Verdict.FAILED, "out of time") == Diagnosis(Cause.MODEL)

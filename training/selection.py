@@ -12,7 +12,7 @@ Owns the figures and the file's making.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,12 +21,14 @@ import numpy as np
 
 from benchmarks.harness.drawing import FOLDS, fold_of
 from engine.calibration.base import Base
-from engine.calibration.conformal import Calibrated, Scores
+from engine.calibration.conformal import CONFIDENCE, Calibrated, Scores
 from engine.calibration.proportion import Share
-from engine.calibration.records import Judged, Point, read_scores
+from engine.calibration.records import Judged, Point, Score
 from engine.calibration.splits import id_hash, observe_elsewhere
 from engine.llm.settings import ModelSettings
 from training.command import parser
+from training.judgement import Judged as Held
+from training.judgement import held_out
 from training.lists import Kind, QuestionList, read
 
 PROMISES = (0.8, 0.9, 0.95)
@@ -45,20 +47,22 @@ class Kept:
     found: float
 
 
-def pointed(lists: Sequence[QuestionList]) -> list[Point]:
-    """The lists with statements that are shown as judged questions, best first."""
+def pointed(lists: Sequence[QuestionList]) -> list[tuple[QuestionList, Point]]:
+    """The lists with statements, each with those that are shown as a judged question, best first.
+
+    Their scores are by weights that their databases gave nothing to.
+    """
     return [
-        Point(
-            id_hash(each.id),
-            each.database,
-            tuple(
-                Judged(each.candidates[one.place].right, read_scores(each.candidates[one.place].scores))
-                for one in each.shown
-            ),
-        )
-        for each in lists
-        if each.shown
+        (each, Point(id_hash(each.id), each.database, tuple(_shown(each, found))))
+        for each, found in zip(lists, held_out(lists), strict=True)
+        if each.candidates
     ]
+
+
+def _shown(each: QuestionList, found: Held) -> Iterator[Judged]:
+    for place in found.order[: each.k]:
+        score = Score(CONFIDENCE, 1.0 - found.confidences[place])
+        yield Judged(each.candidates[place].right, (score,))
 
 
 def measured(kinds: Mapping[Kind, Sequence[Point]], of: Kind, function: str, promised: float) -> Kept | None:
@@ -107,10 +111,9 @@ def main() -> int:
     given = made.parse_args()
     lists = [each for file in given.lists for each in read(file)]
     points: dict[int, dict[Kind, list[Point]]] = {}
-    for k in sorted({each.k for each in lists}):
-        for kind in (Kind.PLAIN, Kind.AMBIGUOUS):
-            if wanted := [each for each in lists if (each.k, each.kind) == (k, kind)]:
-                points.setdefault(k, {})[kind] = pointed(wanted)
+    for each, point in pointed(lists):
+        if each.kind in {Kind.PLAIN, Kind.AMBIGUOUS}:
+            points.setdefault(each.k, {}).setdefault(each.kind, []).append(point)
     for k, kinds in points.items():
         for kind, known in kinds.items():
             for function in sorted(_functions(known)):

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.certainty import refused
+from engine.dialogue.policy import refused
 from engine.dialogue.refusal import no_question, untranslated
 from engine.types import TraceLine
 from engine.understanding.language import Language, foreign_language

@@ -15,7 +15,7 @@ from engine.app import warmup
 from engine.app.warmup import warm_up
 from engine.core.candidate import Candidate
 from engine.core.elements import SchemaLinks
-from engine.core.ports import Prompt, Ranking
+from engine.core.ports import Prompt
 from engine.core.tools import Tools
 from engine.errors import ModelUnavailableError
 from engine.routing.router import HybridRouter
@@ -59,9 +59,9 @@ class Ranker:
 
     calls = 0
 
-    def rank(self, _question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
+    def rank(self, _question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
         self.calls += 1
-        return tuple(Ranking(0.0) for _ in candidates)
+        return [0.0] * len(candidates)
 
 
 @dataclass

@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.candidate import Candidate
 from engine.dialogue.description import describe
-from engine.stages.rank import explain
+from engine.dialogue.explanation import explain
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,7 @@ from engine.calibration.records import Judged, Point, Score
 from engine.calibration.splits import id_hash, observe_elsewhere
 from engine.llm.settings import ModelSettings
 from training.command import parser
-from training.judgement import Judged as Held
-from training.judgement import held_out
+from training.judgement import Held, held_out
 from training.lists import Kind, QuestionList, read
 
 PROMISES = (0.8, 0.9, 0.95)
@@ -47,14 +46,14 @@ class Kept:
     found: float
 
 
-def pointed(lists: Sequence[QuestionList]) -> list[tuple[QuestionList, Point]]:
-    """The lists with statements, each with those that are shown as a judged question, best first.
+def pointed(lists: Sequence[QuestionList], held: Sequence[Held]) -> list[Point]:
+    """The lists with statements that are shown as judged questions, best first.
 
-    Their scores are by weights that their databases gave nothing to.
+    `held`: what is said of each by weights that its database gave nothing to.
     """
     return [
-        (each, Point(id_hash(each.id), each.database, tuple(_shown(each, found))))
-        for each, found in zip(lists, held_out(lists), strict=True)
+        Point(id_hash(each.id), each.database, tuple(_shown(each, found)))
+        for each, found in zip(lists, held, strict=True)
         if each.candidates
     ]
 
@@ -110,10 +109,15 @@ def main() -> int:
     made.add_argument("lists", type=Path, nargs="+", help="what training.lists wrote")
     given = made.parse_args()
     lists = [each for file in given.lists for each in read(file)]
+    held = held_out(lists)
     points: dict[int, dict[Kind, list[Point]]] = {}
-    for each, point in pointed(lists):
-        if each.kind in {Kind.PLAIN, Kind.AMBIGUOUS}:
-            points.setdefault(each.k, {}).setdefault(each.kind, []).append(point)
+    for k in sorted({each.k for each in lists}):
+        for kind in (Kind.PLAIN, Kind.AMBIGUOUS):
+            wanted = [n for n, each in enumerate(lists) if (each.k, each.kind) == (k, kind)]
+            if wanted:
+                points.setdefault(k, {})[kind] = pointed(
+                    [lists[n] for n in wanted], [held[n] for n in wanted]
+                )
     for k, kinds in points.items():
         for kind, known in kinds.items():
             for function in sorted(_functions(known)):

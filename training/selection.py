@@ -2,8 +2,7 @@
 
     python -m training.selection LISTS... [--out engine/calibration/base.json]
 
-`LISTS`: files of `training.lists`, of questions as they are and of ambiguous ones, for each number of statements that
-are shown. Thresholds come from other databases than those that they are measured on, as a user's will be; they are
+`LISTS`: files of `training.lists`, of questions as they are and of ambiguous ones. Thresholds come from other databases than those that they are measured on, as a user's will be; they are
 the highest of those of the kinds of question that are given.
 
 Owns the figures and the file's making.
@@ -32,6 +31,9 @@ from training.lists import Kind, QuestionList, read
 
 PROMISES = (0.8, 0.9, 0.95)
 
+WIDTHS = (3, 6)
+"""Statements that are shown at most. A list that was recorded for more holds more to choose from than is found then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -46,20 +48,20 @@ class Kept:
     found: float
 
 
-def pointed(lists: Sequence[QuestionList], held: Sequence[Held]) -> list[Point]:
-    """The lists with statements that are shown as judged questions, best first.
+def pointed(lists: Sequence[QuestionList], held: Sequence[Held], k: int) -> list[Point]:
+    """The lists with statements as judged questions of the `k` that are shown, best first.
 
     `held`: what is said of each by weights that its database gave nothing to.
     """
     return [
-        Point(id_hash(each.id), each.database, tuple(_shown(each, found)))
+        Point(id_hash(each.id), each.database, tuple(_shown(each, found, k)))
         for each, found in zip(lists, held, strict=True)
         if each.candidates
     ]
 
 
-def _shown(each: QuestionList, found: Held) -> Iterator[Judged]:
-    for place in found.order[: each.k]:
+def _shown(each: QuestionList, found: Held, k: int) -> Iterator[Judged]:
+    for place in found.order[:k]:
         score = Score(CONFIDENCE, 1.0 - found.confidences[place])
         yield Judged(each.candidates[place].right, (score,))
 
@@ -111,12 +113,12 @@ def main() -> int:
     lists = [each for file in given.lists for each in read(file)]
     held = held_out(lists)
     points: dict[int, dict[Kind, list[Point]]] = {}
-    for k in sorted({each.k for each in lists}):
+    for k in WIDTHS:
         for kind in (Kind.PLAIN, Kind.AMBIGUOUS):
-            wanted = [n for n, each in enumerate(lists) if (each.k, each.kind) == (k, kind)]
+            wanted = [n for n, each in enumerate(lists) if each.kind is kind]
             if wanted:
                 points.setdefault(k, {})[kind] = pointed(
-                    [lists[n] for n in wanted], [held[n] for n in wanted]
+                    [lists[n] for n in wanted], [held[n] for n in wanted], k
                 )
     for k, kinds in points.items():
         for kind, known in kinds.items():

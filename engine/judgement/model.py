@@ -29,11 +29,16 @@ FILE = Path(__file__).with_name("weights.json")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """By features' names: `some` of all together, `which` of a candidate, `turns` of a question back."""
+    """By features' names: `some` of all together, `which` of a candidate, `turns` of a question back.
+
+    `bounds`: of features of all together, the least and the most that training has seen often: what lies beyond says
+    no more than that.
+    """
 
     some: Features
     which: Features
     turns: Features
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def shares(self, each: Sequence[Features], likely: Sequence[float]) -> list[float]:
         """The candidates' shares, which sum to 1; `likely`: what each has before its features are known."""
@@ -43,7 +48,15 @@ class Weights:
 
     def any_right(self, features: Features) -> float:
         """The probability that one is right, given the database."""
-        return probability(features, self.some)
+        return probability(self.bounded(features), self.some)
+
+    def bounded(self, features: Features) -> Features:
+        """Those within `bounds`."""
+        return dict(features) | {
+            name: min(max(features[name], least), most)
+            for name, (least, most) in self.bounds.items()
+            if name in features
+        }
 
 
 @dataclass(frozen=True, slots=True)

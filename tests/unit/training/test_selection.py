@@ -28,7 +28,8 @@ def listed(number: int, *statements: tuple[bool, float]) -> Given:
 
 
 def points(*given: Given) -> list[Point]:
-    return pointed(*zip(*given, strict=True))
+    lists, held = zip(*given, strict=True)
+    return pointed(lists, held, max(len(each.confidences) - 1 for each in held))
 
 
 def test_a_question_is_a_point_of_what_it_shows_best_first() -> None:

@@ -70,10 +70,12 @@ def test_the_likelier_of_two_leads() -> None:
 
 
 def test_what_the_schema_speaks_against_costs_confidence_whoever_wrote_it() -> None:
-    sums = "SELECT SUM(s.age) FROM singer AS s JOIN singer_in_concert AS c ON c.singer_id = s.singer_id"
-    read = frozenset({SINGER, ("public", "singer_in_concert")})
-    once = replace(FIRST, sql="SELECT SUM(age) FROM singer")
-    twice = replace(FIRST, sql=sums, tables=read)
+    joined = (
+        "FROM concert AS c JOIN singer_in_concert AS s ON s.concert_id = c.concert_id WHERE s.singer_id > 3"
+    )
+    read = frozenset({("public", "concert"), ("public", "singer_in_concert")})
+    once = replace(FIRST, sql=f"SELECT c.year {joined}", tables=read)
+    twice = replace(once, sql=f"SELECT SUM(c.concert_id) {joined}")
     for place in (None, 0):
         plain, doubted = (confidences(state(replace(each, place=place)))[0] for each in (once, twice))
         assert doubted < plain

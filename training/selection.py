@@ -2,8 +2,9 @@
 
     python -m training.selection LISTS... [--out engine/calibration/base.json]
 
-`LISTS`: files of `training.lists`, of questions as they are and of ambiguous ones. Thresholds come from other databases than those that they are measured on, as a user's will be; they are
-the highest of those of the kinds of question that are given.
+`LISTS`: files of `training.lists`, of questions as they are and of ambiguous ones. Thresholds come from other databases
+than those that they are measured on, as a user's will be; they are the highest of those of the kinds of question that
+are given.
 
 Owns the figures and the file's making.
 """

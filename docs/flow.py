@@ -61,7 +61,7 @@ GROUPS = (
     ("check", ("check_values", "validate", "deduplicate"), ("guard, EXPLAIN,", "the rows themselves")),
     (
         "choose",
-        ("rank", "rank_by_question", "apply_preferences", "select", "clarify"),
+        ("rank", "apply_preferences", "select", "clarify"),
         ("best first; leave out what does not conform;", "ask back"),
     ),
 )

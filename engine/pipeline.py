@@ -16,7 +16,7 @@ from engine.stages.deduplicate import deduplicate
 from engine.stages.divide import divide
 from engine.stages.generate import generate
 from engine.stages.link import link
-from engine.stages.rank import apply_preferences, rank, rank_by_question
+from engine.stages.rank import apply_preferences, rank
 from engine.stages.retrieve_feedback import retrieve_feedback
 from engine.stages.route import reweigh_routes, route
 from engine.stages.select import select
@@ -38,7 +38,6 @@ CANDIDATE_STAGES: tuple[Stage, ...] = (
     validate,
     deduplicate,
     rank,
-    rank_by_question,
     apply_preferences,
     select,
 )

@@ -153,8 +153,8 @@ class Snapshot:
 
     `shadowed`: tables whose bare name would find another table, even one that this snapshot hides. `said`: what a DBA
     says of the database as a whole, a description and synonyms. `terms`: of its business, over what it holds.
-    `proposed`: (column, what it refers to) of joins that nobody declared; None where none were looked for. `rules`: what
-    holds unless a question says otherwise, in free text.
+    `proposed`: (column, what it refers to) of joins that nobody declared; None where none were looked for.
+    `rules`: what holds unless a question says otherwise, in free text.
     """
 
     database: str

@@ -7,7 +7,7 @@
     python -m training.branching      engine/schema_linking/branching: which of the linker's decisions may be wrong
     python -m training.conditions     engine/conditions/base: what a statement has to do, read from the question
     python -m training.ranker         engine/ranking/base: which statement says what the question says
-    python -m training.certainty      engine/dialogue/certainty.json: how likely candidates are right
+    python -m training.judgement      engine/judgement/weights.json: how likely candidates are right
     python -m training.selection      engine/calibration/base.json: how high right candidates score
 
 Data comes from folders that are no part of this repository; `training.lists` writes, with the embedded model, what the

@@ -1,6 +1,7 @@
-"""Makes what ranking, certainty and selection are fitted on: what the engine has to order for training questions.
+"""Makes what judgement, selection and the ranker are fitted on: what the engine has to order for training questions.
 
     python -m training.lists --out FILE [--kinds plain,ambiguous,missing,elsewhere] [--ambiguous FILE] [--k K] [--n N]
+    python -m training.lists --out FILE --again FILES [--kinds KINDS]    statements found before, looked at anew
 
 A line of the file is a question, by its id, with each statement and whether the benchmark's scorer finds it right.
 Plain questions are drawn in turns from all databases; ambiguous ones (`training.ambiguous`) mean one of their readings,
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,17 +34,14 @@ from benchmarks.harness.scorer import Scorer, meant
 from benchmarks.harness.site import OneDatabase, Site, site
 from benchmarks.harness.systems import Place, Task, asked_now
 from engine import pipeline
-from engine.calibration.records import written_scores
 from engine.core.candidate import Candidate
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.certainty import candidate_features, set_features
-from engine.dialogue.types import Parting
 from engine.errors import NLError
-from engine.ranking.evidence import evidence
-from engine.ranking.ranker import known_features
-from engine.stages.clarify import proposed, with_chances
-from engine.stages.rank import rank
+from engine.judgement.features import route_features
+from engine.stages.clarify import proposed
+from engine.stages.generate import generate
+from engine.stages.rank import known, questions, rank, with_questions
 from pgparley.config import cache_dir
 from training.command import parser
 from training.linker_split import Part, part_of
@@ -50,11 +49,14 @@ from training.linker_split import Part, part_of
 TOGETHER, CALLS = 3, 8
 """Questions that are asked at once, and calls of the model: they are written in one batch."""
 
-ROUND, TURN = 4, 24
+ROUND, TURN = 4, 6
 """Questions of a database that are asked in one piece, and those that are judged together."""
 
-_PLACE = pipeline.CANDIDATE_STAGES.index(rank)
-UNRANKED, THEN = pipeline.CANDIDATE_STAGES[:_PLACE], pipeline.CANDIDATE_STAGES[_PLACE:]
+ASKED, ASKED_ABOUT = 0.06, 4
+"""Of the confidences a statement's share at least that is asked about which question it answers; and how many."""
+
+UNRANKED = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(rank)]
+UNWRITTEN = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(generate)]
 
 
 class Kind(StrEnum):
@@ -70,30 +72,25 @@ class Kind(StrEnum):
 class Written:
     """A statement that was to be ranked, and whether it is right.
 
-    `known`: `engine.ranking.ranker.known_features` of it. `evidence`: `engine.ranking.evidence.Evidence.features`,
-    those that are not 0. `scores`: nonconformity by function, of those that are shown.
+    `logprob`, `similarity`, `forked`, `readings`: as of `Candidate`. `question`: the question's log-probability given
+    the statement, where it was asked for. `features`: `engine.judgement.features.candidate_features`, those not 0.
     """
 
     sql: str
-    known: tuple[float, float, float]
     right: bool = False
-    evidence: dict[str, float] = field(default_factory=dict)
-    scores: dict[str, float | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A statement as it is shown: its place among those to be ranked, and its features for certainty."""
-
-    place: int
-    features: dict[str, float]
+    logprob: float | None = None
+    similarity: float = 0.0
+    forked: bool = False
+    readings: int = 0
+    question: float | None = None
+    features: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionList:
-    """What there was to rank for a question, and what of it is shown, `k` at most, best first. `some`: features of all.
+    """What there was to rank for a question that is shown `k` statements. `route`: `route_features`.
 
-    `options`: the positions of those shown that agree with each option of the question back, none where there is none;
+    `options`: the places of those shown that agree with each option of the question back, none where there is none;
     `twins`: whether they stand for what the schema holds twice; `misread`: how probably the answer is wrong. By the
     weights that came with the program when the list was made.
     """
@@ -103,37 +100,10 @@ class QuestionList:
     candidates: tuple[Written, ...]
     kind: Kind = Kind.PLAIN
     database: str = ""
-    shown: tuple[Shown, ...] = ()
-    some: dict[str, float] = field(default_factory=lambda: {"constant": 1.0})
+    route: dict[str, float] = field(default_factory=dict)
     options: tuple[tuple[int, ...], ...] = ()
     twins: bool = False
     misread: float = 0.0
-
-    @property
-    def which(self) -> list[dict[str, float]]:
-        """The features of those shown."""
-        return [each.features for each in self.shown]
-
-    @property
-    def right(self) -> list[bool]:
-        """Which of those shown are right."""
-        return [self.candidates[each.place].right for each in self.shown]
-
-    @property
-    def first(self) -> bool:
-        """Whether the first that is shown is right."""
-        return self.right[:1] == [True]
-
-    @property
-    def parting(self) -> Parting:
-        """How the question back parts those shown."""
-        return Parting(self.options, self.twins)
-
-    def answered(self, chances: Sequence[float]) -> bool:
-        """Whether the likeliest that agrees with what a truthful asker answers is right."""
-        right = self.right
-        chosen = next((option for option in self.options if any(right[place] for place in option)), ())
-        return any(right[place] for place in sorted(chosen, key=lambda place: -chances[place])[:1])
 
 
 def read(file: Path) -> list[QuestionList]:
@@ -143,21 +113,16 @@ def read(file: Path) -> list[QuestionList]:
 
 
 def drawn(items: Sequence[Item], seed: int) -> list[Item]:
-    """The questions in the order in which they are asked, some of a database together: its schema is read once then.
+    """The questions in the order in which they are asked, one of each statement, some of a database together.
 
-    First come those on which the ranker's head is fitted: one of each statement on the databases that its network never
-    saw, then the others on these; then those of all other databases.
+    Of databases that neither the schema linker was trained on nor benchmarks measure on.
     """
     kept = frozenset(left_out(items))
-    fitted = in_turns(may_be_fitted(items), seed)
     statements: dict[tuple[str, str], Item] = {}
-    for item in fitted:
-        if item["db"] in kept:
+    for item in in_turns(may_be_fitted(items), seed):
+        if item["db"] not in kept and part_of(item["db"]) is not Part.LINKER:
             statements.setdefault((item["db"], item["gold"]), item)
-    first = {item["id"] for item in statements.values()}
-    again = [item for item in fitted if item["db"] in kept and item["id"] not in first]
-    others = [item for item in fitted if item["db"] not in kept]
-    return [item for each in (statements.values(), again, others) for item in _rounds(each)]
+    return _rounds(statements.values())
 
 
 def _rounds(items: Iterable[Item]) -> list[Item]:
@@ -171,23 +136,38 @@ def _rounds(items: Iterable[Item]) -> list[Item]:
 
 
 async def _record(given: argparse.Namespace, console: Console) -> None:
-    known = {(each.kind, each.id) for each in read(given.out)}
+    before = [each for file in given.again for each in read(file)]
     async with site(given.work, given.bench) as place:
-        scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
-        with (
-            replaying(place, given.work, at_once=CALLS) as replay,
-            model_server(place.meter, given.work / "model.log"),
-        ):
+        with contextlib.ExitStack() as stack:
+            tools = place.tools
+            if not before:
+                tools = replace(tools, model=stack.enter_context(replaying(place, given.work, at_once=CALLS)))
+                stack.enter_context(model_server(place.meter, given.work / "model.log"))
             for kind in map(Kind, given.kinds.split(",")):
-                of, wanted, items = _wanted(given, kind)
-                asking = _Asking(place, replace(place.tools, model=replay), given.k, kind, items)
-                left = [each for each in wanted if (kind, each.question.id) not in known]
-                for at in range(0, len(left), TURN):
-                    console.print(f"{kind}: {len(left) - at} of {len(wanted)} left", highlight=False)
-                    lists = await asyncio.gather(*(asking.ask(each) for each in left[at : at + TURN]))
-                    found = await asyncio.to_thread(judged, lists, of, scorer)
-                    with given.out.open("ab") as file:
-                        file.writelines(msgspec.json.encode(each) + b"\n" for each in found)
+                await _record_kind(given, kind, replace(place, tools=tools), before, console)
+
+
+async def _record_kind(
+    given: argparse.Namespace, kind: Kind, place: Site, before: Sequence[QuestionList], console: Console
+) -> None:
+    known = {each.id for each in read(given.out) if each.kind is kind}
+    of, wanted, items = _wanted(given, kind)
+    found = {each.id: each for each in before if each.kind is kind}
+    if before and kind is not Kind.AMBIGUOUS:
+        wanted = [_asked_again(items[name], each) for name, each in found.items()]
+    asking = _Asking(place, given.k, kind, items, {name: each.candidates for name, each in found.items()})
+    left = [each for each in wanted if each.question.id not in known]
+    scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
+    for at in range(0, len(left), TURN):
+        console.print(f"{kind}: {len(left) - at} of {len(wanted)} left", highlight=False)
+        lists = await asyncio.gather(*(asking.ask(each) for each in left[at : at + TURN]))
+        told = await asyncio.to_thread(judged, lists, of, scorer)
+        with given.out.open("ab") as file:
+            file.writelines(msgspec.json.encode(each) + b"\n" for each in told)
+
+
+def _asked_again(item: Item, each: QuestionList) -> Asked:
+    return Asked(Question(each.id, item["question"], item["db"]), owner=item["db"])
 
 
 def _wanted(given: argparse.Namespace, kind: Kind) -> tuple[QuestionSet, Sequence[Asked], Mapping[str, Item]]:
@@ -200,32 +180,31 @@ def _wanted(given: argparse.Namespace, kind: Kind) -> tuple[QuestionSet, Sequenc
     items = read_items(given.bench / TRAIN.file)
     chosen = drawn(items, given.seed)
     if kind is not Kind.PLAIN:
-        chosen = [item for item in chosen if part_of(item["db"]) is not Part.LINKER][
-            kind is Kind.MISSING :: 2
-        ]
+        chosen = chosen[kind is Kind.MISSING :: 2]
     questions = [Asked(Question(e["id"], e["question"], e["db"]), owner=e["db"]) for e in chosen[: given.n]]
     return TRAIN, questions, {item["id"]: item for item in items}
 
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """Asks questions of `place` for `k` statements, a few at once. `items`: the data's objects by id."""
+    """Asks questions of `place` for `k` statements, a few at once. By id: the data's objects, and what was `found`."""
 
     place: Site
-    tools: Tools
     k: int
     kind: Kind
     items: Mapping[str, Item]
+    found: Mapping[str, Sequence[Written]]
     turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TOGETHER))
 
     async def ask(self, one: Asked) -> QuestionList:
         """The list of a question."""
         async with self.turn:
             task = self._changed(await self.place.task(one))
-            tools = replace(task.tools, model=self.tools.model)
+            tools = replace(task.tools, model=self.place.tools.model)
             made = QuestionList(one.question.id, self.k, (), self.kind, one.owner)
+            found = self.found.get(made.id)
             try:
-                return await _listed(asked_now(task.question, self.k), tools, made)
+                return await _listed(asked_now(task.question, self.k), tools, made, found)
             except NLError:
                 # What a user would be told instead is nothing to rank.
                 return made
@@ -251,40 +230,79 @@ class _Asking:
         return replace(task, place=left, tools=replace(task.tools, catalog=OneDatabase(left)))
 
 
-async def _listed(state: State, tools: Tools, made: QuestionList) -> QuestionList:
-    done = await pipeline.run(state, tools, UNRANKED)
-    ranked = await pipeline.run(done, tools, THEN)
-    told = {each.sql: each for each in ranked.candidates}
-    together = zip(done.candidates, known_features(done.candidates), evidence(done), strict=True)
+async def _listed(
+    state: State, tools: Tools, made: QuestionList, found: Sequence[Written] | None = None
+) -> QuestionList:
+    """The list of a question. `found`: statements that were found before; else it is asked."""
+    if found is None:
+        done = await pipeline.run(state, tools, UNRANKED)
+    else:
+        done = await _looked_at(await pipeline.run(state, tools, UNWRITTEN), tools, found)
+    if not done.candidates:
+        return made
+    _, each = await asyncio.to_thread(known, done, tools)
+    told = {one.sql: one.question for one in found or () if one.question is not None}
+    if found is None:
+        told = await _questions(done, tools.judgement.confidences(done, each), tools)
+    places = {one.sql: place for place, one in enumerate(done.candidates)}
+    each = with_questions(each, {places[sql]: value for sql, value in told.items() if sql in places})
     candidates = tuple(
-        _written(each, known, found.features, told.get(each.sql)) for each, known, found in together
+        Written(
+            one.sql,
+            logprob=one.logprob,
+            similarity=round(one.schema_score, 4),
+            forked=one.forked,
+            readings=one.readings,
+            question=told.get(one.sql),
+            features={name: round(value, 4) for name, value in features.items() if value},
+        )
+        for one, features in zip(done.candidates, each, strict=True)
     )
-    if not ranked.candidates:
-        return replace(made, candidates=candidates)
-    # Without calibration points selection leaves nothing out.
-    features = candidate_features(ranked)
-    places = {each.sql: number for number, each in enumerate(candidates)}
-    shown = tuple(
-        Shown(places[each.sql], dict(one)) for each, one in zip(ranked.candidates, features, strict=True)
+    route = route_features(done.routes[0])
+    listed = replace(
+        made, candidates=candidates, route={name: round(value, 4) for name, value in route.items()}
     )
-    listed = replace(made, candidates=candidates, shown=shown, some=dict(set_features(ranked, features)))
-    proposal = proposed(with_chances(ranked, tools.certainty))
+    best = sorted(
+        zip(tools.judgement.confidences(done, each), done.candidates, strict=True), key=lambda one: -one[0]
+    )[: made.k]
+    ranked = replace(done, candidates=tuple(replace(one, confidence=value) for value, one in best))
+    proposal = proposed(ranked)
     if proposal is None:
         return listed
-    parting = proposal.parting
-    return replace(listed, options=parting.groups, twins=parting.twins, misread=proposal.misread)
-
-
-def _written(
-    each: Candidate, known: tuple[float, float, float], found: Mapping[str, float], told: Candidate | None
-) -> Written:
-    scores = {} if told is None else written_scores(told.scores)
-    return Written(
-        each.sql,
-        known,
-        evidence={name: round(value, 4) for name, value in found.items() if value},
-        scores={name: None if value is None else round(value, 4) for name, value in scores.items()},
+    groups = tuple(
+        tuple(places[ranked.candidates[place].sql] for place in group) for group in proposal.parting.groups
     )
+    return replace(listed, options=groups, twins=proposal.parting.twins, misread=proposal.misread)
+
+
+async def _looked_at(state: State, tools: Tools, found: Sequence[Written]) -> State:
+    """`state` with statements that were found before, checked and run as they are now."""
+    name = state.routes[0].database.name
+    given = (
+        Candidate(
+            name,
+            one.sql,
+            logprob=one.logprob,
+            schema_score=one.similarity,
+            forked=one.forked,
+            readings=one.readings,
+        )
+        for one in found
+    )
+    return await pipeline.run(replace(state, candidates=tuple(given)), tools, UNRANKED[len(UNWRITTEN) + 1 :])
+
+
+async def _questions(state: State, confidences: Sequence[float], tools: Tools) -> dict[str, float]:
+    """The question's log-probability given each statement that may be first, by statement."""
+    order = sorted(range(len(confidences)), key=confidences.__getitem__, reverse=True)
+    likely = [n for n in order if confidences[n] >= ASKED * sum(confidences)][:ASKED_ABOUT]
+    if len(likely) < 2:  # noqa: PLR2004 - nothing to order
+        return {}
+    told = await questions([state.candidates[n] for n in likely], state, tools)
+    return {
+        state.candidates[n].sql: (one.logprob or 0.0) * one.generated
+        for n, one in zip(likely, told, strict=False)
+    }
 
 
 def judged(lists: Sequence[QuestionList], of: QuestionSet, scorer: Scorer) -> list[QuestionList]:
@@ -314,7 +332,8 @@ def _options() -> argparse.Namespace:
     made.add_argument("--kinds", default=Kind.PLAIN.value, help=f"comma-separated, of {', '.join(Kind)}")
     made.add_argument("--ambiguous", type=Path, help="what training.ambiguous made")
     made.add_argument("--n", type=int, default=2_000, help="questions of each kind")
-    made.add_argument("--k", type=int, default=6, help="statements of a question that are shown")
+    made.add_argument("--k", type=int, default=3, help="statements of a question that are shown")
+    made.add_argument("--again", type=Path, nargs="+", default=[], help="lists; the model is not asked")
     given = made.parse_args()
     check_bench(given.bench)
     if given.out is None:

@@ -2,10 +2,8 @@
 
     python -m training.ranker --bench FOLDER --lists FILE --out FOLDER
 
-`--lists` is what `training.lists` wrote. Some databases are no part of what the cross-encoder is trained on
-(`benchmarks.harness.drawing`): its scores of their lists are those of unseen databases. The head, which
-weighs these scores against what the engine knows anyway, is fitted on them beside `engine.ranking.evidence` as it is;
-its figures are by folds of them.
+`--lists` is what `training.lists` wrote, of databases that the cross-encoder is not trained on. The head, which weighs
+its two scores beside what the engine knows anyway (`training.judgement.WHICH`), is fitted on them.
 """
 
 from __future__ import annotations
@@ -31,14 +29,17 @@ from torch.nn import functional
 from benchmarks.harness.drawing import Item, left_out, read_items
 from benchmarks.harness.questions import TRAIN
 from benchmarks.harness.schemas import snapshots
+from engine.judgement.model import weighed
 from engine.models.cross import HEADS, LAYERS, CrossEncoder, Pair, tokenized
 from engine.models.cross_network import Heads, Pairs, Scores
-from engine.ranking.ranker import FEATURES, FORMAT, NAME, phrases
+from engine.ranking.ranker import FORMAT, NAME, phrases
 from training.command import Making, parser
 from training.command import written as written_to
-from training.lists import QuestionList, read
+from training.judgement import WHICH
+from training.linker_split import Part, part_of
+from training.lists import Kind, QuestionList, read
+from training.logit import Choice, fitted
 from training.mutations import mutations
-from training.ranker_head import fitted, judged
 from training.tuned import Tuned
 
 GivenT = TypeVar("GivenT")
@@ -192,6 +193,26 @@ def arrays_of(layers: Any, heads: Any) -> dict[str, NDArray[Any]]:
     return {name: value.detach().numpy().astype(np.float16) for name, value in found.items()}
 
 
+def head_of(
+    lists: Sequence[QuestionList], questions: Mapping[str, Item], reader: CrossEncoder
+) -> tuple[NDArray[np.float64], dict[str, float]]:
+    """The weights of the two scores beside what is known anyway; and how often a right statement is first, by each."""
+    choices = []
+    for each in lists:
+        said = [(questions[each.id]["question"], phrases(one.sql)) for one in each.candidates]
+        known = [[weighed(one.features, WHICH)] for one in each.candidates]
+        right = np.array([one.right for one in each.candidates])
+        choices.append(Choice(np.concatenate([reader.scores(said), known], axis=1), right))
+    contested = [each for each in choices if each.right.any() and not each.right.all()]
+    weights = fitted(contested, [0.0, 0.0, 1.0], 0.2 * len(contested), [True, True, False])
+
+    def first(weights: Sequence[float]) -> float:
+        return float(np.mean([each.right[np.argmax(each.features @ np.array(weights))] for each in choices]))
+
+    figures = {"without": first([0.0, 0.0, 1.0]), "with": first(weights.tolist()), "lists": float(len(lists))}
+    return weights[:2], figures
+
+
 def main() -> int:
     """Trains, fits, measures, writes; returns the exit status."""
     made = parser(__doc__)
@@ -200,16 +221,21 @@ def main() -> int:
     options = made.parse_args()
     making = Making("training.ranker", NAME, FORMAT)
     items = read_items(options.bench / TRAIN.file)
-    kept = frozenset(left_out(items))
-    seen = {item["id"]: item for item in items if item["db"] not in kept}
-    unseen = {item["id"]: item for item in items if item["db"] in kept}
-    lists = [each for file in options.lists for each in read(file)]
+    measured = frozenset(left_out(items))
+    seen = {
+        item["id"]: item
+        for item in items
+        if item["db"] not in measured and part_of(item["db"]) is Part.LINKER
+    }
+    lists = [
+        each for file in options.lists for each in read(file) if each.kind is Kind.PLAIN and each.candidates
+    ]
     wrong = [each for each in lists if each.id in seen and not all(one.right for one in each.candidates)]
     trainer, questions = train(options, seen, wrong)
     arrays = arrays_of(trainer.tuned.layers, trainer.tuned.heads)
-    head_lists = judged([each for each in lists if each.id in unseen], unseen, CrossEncoder(arrays))
-    weights, figures = fitted(head_lists, columns=range(len(FEATURES)))
-    written_to(options.out, making.manifest(questions, figures), arrays | {"head": weights[: len(FEATURES)]})
+    unseen = [each for each in lists if each.id not in seen]
+    head, figures = head_of(unseen, {item["id"]: item for item in items}, CrossEncoder(arrays))
+    written_to(options.out, making.manifest(questions, figures), arrays | {"head": head})
     return 0
 
 

@@ -2,9 +2,9 @@
 
     python -m training.selection LISTS... [--out engine/calibration/base.json]
 
-`LISTS`: files of `training.lists`, of questions as they are and of ambiguous ones, for each number of statements that
-are shown. Thresholds come from other databases than those that they are measured on, as a user's will be; they are
-the highest of those of the kinds of question that are given.
+`LISTS`: files of `training.lists`, of questions as they are and of ambiguous ones. Thresholds come from other databases
+than those that they are measured on, as a user's will be; they are the highest of those of the kinds of question that
+are given.
 
 Owns the figures and the file's making.
 """
@@ -12,7 +12,7 @@ Owns the figures and the file's making.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,15 +21,19 @@ import numpy as np
 
 from benchmarks.harness.drawing import FOLDS, fold_of
 from engine.calibration.base import Base
-from engine.calibration.conformal import Calibrated, Scores
+from engine.calibration.conformal import CONFIDENCE, Calibrated, Scores
 from engine.calibration.proportion import Share
-from engine.calibration.records import Judged, Point, read_scores
+from engine.calibration.records import Judged, Point, Score
 from engine.calibration.splits import id_hash, observe_elsewhere
 from engine.llm.settings import ModelSettings
 from training.command import parser
+from training.judgement import Held, held_out
 from training.lists import Kind, QuestionList, read
 
 PROMISES = (0.8, 0.9, 0.95)
+
+WIDTHS = (3, 6)
+"""Statements that are shown at most. A list that was recorded for more holds more to choose from than is found then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +49,22 @@ class Kept:
     found: float
 
 
-def pointed(lists: Sequence[QuestionList]) -> list[Point]:
-    """The lists with statements that are shown as judged questions, best first."""
+def pointed(lists: Sequence[QuestionList], held: Sequence[Held], k: int) -> list[Point]:
+    """The lists with statements as judged questions of the `k` that are shown, best first.
+
+    `held`: what is said of each by weights that its database gave nothing to.
+    """
     return [
-        Point(
-            id_hash(each.id),
-            each.database,
-            tuple(
-                Judged(each.candidates[one.place].right, read_scores(each.candidates[one.place].scores))
-                for one in each.shown
-            ),
-        )
-        for each in lists
-        if each.shown
+        Point(id_hash(each.id), each.database, tuple(_shown(each, found, k)))
+        for each, found in zip(lists, held, strict=True)
+        if each.candidates
     ]
+
+
+def _shown(each: QuestionList, found: Held, k: int) -> Iterator[Judged]:
+    for place in found.order[:k]:
+        score = Score(CONFIDENCE, 1.0 - found.confidences[place])
+        yield Judged(each.candidates[place].right, (score,))
 
 
 def measured(kinds: Mapping[Kind, Sequence[Point]], of: Kind, function: str, promised: float) -> Kept | None:
@@ -106,11 +112,15 @@ def main() -> int:
     made.add_argument("lists", type=Path, nargs="+", help="what training.lists wrote")
     given = made.parse_args()
     lists = [each for file in given.lists for each in read(file)]
+    held = held_out(lists)
     points: dict[int, dict[Kind, list[Point]]] = {}
-    for k in sorted({each.k for each in lists}):
+    for k in WIDTHS:
         for kind in (Kind.PLAIN, Kind.AMBIGUOUS):
-            if wanted := [each for each in lists if (each.k, each.kind) == (k, kind)]:
-                points.setdefault(k, {})[kind] = pointed(wanted)
+            wanted = [n for n, each in enumerate(lists) if each.kind is kind]
+            if wanted:
+                points.setdefault(k, {})[kind] = pointed(
+                    [lists[n] for n in wanted], [held[n] for n in wanted], k
+                )
     for k, kinds in points.items():
         for kind, known in kinds.items():
             for function in sorted(_functions(known)):

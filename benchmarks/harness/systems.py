@@ -16,6 +16,7 @@ from benchmarks.harness.journal import Proposal
 from benchmarks.harness.machine import ROOT
 from benchmarks.harness.questions import Question
 from engine import pipeline
+from engine.calibration.conformal import scores
 from engine.calibration.records import written_scores
 from engine.core.deadline import Deadline
 from engine.core.ports import Prompt
@@ -143,7 +144,7 @@ class Gateway:
         state = asked_now(task.question, self.k, self.calls)
         done = await pipeline.run(state, self.adapt(task.tools), self.stages)
         return tuple(
-            Proposal(each.sql, each.database, each.confidence, written_scores(each.scores))
+            Proposal(each.sql, each.database, each.confidence, written_scores(scores(each)))
             for each in done.candidates[: self.k]
         )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.core.candidate import Candidate
 from engine.core.state import State
-from engine.dialogue.certainty import abstention
+from engine.dialogue.policy import abstention
 from engine.dialogue.question import agrees
 from engine.dialogue.refusal import Refusal
 from engine.dialogue.types import ClarifyingQuestion

@@ -29,6 +29,7 @@ from engine.core.deadline import Deadline
 from engine.core.ports import StatementError
 from engine.core.state import State
 from engine.core.tools import Tools
+from engine.dialogue.explanation import explained
 from engine.dialogue.types import Dialogue
 from engine.errors import (
     InternalError,
@@ -148,6 +149,7 @@ class Service:
         async with place, self._allowed(request.asker, model):
             begun = replace(self._state(request, started), dialogue=dialogue)
             state = await pipeline.run(begun, replace(self._tools, model=model), _STAGES)
+        state = await asyncio.to_thread(explained, state)
         qid = self._questions.new_qid()
         verified = [] if state.verified is None else [state.verified]
         members = (*verified, *await asyncio.to_thread(_wanted, state))

@@ -31,10 +31,8 @@ from engine.conditions import classifier
 from engine.conditions.classifier import Classifier
 from engine.core.background import Background
 from engine.core.ports import Conditions, Encoder, LanguageModel, Ranker
-from engine.core.tools import ByLikelihood, NoConditions, Tools
+from engine.core.tools import NoConditions, NoRanker, Tools
 from engine.definitions.checking import watch
-from engine.dialogue import certainty
-from engine.dialogue.certainty import FittedCertainty
 from engine.errors import InvalidSettingError, ModelUnavailableError, for_log
 from engine.evaluation.evaluating import Evaluating, Trials
 from engine.learning.feedback import Learner
@@ -122,7 +120,6 @@ async def tools(
             learning=settings.learning,
             linker=_linker(settings.encoder),
             second_look=second_look.packaged(),
-            certainty=FittedCertainty(certainty.packaged()),
             dialogue=settings.dialogue,
             effort=settings.model.effort,
         )
@@ -147,9 +144,9 @@ def _linker(settings: EncoderSettings) -> TrainedLinker:
 
 
 def ranker_of(settings: EngineSettings, encoder: Encoder) -> Ranker:
-    """By likelihood, without weights, where the second stage is off. Raises `PackagedError`."""
+    """None, and no weights, where the second stage is off. Raises `PackagedError`."""
     if not settings.generation.second_stage:
-        return ByLikelihood()
+        return NoRanker()
     return TwoStages.of(ranker.packaged(), encoder, settings.encoder)
 
 

@@ -181,13 +181,18 @@ class Selection:
     conforming: int
 
 
-CONFIDENCE = "confidence-2"
+CONFIDENCE = "confidence-3"
 """The name under which scores are kept."""
 
 
 def confidence_score(candidate: Candidate) -> float:
-    """1 less the ranker's confidence, in [0, 1]."""
+    """1 less its confidence, in [0, 1]."""
     return 1.0 - candidate.confidence
+
+
+def scores(candidate: Candidate) -> tuple[Score, ...]:
+    """Those that are kept of it."""
+    return (Score(CONFIDENCE, confidence_score(candidate)),)
 
 
 def shortfall(candidate: Candidate, entities: Sequence[Entity]) -> float:

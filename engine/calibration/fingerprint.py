@@ -35,6 +35,7 @@ SHAPING = (
     "decoding",
     "dialogue",
     "guard",
+    "judgement",
     "learning",
     "linking",
     "llm/call.py",

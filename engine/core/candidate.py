@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from engine.calibration.records import Score
 from engine.types import BECOMES, TraceLine
 from engine.understanding.types import Literal
 from schema_catalog.types import ColumnKey, TableKey, Term
@@ -70,7 +69,7 @@ class Candidate:
     `tables`, `columns`, `cost`: read by it, and the planner's total cost (validate). `masked`: elements not allowed.
     `schema_score`: the weakest entity's best cosine in its masked schema (Odin §5.3). `logprob`: mean log-probability
     of its tokens, None where the model gives none or a rule changed the text. `forked`: it is no answer that the
-    model gave by itself, but one of its forks. `confidence` in [0, 1]. `scores`: nonconformity by function (select).
+    model gave by itself, but one of its forks. `confidence` in [0, 1].
     `preference`: agreement with the asker's preferences, negative where it contradicts them (apply_preferences).
     `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (deduplicate).
     `readings`: how many of its changes, or of those of a statement with its rows, say something likelier than what
@@ -93,7 +92,6 @@ class Candidate:
     cost: float | None = None
     confidence: float = 0.0
     explanation: str = ""
-    scores: tuple[Score, ...] = ()
     preference: float = 0.0
     fruitless: bool = False
     preview: Preview | None = None
@@ -122,6 +120,11 @@ class Candidate:
 def readings_among(changes: Iterable[Change]) -> int:
     """How many of a statement's changes made it mean something likelier, less those that made it less likely."""
     return sum(_LIKELIER.get(change.kind, 0) for change in changes)
+
+
+def are_readings(candidates: Sequence[Candidate]) -> bool:
+    """Whether a model gave them as readings of a question."""
+    return any(each.place is not None for each in candidates)
 
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:

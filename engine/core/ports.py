@@ -17,8 +17,7 @@ from engine.conditions.types import Condition
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.elements import ColumnContent, NearValues, SchemaLinks, TableSet, ValueLink, ValueList
-from engine.core.state import Route, State
-from engine.dialogue.types import Chances, Parting
+from engine.core.state import Route
 from engine.guard.rules import Rules
 from engine.learning.types import AskerFeedback
 from engine.llm.profile import ModelProfile
@@ -299,30 +298,11 @@ class Conditions(Protocol):
         """Compositions that were seen in training, likeliest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """`score`: log-odds, comparable within one call. `first`, `second`: the stages' scores, None where not run."""
-
-    score: float
-    first: float | None = None
-    second: float | None = None
-
-
 class Ranker(Protocol):
-    """Scores candidates against a question. Blocks: call it in a thread."""
+    """Reads candidates beside a question. Blocks: call it in a thread."""
 
-    def rank(self, question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
-        """A ranking each, in the order given."""
-
-
-class Certainty(Protocol):
-    """How likely the candidates of a question are right."""
-
-    def chances(self, state: State) -> Chances:
-        """Of `state.candidates`, ranked."""
-
-    def turns(self, chances: Chances, parting: Parting) -> float:
-        """The probability, in [0, 1], that the first is wrong and a question back leads to a right one."""
+    def rank(self, question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
+        """What it says for each, in log-odds, in the order given."""
 
 
 class Calibration(Protocol):

@@ -1,9 +1,4 @@
-"""The stages' collaborators and settings, and what stands in for those that are off.
-
-Null objects for the ports, and a ranker without a trained model.
-
-The stages' collaborators and settings.
-"""
+"""The stages' collaborators and settings, and null objects for those that are off."""
 
 from __future__ import annotations
 
@@ -12,25 +7,23 @@ from dataclasses import dataclass, field
 
 from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
-from engine.core.candidate import Candidate, likelihoods
+from engine.core.candidate import Candidate
 from engine.core.elements import ColumnContent, NearValues, SchemaLinks, ValueLink, ValueList
 from engine.core.ports import (
     Calibration,
     Catalog,
-    Certainty,
     Conditions,
     Encoder,
     LanguageModel,
     Memory,
     Ranker,
-    Ranking,
     Router,
     SchemaLinker,
     Upstream,
     Values,
 )
-from engine.core.state import Route, State
-from engine.dialogue.types import Chances, Parting
+from engine.core.state import Route
+from engine.judgement.model import Judgement, packaged
 from engine.learning.types import AskerFeedback
 from engine.llm.settings import Effort
 from engine.routing.second_look import Weights
@@ -78,32 +71,12 @@ class NoConditions:
         return ()
 
 
-class ByLikelihood:
-    """`engine.core.ports.Ranker` by log-probability and `schema_score`.
+class NoRanker:
+    """`engine.core.ports.Ranker` without a model."""
 
-    `sharpness`: weight of one nat of mean log-probability against cosine.
-    """
-
-    sharpness = 6.0
-
-    def rank(self, _question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
-        """See `Ranker.rank`."""
-        return tuple(
-            Ranking(self.sharpness * likelihood + each.schema_score)
-            for each, likelihood in zip(candidates, likelihoods(candidates), strict=True)
-        )
-
-
-class AsRanked:
-    """`engine.core.ports.Certainty` by the candidates' own confidences, which are not calibrated."""
-
-    def chances(self, state: State) -> Chances:
-        """Those."""
-        return Chances(tuple(candidate.confidence for candidate in state.candidates))
-
-    def turns(self, chances: Chances, parting: Parting) -> float:
-        """As those have it."""
-        return parting.potential(chances)
+    def rank(self, _question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
+        """Nothing."""
+        return [0.0] * len(candidates)
 
 
 class NoLinker:
@@ -147,10 +120,10 @@ class Tools:
     limits: Limits = field(default_factory=Limits)
     conditions: Conditions = field(default_factory=NoConditions)
     generation: GenerationSettings = field(default_factory=GenerationSettings)
-    ranker: Ranker = field(default_factory=ByLikelihood)
+    ranker: Ranker = field(default_factory=NoRanker)
+    judgement: Judgement = field(default_factory=packaged)
     linker: SchemaLinker = field(default_factory=NoLinker)
     second_look: Weights = field(default_factory=Weights)
-    certainty: Certainty = field(default_factory=AsRanked)
     dialogue: DialogueSettings = field(default_factory=DialogueSettings)
     effort: Effort = Effort.NORMAL
 

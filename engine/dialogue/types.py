@@ -67,11 +67,6 @@ class Chances:
         """That the first is."""
         return self.statements[0] if self.statements else 0.0
 
-    @property
-    def some(self) -> float:
-        """That one of them is."""
-        return min(1.0, sum(self.statements))
-
 
 @dataclass(frozen=True, slots=True)
 class Parting:

@@ -20,7 +20,7 @@ from engine.core.ports import Memory, Upstream
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.definitions.checking import check_definitions
-from engine.dialogue.certainty import abstention
+from engine.dialogue.policy import abstention
 from engine.errors import (
     DatabaseUnavailableError,
     InvalidSettingError,

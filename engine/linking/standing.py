@@ -16,9 +16,6 @@ LESS = 0.1
 MORE = 0.02
 """Added to a preferred one's: it decides between elements of the same words, and little else."""
 
-OUTDATED = 0.3
-"""What a statement is worth that reads a deprecated element, beside those that do not."""
-
 
 def statuses(snapshot: Snapshot) -> dict[ColumnKey, Status]:
     """The tables and columns with a status; what is said of a table holds of its columns."""

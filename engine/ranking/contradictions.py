@@ -45,18 +45,19 @@ def contradictions(
     asked: Collection[Table] = (),
     lists: Iterable[ValueList] = (),
     *,
-    today: date,
+    today: date | None = None,
 ) -> tuple[str, ...]:
     """In words, each once; none where `sql` does not parse as a query, or not be taken apart.
 
     `snapshot`: of what it may read. `asked`: the tables that the question names.
-    `lists`: of columns of few values, all of them. `today`: the day on which it is asked.
+    `lists`: of columns of few values, all of them. `today`: the day on which it is asked; None leaves out `doubts`.
     """
 
     def found(statement: Statement) -> Iterator[str]:
         yield from _of_groups(question, statement)
         yield from _of_rows(question, statement, lists)
-        yield from _of_facts(question, statement, today)
+        if today is not None:
+            yield from _of_facts(question, statement, today)
         yield from _of_many(statement, asked)
         yield from _of_references(statement)
         yield from _of_schemas(question, statement)
@@ -65,7 +66,7 @@ def contradictions(
 
 
 def doubts(question: str, sql: str, snapshot: Snapshot, *, today: date) -> tuple[str, ...]:
-    """Those of them that rest on the schema and the calendar, whoever wrote the statement."""
+    """What rests on the schema and the calendar, whoever wrote the statement. `today`: the day on which it is asked."""
     return said_of(lambda statement: _of_facts(question, statement, today), sql, snapshot)
 
 

@@ -1,18 +1,18 @@
-"""What speaks for and against a candidate beside the ranker's score: what is weighed, and what each of it weighs.
+"""What speaks for and against a candidate, by question, statement and schema, and what the asker is told of it.
 
-Owns the weights, in log-odds, and what the asker is told of it. Whether it found anything: who asks expects an answer,
-and a literal of the wrong column finds none. The order itself is `engine.stages.rank`'s.
+Whether it found anything counts: who asks expects an answer, and a literal of the wrong column finds none. What all of
+it weighs is `engine.judgement.model`'s.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from engine.alternatives.synonyms import are_same_tables
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, are_readings
 from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.state import Route, State
 from engine.linking.exclusions import excluded
@@ -26,41 +26,14 @@ from engine.linking.mentions import (
     values_not_used,
 )
 from engine.linking.spans import numbers_not_used
-from engine.linking.standing import OUTDATED, deprecated, measured
+from engine.linking.standing import deprecated, measured
 from engine.ranking.contradictions import contradictions, doubts, said_of, undeclared
 from engine.sql.tree import parsed
 from engine.understanding.unknown import names_not_used
 from schema_catalog.types import ColumnKey, Table, TableKey, Term
 
-READING = 1.0
-"""Log-odds of a reading beside the statement that it was made of."""
-
-FRUITLESS = 0.1
-"""What a statement that finds nothing is worth beside others that do."""
-
-UNSAID = 0.1
-"""What a statement is worth that says nothing of a table or a value which the question calls by its name, or of a
-number."""
-
-CONTRADICTED = 0.03
-"""What a statement is worth that contradicts the question."""
-
 SURELY = 0.95
 """Of a linked column at most, that it is asked for: one alone rules no statement out."""
-
-FORKED = 0.5
-"""What a fork is worth beside what the model wrote by itself."""
-
-WEIGHTS = {
-    "readings": READING,
-    "needless": 1.0,
-    "forked": math.log(FORKED),
-    "fruitless": math.log(FRUITLESS),
-    "unsaid": math.log(UNSAID),
-    "outdated": math.log(OUTDATED),
-    "contradicted": math.log(CONTRADICTED),
-}
-"""What each of a candidate's features adds to its log-odds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +41,10 @@ class Evidence:
     """What of the question a statement says nothing of: tables, and values, names, terms and numbers; the terms `used`.
 
     `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, which rows that
-    do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise.
-    `linked`: columns that the schema linker has linked, and that it leaves unread; `needless`: the probability that
-    none of these is asked for. `readings`, `forked`, `fruitless`: as of `Candidate`. `doubted`: what of `contradicted`
-    rests on the schema and the calendar.
+    do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise
+    than the question's words, `doubted`: than keys, comments and the calendar. `linked`: columns that the schema linker
+    has linked, and that it leaves unread; `needless`: the probability that none of these is asked for. `fruitless`: as
+    of `Candidate`.
     """
 
     tables: tuple[str, ...] = ()
@@ -80,71 +53,53 @@ class Evidence:
     outdated: tuple[str, ...] = ()
     measured: tuple[str, ...] = ()
     contradicted: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
     linked: tuple[str, ...] = ()
     needless: float = 1.0
-    readings: int = 0
-    forked: bool = False
     fruitless: bool = False
-    doubted: tuple[str, ...] = ()
-
-    @property
-    def unsaid(self) -> tuple[str, ...]:
-        """All that it says nothing of."""
-        return self.tables + self.words
 
     @property
     def features(self) -> dict[str, float]:
-        """The values of what `WEIGHTS` weighs."""
+        """What of it is weighed."""
         return {
-            "readings": float(self.readings),
             "needless": math.log(self.needless),
-            "forked": float(self.forked),
             "fruitless": float(self.fruitless),
-            "unsaid": float(bool(self.unsaid)),
+            "unsaid": float(bool(self.tables or self.words)),
             "outdated": float(bool(self.outdated)),
             "contradicted": float(bool(self.contradicted)),
+            "doubted": float(bool(self.doubted)),
         }
-
-    @property
-    def log_odds(self) -> float:
-        """What it adds to the ranker's score."""
-        return sum(WEIGHTS[name] * value for name, value in self.features.items())
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the asker is told of the statement."""
         outdated = (f"reads {name}, which is deprecated" for name in self.outdated)
-        return (*self.measured, *outdated, *self.contradicted)
+        return (*self.measured, *outdated, *self.contradicted, *self.doubted)
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """All that speaks against it, for the trace."""
+        unsaid, unread = ", ".join(self.tables + self.words), ", ".join(self.linked)
+        return (
+            *([f"says nothing of {unsaid}"] if unsaid else []),
+            *([f"leaves {unread} unread"] if unread else []),
+            *self.contradicted,
+            *self.doubted,
+            *(f"reads {name}, deprecated" for name in self.outdated),
+        )
 
 
 def evidence(state: State) -> list[Evidence]:
-    """Of each candidate."""
+    """Of each candidate. Of readings what became of them alone, not how their words compare with the question's."""
     question = state.ask.question
     asked = {
         route.database.name: _Asked(
-            route,
-            mentioned_tables(question, route.snapshot),
-            short_names(question, route.snapshot),
+            route, mentioned_tables(question, route.snapshot), short_names(question, route.snapshot)
         )
         for route in state.routes
     }
-    return [
-        _against(question, each, asked[each.database], state.today)
-        if each.database in asked
-        else Evidence(readings=each.readings, forked=each.forked, fruitless=each.fruitless)
-        for each in state.candidates
-    ]
-
-
-def beside_readings(found: Evidence) -> Evidence:
-    """What counts of a reading that a model gave: what became of it, not how its words compare with the question's."""
-    return Evidence(
-        used=found.used,
-        outdated=found.outdated,
-        measured=found.measured,
-        contradicted=found.doubted,
-        fruitless=found.fruitless,
-    )
+    of = _of_schema if are_readings(state.candidates) else _against
+    return [of(question, each, asked[each.database], state.today) for each in state.candidates]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,42 +111,39 @@ class _Asked:
     short: Sequence[ShortName]
 
 
+def _of_schema(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
+    """What keys, comments and the calendar say of a statement, and what it found."""
+    snapshot = asked.route.snapshot
+    left_out = said_of(lambda each: excluded(each.tree, each.scopes), candidate.sql, snapshot)
+    joined = said_of(undeclared, candidate.sql, snapshot)
+    return Evidence(
+        used=terms_used(asked.route.terms, candidate.tables, candidate.columns),
+        outdated=deprecated(candidate.tables, candidate.columns, snapshot),
+        measured=(*measured(candidate.columns, snapshot), *left_out, *joined),
+        doubted=doubts(question, candidate.sql, snapshot, today=today),
+        fruitless=candidate.fruitless,
+    )
+
+
 def _against(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
-    """What the statement does not name of values, terms and what is `asked`, less tables that it may not read."""
-    route = asked.route
+    """With what the statement does not name of values, terms and what is `asked`, less tables that it may not read."""
+    route, found = asked.route, _of_schema(question, candidate, asked, today)
     hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
     left = tables_not_read(asked.tables, candidate.tables, route.snapshot)
     values = values_not_used(question, candidate.sql, route.values)
     names = names_not_used(question, candidate.sql, route.snapshot, route.values)
-    tables = tuple(table.name for table in left if table.key not in hidden)
-    used = terms_used(route.terms, candidate.tables, candidate.columns)
-    terms = (each.name for each in route.terms if each not in used)
+    terms = (each.name for each in route.terms if each not in found.used)
     short = (each.words for each in short_names_not_used(asked.short, candidate.names))
     tree = parsed(candidate.sql)
     numbers = [] if tree is None else numbers_not_used(question, tree, candidate.names)
-    words = tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers)))
-    outdated = deprecated(candidate.tables, candidate.columns, route.snapshot)
-    left_out = said_of(lambda each: excluded(each.tree, each.scopes), candidate.sql, route.snapshot)
-    joined = said_of(undeclared, candidate.sql, route.snapshot)
-    units = (*measured(candidate.columns, route.snapshot), *left_out, *joined)
-    sql, snapshot = candidate.sql, route.snapshot
-    contradicted = contradictions(question, sql, snapshot, asked.tables, route.lists, today=today)
     unread = _linked_unread(candidate, route)
-    linked = tuple(sorted(f"{table}.{column}" for _, table, column in unread))
-    needless = math.prod(1.0 - min(chance, SURELY) for chance in unread.values())
-    return Evidence(
-        tables,
-        words,
-        used,
-        outdated,
-        units,
-        contradicted,
-        linked,
-        needless,
-        candidate.readings,
-        candidate.forked,
-        candidate.fruitless,
-        doubts(question, sql, snapshot, today=today),
+    return replace(
+        found,
+        tables=tuple(table.name for table in left if table.key not in hidden),
+        words=tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers))),
+        contradicted=contradictions(question, candidate.sql, route.snapshot, asked.tables, route.lists),
+        linked=tuple(sorted(f"{table}.{column}" for _, table, column in unread)),
+        needless=math.prod(1.0 - min(chance, SURELY) for chance in unread.values()),
     )
 
 

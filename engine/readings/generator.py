@@ -18,7 +18,7 @@ from engine.core.elements import elements_read, plain_name
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.certainty import refused
+from engine.dialogue.policy import refused
 from engine.dialogue.refusal import Refusal, RefusalReason
 from engine.dialogue.types import Dialogue, FollowUp
 from engine.errors import CancelledError, ContextLengthError

@@ -1,6 +1,6 @@
 """Clarify: decides whether statements are shown, a question is asked back, or none is answered.
 
-What is cheapest for the asker is `engine.dialogue.certainty`'s to say, and what is asked `engine.dialogue.question`'s.
+What is cheapest for the asker is `engine.dialogue.policy`'s to say, and what is asked `engine.dialogue.question`'s.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from engine.core.ports import Certainty
+from engine.core.candidate import are_readings
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.certainty import (
+from engine.dialogue.policy import (
     Action,
     Decision,
     Worth,
@@ -23,8 +23,6 @@ from engine.dialogue.certainty import (
 )
 from engine.dialogue.question import Proposal, best_proposal, by_meanings, fingerprints
 from engine.dialogue.types import Chances
-from engine.readings.order import PlacesChances, are_readings
-from engine.stages.rank import explained, likeliest_first
 from engine.types import OnDoubt, TraceLine
 
 HOPELESS = 0.05
@@ -38,21 +36,17 @@ async def clarify(state: State, tools: Tools) -> State:
     state = replace(state, dialogue=left)
     if not state.candidates:
         return state
-    certainty = PlacesChances() if are_readings(state.candidates) else tools.certainty
-    state = await asyncio.to_thread(with_chances, state, certainty)
     if state.verified is not None:
         return state
-    # What the asker prefers, or has rejected, stands where the stage before has put it.
-    if not any(each.preference for each in state.candidates):
-        ordered = await asyncio.to_thread(likeliest_first, state.candidates)
-        state = replace(state, candidates=ordered)
     chances = Chances(tuple(candidate.confidence for candidate in state.candidates))
     # The rows of readings are the question: each says what it means. None of them may run unread.
     on_doubt = state.ask.on_doubt or tools.dialogue.on_doubt
     unprompted = state.ask.run or not are_readings(state.candidates)
     asking = may_ask(state, tools) and (unprompted or on_doubt is OnDoubt.ASK)
     proposal = await asyncio.to_thread(proposed, state) if asking else None
-    worth = _worth(chances, proposal, certainty) if proposal is not None and unprompted else None
+    worth = None
+    if proposal is not None and unprompted:
+        worth = Worth(tools.judgement.turns(state, chances, proposal.parting), proposal.misread)
     decision = decide(chances, worth, tools.dialogue, run=state.ask.run)
     state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances.first))
     if decision.action is Action.ABSTAIN:
@@ -72,12 +66,7 @@ async def _in_doubt(state: State, on_doubt: OnDoubt, proposal: Proposal | None) 
         return replace(refused(state, refusal, "clarify"), candidates=())
     if on_doubt is OnDoubt.ASK and proposal is not None:
         return _asked(state, proposal)
-    doubts = {
-        name: [f"nothing stands for '{each.text}'" for each in route.unknown]
-        for name, route in routes.items()
-    }
-    shown = await asyncio.to_thread(explained, state.candidates, doubts)
-    return told(replace(state, candidates=shown, doubtful=True), refusal, "clarify", "shown in doubt")
+    return told(replace(state, doubtful=True), refusal, "clarify", "shown in doubt")
 
 
 def _asked(state: State, proposal: Proposal) -> State:
@@ -89,13 +78,6 @@ def _asked(state: State, proposal: Proposal) -> State:
 def may_ask(state: State, tools: Tools) -> bool:
     """Whether the asker takes a question back, and has not been asked as often as is allowed."""
     return state.ask.ask and len(state.dialogue.turns) < tools.dialogue.questions
-
-
-def with_chances(state: State, certainty: Certainty) -> State:
-    """The candidates with their calibrated chances as confidences. Blocks: call it in a thread."""
-    chances = certainty.chances(state).statements
-    sure = zip(state.candidates, chances, strict=True)
-    return replace(state, candidates=tuple(replace(each, confidence=chance) for each, chance in sure))
 
 
 def proposed(state: State) -> Proposal | None:
@@ -110,10 +92,6 @@ def proposed(state: State) -> Proposal | None:
         entities=[entity for route in state.routes for entity in route.entities],
         links={route.database.name: route.links for route in state.routes if route.links is not None},
     )
-
-
-def _worth(chances: Chances, proposal: Proposal, certainty: Certainty) -> Worth:
-    return Worth(certainty.turns(chances, proposal.parting), proposal.misread)
 
 
 def _prices(decision: Decision) -> str:

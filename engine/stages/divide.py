@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.certainty import refused
+from engine.dialogue.policy import refused
 from engine.dialogue.refusal import two_databases
 from engine.understanding.divided import divided
 

@@ -22,10 +22,9 @@ from engine.calibration.conformal import (
     Uncalibrated,
     confidence_score,
     conforming,
+    scores,
 )
-from engine.calibration.records import Score
 from engine.calibration.splits import id_hash
-from engine.core.candidate import Candidate
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.types import TraceLine
@@ -45,7 +44,6 @@ async def select(state: State, tools: Tools) -> State:
     state = replace(state, considered=state.candidates)
     if not tools.selection.enabled or not state.candidates:
         return state
-    state = replace(state, candidates=tuple(map(_scored, state.candidates)))
     threshold, state = await _threshold(state, tools)
     aside = _set_aside(state, threshold, tools.selection.audit) if isinstance(threshold, Threshold) else None
     if aside is not None:
@@ -59,14 +57,10 @@ async def select(state: State, tools: Tools) -> State:
         width=state.k,
         threshold=threshold,
         whole=whole and not state.ask.exclude and not state.dialogue.turns,
-        candidates=tuple(Scored(each.database, each.scores) for each in state.candidates[: state.k]),
+        candidates=tuple(Scored(each.database, scores(each)) for each in state.candidates[: state.k]),
         conforming=sum(fits),
     )
     return _narrowed(replace(state, selection=selection), fits, threshold)
-
-
-def _scored(candidate: Candidate) -> Candidate:
-    return replace(candidate, scores=(Score(CONFIDENCE, confidence_score(candidate)),))
 
 
 def _group(state: State) -> str:

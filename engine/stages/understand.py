@@ -12,7 +12,7 @@ from dataclasses import replace
 from engine.core.ports import StatementError
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.certainty import refused
+from engine.dialogue.policy import refused
 from engine.dialogue.refusal import no_question, untranslated
 from engine.errors import NLError
 from engine.types import TraceLine

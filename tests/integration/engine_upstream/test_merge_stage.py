@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from engine.core.candidate import Candidate, Change, RuleKind
 from engine.core.deadline import Deadline
-from engine.core.ports import Ranking, Result
+from engine.core.ports import Result
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.settings import GenerationSettings, Limits, UpstreamSettings
@@ -53,14 +53,6 @@ class Counting(Databases):
         """Counts, then runs."""
         self.runs += 1
         return await super().run(database, asker, sql, row_cap, deadline)
-
-
-class Alike:
-    """A ranker that finds all equally good."""
-
-    def rank(self, _question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
-        """See `engine.core.ports.Ranker.rank`."""
-        return tuple(Ranking(0.0) for _ in candidates)
 
 
 @pytest.fixture
@@ -301,7 +293,7 @@ async def test_what_finds_nothing_is_marked_and_ranked_behind(state: State, tool
         "SELECT name FROM singer WHERE country = 'FR'",
     )
     assert [each.fruitless for each in after.candidates] == [True, True, False]
-    ranked = await rank(after, replace(tools, ranker=Alike()))
+    ranked = await rank(after, tools)
     assert left(ranked)[0] == "SELECT name FROM singer WHERE country = 'FR'"
 
 
@@ -317,7 +309,7 @@ async def test_beside_rows_that_repeat_each_other_each_is_shown_once(state: Stat
     assert (
         after.trace[-1].event == "repetition rows_once: shows each row once that stands there several times"
     )
-    ranked = await rank(after, replace(tools, ranker=Alike()))
+    ranked = await rank(after, tools)
     assert left(ranked) == [ONCE, REPEATED]
 
 

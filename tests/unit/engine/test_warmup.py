@@ -10,7 +10,7 @@ from typing import Any, cast
 from engine.app.warmup import warm_up
 from engine.core.candidate import Candidate
 from engine.core.elements import SchemaLinks
-from engine.core.ports import Prompt, Ranking
+from engine.core.ports import Prompt
 from engine.core.tools import Tools
 from engine.prompting.prompts import prompt
 from engine.routing.router import HybridRouter
@@ -55,9 +55,9 @@ class Ranker:
 
     calls = 0
 
-    def rank(self, _question: str, candidates: Sequence[Candidate]) -> tuple[Ranking, ...]:
+    def rank(self, _question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
         self.calls += 1
-        return tuple(Ranking(0.0) for _ in candidates)
+        return [0.0] * len(candidates)
 
 
 def tools_of(encoder: WordEncoder, model: Model, ranker: Ranker, linker: Linker) -> Tools:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from benchmarks.harness.drawing import MEASURED, RANKER_DATABASES, Item, left_out, unfitted
-from engine.models.cross import Pair
+from benchmarks.harness.drawing import Item, left_out
 from engine.ranking.ranker import phrases
+from training.linker_split import Part, part_of
 from training.lists import ROUND, QuestionList, Written, drawn, read
 from training.ranker import written
-from training.ranker_head import COLUMNS, judged
 
 NAMES, AGES = "SELECT name FROM singer", "SELECT age FROM singer"
-KNOWN = (-0.1, 1.0, 0.0)
 
 
 def questions(databases: int, each: int) -> list[Item]:
@@ -37,31 +32,21 @@ def questions(databases: int, each: int) -> list[Item]:
 
 
 def listed(*statements: tuple[str, bool]) -> QuestionList:
-    return QuestionList("0-0", 6, tuple(Written(sql, KNOWN, right) for sql, right in statements))
+    return QuestionList("0-0", 6, tuple(Written(sql, right) for sql, right in statements))
 
 
-def test_no_statement_that_is_measured_on_is_drawn() -> None:
-    items = questions(30, 20)
+def test_a_question_of_each_statement_is_drawn_of_databases_that_nothing_was_trained_or_is_measured_on() -> (
+    None
+):
+    items = questions(60, 20)
     items += [dict(item) | {"id": f"{item['id']} again"} for item in items]
     asked = drawn(items, seed=1)
-    measured = {(item["db"], item["gold"]) for item in unfitted(items)}
-    assert len(measured) == RANKER_DATABASES * MEASURED
-    assert {(item["db"], item["gold"]) for item in asked} == {
-        (item["db"], item["gold"]) for item in items
-    } - measured
-    assert len(asked) == len({item["id"] for item in asked}) == len(items) - 2 * len(measured)
-
-
-def test_the_statements_for_the_head_come_first_once_each_some_of_a_database_together() -> None:
-    items = questions(30, 20)
-    items += [dict(item) | {"id": f"{item['id']} again"} for item in items]
-    kept = left_out(items)
-    asked = drawn(items, seed=1)
-    first = asked[: RANKER_DATABASES * (20 - MEASURED)]
-    assert {item["db"] for item in first} == set(kept)
-    assert len({(item["db"], item["gold"]) for item in first}) == len(first)
-    assert len(list(groupby(item["db"] for item in first))) == len(kept) * (20 - MEASURED) / ROUND
-    assert {item["db"] for item in asked[2 * len(first) :]} == {item["db"] for item in items} - set(kept)
+    kept = {f"db{name}" for name in range(60) if part_of(f"db{name}") is not Part.LINKER} - set(
+        left_out(items)
+    )
+    assert {item["db"] for item in asked} == kept
+    assert len(asked) == len({(item["db"], item["gold"]) for item in asked}) == 20 * len(kept)
+    assert len(list(groupby(item["db"] for item in asked))) == len(kept) * 20 / ROUND
 
 
 def test_without_a_right_statement_the_known_one_stands_in() -> None:
@@ -90,18 +75,3 @@ def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:
     each = listed((NAMES, True), (AGES, False))
     file.write_bytes(msgspec.json.encode(each) + b"\n")
     assert read(file) == [each]
-
-
-class Constant:
-    """Scores every pair the same."""
-
-    def scores(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
-        """See `Reader.scores`."""
-        return np.zeros((len(pairs), 2), dtype=np.float32)
-
-
-def test_statements_in_the_same_words_are_one() -> None:
-    item = questions(1, 1)[0]
-    found = judged([listed((NAMES, True), (f"{NAMES} AS t", True), (AGES, False))], {"0-0": item}, Constant())
-    assert [each.right.tolist() for each in found] == [[True, False]]
-    assert found[0].features.shape == (2, len(COLUMNS))

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from benchmarks.harness.drawing import fold_of
-from engine.calibration.conformal import Calibrated, Threshold
+from engine.calibration.conformal import CONFIDENCE, Calibrated, Threshold
 from engine.calibration.proportion import Share
-from training.lists import Kind, QuestionList, Shown, Written
+from engine.calibration.records import Point
+from training.judgement import Held
+from training.lists import Kind, QuestionList, Written
 from training.selection import base_of, measured, pointed
 
-FUNCTION = "similarity"
+FUNCTION = CONFIDENCE
 DATABASES = [f"db{number}" for number in range(10)]
 """Several in each fold."""
 
+Given = tuple[QuestionList, Held]
 
-def listed(number: int, *statements: tuple[bool, float | None]) -> QuestionList:
+
+def listed(number: int, *statements: tuple[bool, float]) -> Given:
     """A question `q<number>`; its statements' verdicts and scores, and one that is not shown."""
-    written = [
-        Written(str(place), (0.0, 0.0, 0.0), right, scores={FUNCTION: score})
-        for place, (right, score) in enumerate(statements)
-    ]
-    shown = tuple(Shown(place, {}) for place in range(len(statements)))
-    made = (*written, Written("none", (0.0, 0.0, 0.0)))
-    return QuestionList(f"q{number}", 3, made, database=DATABASES[number % len(DATABASES)], shown=shown)
+    made = [Written(str(place), right) for place, (right, _) in enumerate(statements)]
+    database = DATABASES[number % len(DATABASES)]
+    held = Held((*(1.0 - score for _, score in statements), 0.0))
+    return QuestionList(f"q{number}", len(statements), (*made, Written("none")), database=database), held
+
+
+def points(*given: Given) -> list[Point]:
+    lists, held = zip(*given, strict=True)
+    return pointed(lists, held, max(len(each.confidences) - 1 for each in held))
 
 
 def test_a_question_is_a_point_of_what_it_shows_best_first() -> None:
-    turned = (Shown(1, {}), Shown(0, {}))
-    one = replace(listed(0, (False, 0.4), (True, 0.1)), shown=turned)
-    (point,) = pointed([one, QuestionList("q1", 3, ())])
-    assert [(each.right, each.score(FUNCTION)) for each in point.candidates] == [(True, 0.1), (False, 0.4)]
+    (point,) = points(listed(0, (False, 0.4), (True, 0.1)), (QuestionList("q1", 3, ()), Held(())))
+    found = [(each.right, each.score(FUNCTION)) for each in point.candidates]
+    assert found == [(True, pytest.approx(0.1)), (False, pytest.approx(0.4))]
     assert point.group == "db0"
 
 
@@ -44,7 +47,7 @@ def test_a_threshold_comes_from_other_folds() -> None:
         listed(number, (True, 0.9 if fold_of(home) == odd else 0.1), (False, 0.5))
         for number, home in enumerate(homes)
     ]
-    found = measured({Kind.PLAIN: pointed(lists)}, Kind.PLAIN, FUNCTION, 0.8)
+    found = measured({Kind.PLAIN: points(*lists)}, Kind.PLAIN, FUNCTION, 0.8)
     assert found is not None
     there = sum(fold_of(home) == odd for home in homes)
     assert found.kept == Share(200 - there, 200)
@@ -52,13 +55,13 @@ def test_a_threshold_comes_from_other_folds() -> None:
 
 
 def test_too_few_points_promise_nothing() -> None:
-    alone = {Kind.PLAIN: pointed([listed(0, (True, 0.1))])}
+    alone = {Kind.PLAIN: points(listed(0, (True, 0.1)))}
     assert measured(alone, Kind.PLAIN, FUNCTION, 0.95) is None
 
 
 def test_the_kind_that_is_harder_decides() -> None:
-    easy = pointed([listed(number, (True, 0.1), (False, 0.5)) for number in range(200)])
-    hard = pointed([listed(number, (True, 0.6), (False, 0.5)) for number in range(200)])
+    easy = points(*(listed(number, (True, 0.1), (False, 0.5)) for number in range(200)))
+    hard = points(*(listed(number, (True, 0.6), (False, 0.5)) for number in range(200)))
     alone = measured({Kind.PLAIN: easy}, Kind.PLAIN, FUNCTION, 0.8)
     beside = measured({Kind.PLAIN: easy, Kind.AMBIGUOUS: hard}, Kind.PLAIN, FUNCTION, 0.8)
     assert alone is not None
@@ -68,8 +71,8 @@ def test_the_kind_that_is_harder_decides() -> None:
 
 def test_what_comes_with_the_program_has_the_lowest_right_scores() -> None:
     lists = [listed(number, (True, 0.3), (True, 0.2), (False, 0.1)) for number in range(20)]
-    made = base_of({3: {Kind.PLAIN: pointed(lists)}}, "a command")
-    assert made.scores[FUNCTION][3]["plain"] == (0.2,) * 20
+    made = base_of({3: {Kind.PLAIN: points(*lists)}}, "a command")
+    assert made.scores[FUNCTION][3]["plain"] == pytest.approx((0.2,) * 20)
     assert made.made == "a command"
     threshold = made.beside(Calibrated(), (), FUNCTION, 3).at(0.95, "any")
     assert isinstance(threshold, Threshold)

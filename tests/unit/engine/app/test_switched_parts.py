@@ -10,7 +10,7 @@ import pytest
 
 from engine.app.main import conditions, ranker_of
 from engine.conditions.classifier import Classifier
-from engine.core.tools import ByLikelihood, NoConditions
+from engine.core.tools import NoConditions, NoRanker
 from engine.settings import EngineSettings, GenerationSettings
 
 SETTINGS = EngineSettings(Path("/run/engine.sock"), "postgresql://store")
@@ -21,7 +21,7 @@ def test_what_is_off_reads_no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"{module}.read", None)
     none = cast("Any", None)
     assert isinstance(conditions(SETTINGS.generation, none), NoConditions)
-    assert isinstance(ranker_of(SETTINGS, none), ByLikelihood)
+    assert isinstance(ranker_of(SETTINGS, none), NoRanker)
 
 
 def test_what_is_on_is_there() -> None:

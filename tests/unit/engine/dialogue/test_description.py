@@ -8,7 +8,7 @@ import pytest
 
 from engine.core.candidate import Candidate, Change, Preview, RuleKind
 from engine.dialogue.description import describe, in_parts
-from engine.stages.rank import explain
+from engine.dialogue.explanation import explain
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from engine.dialogue.certainty import Action, Worth, decide, shown
+from engine.dialogue.policy import Action, Worth, decide, shown
 from engine.dialogue.types import Chances
 from engine.settings import DialogueSettings
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.api.answer_rows import answer_rows
 from engine.core.candidate import Candidate
-from engine.dialogue.certainty import abstention
+from engine.dialogue.policy import abstention
 from engine.dialogue.refusal import RefusalReason, absent, lacking, no_question, undefined, untranslated
 from engine.types import RowKind
 from engine.understanding.requests import Request

@@ -90,5 +90,5 @@ def test_the_model_that_comes_along_prefers_what_was_asked(question: str, right:
     ranker = TwoStages.of(packaged(), MiniLMEncoder(), EncoderSettings())
     given = [Candidate("music", sql, schema_score=1.0, logprob=-0.2) for sql in (wrong, right)]
     first, second = ranker.rank(question, given)
-    assert second.score > first.score
+    assert second > first
     assert phrases(right) != phrases(wrong)

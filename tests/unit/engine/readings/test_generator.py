@@ -13,6 +13,7 @@ from engine.core.elements import BranchingPoint, SchemaLinks, ValueList
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.dialogue.explanation import explained
 from engine.dialogue.refusal import RefusalReason
 from engine.dialogue.types import Dialogue, FollowUp
 from engine.errors import CancelledError, ContextLengthError
@@ -68,7 +69,7 @@ def answered(
 
 
 async def _run(state: State, built: Tools) -> State:
-    return await rank(await generate(state, built), built)
+    return explained(await rank(await generate(state, built), built))
 
 
 def test_one_call_gives_all_readings_in_the_models_order() -> None:

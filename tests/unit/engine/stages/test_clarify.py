@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from engine.core.candidate import Candidate
 from engine.core.state import State
 from engine.core.tools import Tools
+from engine.dialogue.explanation import explained
 from engine.dialogue.refusal import RefusalReason
-from engine.dialogue.types import Ambiguity, Chances, ClarifyingQuestion, Option, Parting
+from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Option
+from engine.judgement.model import Judgement, Weights
 from engine.settings import DialogueSettings
 from engine.stages.clarify import clarify
 from engine.types import OnDoubt
@@ -32,82 +34,53 @@ NAMES = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """Chances that are given."""
-
-    chances_given: tuple[float, ...]
-
-    def chances(self, _state: State) -> Chances:
-        """Those."""
-        return Chances(self.chances_given)
-
-    def turns(self, chances: Chances, parting: Parting) -> float:
-        """As those have it."""
-        return parting.potential(chances)
+AS_OFTEN_AS_IT_CAN = Weights({}, {}, {"potential": 1.0})
 
 
-def given(*chances: float, **settings: Any) -> Tools:
-    certainty = cast("Any", Fixed(chances))
-    return replace(tools(""), certainty=certainty, dialogue=DialogueSettings(**settings))
+def given(**settings: Any) -> Tools:
+    judgement = Judgement(AS_OFTEN_AS_IT_CAN, AS_OFTEN_AS_IT_CAN)
+    return replace(tools(""), judgement=judgement, dialogue=DialogueSettings(**settings))
 
 
-def state(**more: Any) -> State:
-    known = replace(asked(QUESTION, route(QUESTION)), candidates=NAMES, considered=NAMES)
+def state(*confidences: float, **more: Any) -> State:
+    listed = more.pop("candidates", NAMES)
+    chances = confidences or [each.confidence for each in listed]
+    candidates = tuple(replace(each, confidence=chance) for each, chance in zip(listed, chances, strict=True))
+    known = replace(asked(QUESTION, route(QUESTION)), candidates=candidates, considered=candidates)
     return replace(known, **more)
 
 
 async def test_two_readings_are_asked_about() -> None:
-    done = await clarify(state(), given(0.5, 0.45))
+    done = await clarify(state(0.5, 0.45), given())
     assert done.dialogue.pending is not None
     assert done.dialogue.pending.ambiguity is Ambiguity.COLUMN
     assert {sql for option in done.dialogue.pending.options for sql in option.statements} == {
         each.sql for each in NAMES
     }
-    assert done.dialogue.survivors == NAMES
+    assert [each.sql for each in done.dialogue.survivors or ()] == [each.sql for each in NAMES]
     assert done.settled
 
 
 async def test_a_sure_one_is_shown_with_its_chance() -> None:
-    done = await clarify(state(candidates=NAMES[:1]), given(0.95))
+    done = await clarify(state(0.95, candidates=NAMES[:1]), given())
     assert (done.dialogue.pending, done.refusal) == (None, None)
     assert [each.confidence for each in done.candidates] == [0.95]
 
 
 async def test_beside_a_verified_statement_the_others_have_their_chances_and_nothing_is_asked() -> None:
-    done = await clarify(state(verified=NAMES[0]), given(0.5, 0.45))
+    done = await clarify(state(0.5, 0.45, verified=NAMES[0]), given())
     assert (done.dialogue.pending, done.refusal) == (None, None)
     assert [each.confidence for each in done.candidates] == [0.5, 0.45]
 
 
-async def test_the_list_goes_by_its_chances() -> None:
-    before = state(candidates=tuple(replace(each, explanation="as ranked") for each in NAMES))
-    quiet = replace(before, ask=replace(before.ask, ask=False))
-    done = await clarify(quiet, given(0.3, 0.6))
-    assert [(each.sql, each.confidence) for each in done.candidates] == [
-        (NAMES[1].sql, 0.6),
-        (NAMES[0].sql, 0.3),
-    ]
-    assert "uses singer.artist_name where 1 uses singer.performer_name" in done.candidates[1].explanation
-    as_ranked = await clarify(quiet, given(0.6, 0.3))
-    assert {each.explanation for each in as_ranked.candidates} == {"as ranked"}
-
-
-async def test_what_the_asker_prefers_stays_first() -> None:
-    preferred = (replace(NAMES[0], preference=0.4), NAMES[1])
-    before = state(candidates=preferred)
-    done = await clarify(replace(before, ask=replace(before.ask, ask=False)), given(0.3, 0.6))
-    assert [each.sql for each in done.candidates] == [each.sql for each in NAMES]
-
-
 async def test_who_takes_no_question_is_shown_the_list() -> None:
-    before = state()
-    done = await clarify(replace(before, ask=replace(before.ask, ask=False)), given(0.5, 0.45))
+    before = state(0.5, 0.45)
+    done = await clarify(replace(before, ask=replace(before.ask, ask=False)), given())
     assert (done.dialogue.pending, len(done.candidates)) == (None, 2)
 
 
 async def test_no_more_questions_than_are_allowed() -> None:
-    done = await clarify(state(), given(0.5, 0.45, questions=0))
+    done = await clarify(state(0.5, 0.45), given(questions=0))
     assert done.dialogue.pending is None
 
 
@@ -125,17 +98,17 @@ async def test_an_unlikely_one_is_refused_with_its_reason(
 ) -> None:
     before = state()
     to = replace(before.routes[0], entities=(*before.routes[0].entities, *before.routes[0].entities), **more)
-    first = replace(NAMES[0], **candidate)
+    first = replace(NAMES[0], confidence=0.1, **candidate)
     before = replace(before, routes=(to,), candidates=(first,))
-    done = await clarify(before, given(0.1, on_doubt=OnDoubt.ABSTAIN))
+    done = await clarify(before, given(on_doubt=OnDoubt.ABSTAIN))
     assert done.refusal is not None
     assert done.refusal.reason is reason
     assert word in done.refusal.explanation
     assert done.candidates == ()
-    shown = await clarify(before, given(0.1))
+    shown = await clarify(before, given())
     assert (shown.refusal, shown.doubtful) == (None, True)
     assert [each.sql for each in shown.candidates] == [first.sql]
-    doubt = shown.candidates[0].explanation.partition("; not sure: ")[2]
+    doubt = explained(shown).candidates[0].explanation.partition("; not sure: ")[2]
     assert (word if word != "came nearest" else "hardly what you ask") in doubt
     assert done.refusal.words in [line.detail for line in shown.trace if line.event == "shown in doubt"]
 
@@ -144,19 +117,20 @@ async def test_where_nothing_stands_for_anything_asked_there_is_no_answer() -> N
     before = state()
     entities = (before.routes[0].entities * 2)[:1]
     to = replace(before.routes[0], entities=entities, unknown=(UnknownPhrase("weather", None, 0.1),))
-    done = await clarify(replace(before, routes=(to,), candidates=NAMES[:1]), given(0.1))
+    done = await clarify(replace(before, routes=(to,), candidates=UNLIKELY), given())
     assert done.refusal is not None
     assert done.candidates == ()
 
 
+UNLIKELY = (replace(NAMES[0], confidence=0.1),)
 READINGS = tuple(replace(each, meaning=each.sql, place=place) for place, each in enumerate(NAMES))
 
 
 @pytest.mark.parametrize("candidates", [NAMES, READINGS], ids=["searched", "readings"])
 async def test_in_doubt_a_question_back_may_come_first(candidates: tuple[Candidate, ...]) -> None:
-    before = state(candidates=candidates, considered=candidates)
+    before = state(0.1, 0.1, candidates=candidates)
     before = replace(before, ask=replace(before.ask, on_doubt=OnDoubt.ASK))
-    doubtful = given(0.1, 0.1, question=1.0, abstention=0.0)
+    doubtful = given(question=1.0, abstention=0.0)
     assert (await clarify(before, doubtful)).dialogue.pending is not None
     silent = replace(before, ask=replace(before.ask, ask=False))
     done = await clarify(silent, doubtful)
@@ -164,11 +138,11 @@ async def test_in_doubt_a_question_back_may_come_first(candidates: tuple[Candida
 
 
 async def test_the_asker_says_what_becomes_of_doubtful_ones() -> None:
-    before = state(candidates=NAMES[:1])
+    before = state(candidates=UNLIKELY)
     kept_back = replace(before, ask=replace(before.ask, on_doubt=OnDoubt.ABSTAIN))
-    assert (await clarify(kept_back, given(0.1))).candidates == ()
+    assert (await clarify(kept_back, given())).candidates == ()
     shown = replace(before, ask=replace(before.ask, on_doubt=OnDoubt.SHOW))
-    assert len((await clarify(shown, given(0.1, on_doubt=OnDoubt.ABSTAIN))).candidates) == 1
+    assert len((await clarify(shown, given(on_doubt=OnDoubt.ABSTAIN))).candidates) == 1
 
 
 ASKED = ClarifyingQuestion(Ambiguity.COLUMN, "Which name?", (Option("artist name"), Option("performer name")))

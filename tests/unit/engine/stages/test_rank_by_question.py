@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import pytest
@@ -17,9 +17,11 @@ from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import ModelUnavailableError
+from engine.judgement.model import Judgement, Weights
 from engine.settings import GenerationSettings
-from engine.stages.rank import UNSURE, WEIGHT, rank_by_question
+from engine.stages.rank import UNSURE, rank
 from engine.types import Asker, AskRequest
+from tests.support.asking import route
 
 QUESTION = "How many singers are there?"
 COUNT, SUM, LIST = "SELECT COUNT(*) FROM singer", "SELECT SUM(age) FROM singer", "SELECT name FROM singer"
@@ -44,41 +46,54 @@ class Teller:
         return Completion(answer, 30, 400, 5, found / 5, finished=True)
 
 
-def state(*confidences: float) -> State:
+NAT = 0.2
+WEIGHTS = Weights({"constant": 3.0}, {"likelihood": 1.0, "question": NAT}, {})
+
+
+def state(*shares: float) -> State:
+    """Statements with such shares, as far as `WEIGHTS` know."""
     candidates = tuple(
-        Candidate("music", sql, confidence=confidence)
-        for sql, confidence in zip((COUNT, SUM, LIST), confidences, strict=False)
+        Candidate("music", sql, logprob=math.log(share))
+        for sql, share in zip((COUNT, SUM, LIST), shares, strict=False)
     )
     ask = AskRequest(Asker("ana", "music"), QUESTION)
-    return State(ask, 3, 6, Deadline(time.monotonic() + 5), time.monotonic(), candidates=candidates)
+    routes = (replace(route(QUESTION), entities=()),)
+    return State(ask, 3, 6, Deadline(time.monotonic() + 5), time.monotonic(), routes, candidates)
 
 
 def asked(before: State, model: Teller, *, switched_on: bool = True) -> State:
     generation = GenerationSettings(retell=switched_on)
-    tools = Tools(*(cast("Any", None),) * 3, cast("Any", model), cast("Any", None), generation=generation)
-    return asyncio.run(rank_by_question(before, tools))
+    nothing = cast("Any", None)
+    tools = Tools(
+        *(nothing,) * 3,
+        cast("Any", model),
+        nothing,
+        generation=generation,
+        judgement=Judgement(WEIGHTS, WEIGHTS),
+    )
+    return asyncio.run(rank(before, tools))
 
 
 def test_the_likelier_question_comes_first_and_confidences_keep_their_sum() -> None:
     model = Teller({COUNT: -20.0, SUM: -10.0, LIST: -30.0})
-    after = asked(state(0.4, 0.35, 0.2), model)
+    after = asked(state(0.4, 0.35, 0.25), model)
     assert [each.sql for each in after.candidates] == [SUM, COUNT, LIST]
-    shares = [0.4 * math.exp(-10 * WEIGHT), 0.35, 0.2 * math.exp(-20 * WEIGHT)]
-    expected = [0.95 * share / sum(shares) for share in (shares[1], shares[0], shares[2])]
+    shares = [0.35, 0.4 * math.exp(-10 * NAT), 0.25 * math.exp(-20 * NAT)]
+    some = sum(
+        each.confidence for each in asked(state(0.4, 0.35, 0.25), Teller({}, goes_on=False)).candidates
+    )
+    expected = [some * share / sum(shares) for share in shares]
     assert [each.confidence for each in after.candidates] == pytest.approx(expected)
     assert model.asked == [QUESTION] * 3
     assert all(until < after.deadline.at - 2 for until in model.until), "the answer needs time as well"
     assert (after.usage.calls, after.usage.generated) == (3, 15)
-    assert [(line.event, line.detail) for line in after.trace] == [
-        (sql, f"the question's log-probability {told:.1f}") for sql, told in model.told.items()
-    ]
+    assert "question 10" in after.trace[0].detail
 
 
-def test_what_is_hardly_worth_it_is_not_asked_about_and_keeps_its_confidence() -> None:
+def test_what_is_hardly_worth_it_is_not_asked_about() -> None:
     model = Teller({COUNT: -40.0, SUM: -10.0, LIST: 0.0})
-    after = asked(state(0.45, 0.4, 0.14), model)
-    assert [each.sql for each in after.candidates] == [SUM, LIST, COUNT]
-    assert after.candidates[1].confidence == 0.14
+    after = asked(state(0.46, 0.4, 0.14), model)
+    assert after.candidates[0].sql == SUM
     assert len(model.asked) == 2
 
 
@@ -86,26 +101,26 @@ def test_what_is_hardly_worth_it_is_not_asked_about_and_keeps_its_confidence() -
     ("before", "goes_on"),
     [
         pytest.param(state(0.9, 0.1), True, id="the first is sure"),
-        pytest.param(state(UNSURE * 0.5, 0.5 - UNSURE * 0.5), True, id="sure of what is shared out"),
+        pytest.param(state(UNSURE + 1e-9, 1 - UNSURE - 1e-9), True, id="just sure"),
         pytest.param(state(0.4), True, id="there is nothing to order"),
         pytest.param(state(), True, id="there is nothing"),
-        pytest.param(state(0.4, 0.35), False, id="the server cannot say"),
+        pytest.param(state(0.5, 0.5), False, id="the server cannot say"),
     ],
 )
 def test_nothing_is_asked_where(before: State, *, goes_on: bool) -> None:
     model = Teller({COUNT: -20.0, SUM: -10.0}, goes_on)
-    assert asked(before, model) == before
+    after = asked(before, model)
+    assert [each.sql for each in after.candidates] == [each.sql for each in before.candidates]
     assert model.asked == []
 
 
 def test_the_order_stays_where_the_model_fails_for_one() -> None:
-    before = state(0.4, 0.35)
-    after = asked(before, Teller({COUNT: -20.0, SUM: None}))
-    assert after.candidates == before.candidates
-    assert [line.event for line in after.trace] == ["the order stays"]
+    after = asked(state(0.52, 0.48), Teller({COUNT: -20.0, SUM: None}))
+    assert [each.sql for each in after.candidates] == [COUNT, SUM]
+    assert after.trace[0].event == "the order stays"
 
 
 def test_it_can_be_switched_off() -> None:
-    before, model = state(0.4, 0.35), Teller({COUNT: -20.0, SUM: -10.0})
-    assert asked(before, model, switched_on=False) == before
+    model = Teller({COUNT: -20.0, SUM: -10.0})
+    assert asked(state(0.52, 0.48), model, switched_on=False).candidates[0].sql == COUNT
     assert model.asked == []

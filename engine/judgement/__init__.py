@@ -1,0 +1,1 @@
+"""How probable it is that each candidate is right: features, and one fitted model of them."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,11 +114,11 @@ def given(
         return None
     values, rest = found
     plain = _PLACE.sub(lambda place: place[1], verified)
+    if not _same_words(rest, plain, {each.name for each in named}, encoder):
+        return None
     one, other = encoder.encode([rest, plain])
     cosine = float(np.dot(one, other))
-    if cosine < LIKE or not _same_words(rest, plain, encoder):
-        return None
-    return _stored(values, named, links), cosine
+    return (_stored(values, named, links), cosine) if cosine >= LIKE else None
 
 
 def _pattern(verified: str) -> re.Pattern[str]:
@@ -168,16 +168,18 @@ def _texts(text: str, links: Sequence[ValueLink]) -> list[str]:
     return [text[start:end] for start, end in longest]
 
 
-def _same_words(rest: str, plain: str, encoder: Encoder) -> bool:
+def _same_words(rest: str, plain: str, names: Container[str], encoder: Encoder) -> bool:
     """Whether every content word of either has one in the other that is like it, and both ask for the same of it."""
     if len({_TELLING.intersection(re.findall(r"\w+", text.lower())) for text in (rest, plain)}) > 1:
         return False
-    one, other = question_words(rest), question_words(plain)
+    one, other = ([word for word in question_words(text) if word not in names] for text in (rest, plain))
     if not one or not other:
         return one == other
+    same = np.array([[alike(this, that) for that in other] for this in one])
+    if not same.any() or (same.any(axis=0).all() and same.any(axis=1).all()):
+        return bool(same.any())
     vectors = encoder.encode([*one, *other])
-    cosines = vectors[: len(one)] @ vectors[len(one) :].T
-    near = np.array([[alike(this, that) for that in other] for this in one]) | (cosines >= WORD_LIKE)
+    near = same | (vectors[: len(one)] @ vectors[len(one) :].T >= WORD_LIKE)
     return bool(near.any(axis=0).all() and near.any(axis=1).all())
 
 

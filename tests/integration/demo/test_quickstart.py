@@ -150,4 +150,5 @@ def take_all_steps(tmp_path: Path, server: tuple[int, Path], model_url: str) -> 
         assert "nl_admin, nl_steward" in finding
     finally:
         serving.terminate()
-        assert serving.wait(60) == 0, (tmp_path / "serve.log").read_text("utf-8")
+        serving.communicate(timeout=60)
+        assert serving.returncode == 0, (tmp_path / "serve.log").read_text("utf-8")

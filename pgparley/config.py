@@ -22,7 +22,7 @@ from engine.llm.settings import EmbeddedModelSettings, ModelSettings, ServiceSet
 from engine.settings import EngineSections, EngineSettings, ListenSettings
 from page.settings import PageSettings
 from proxy.settings import GatewaySettings
-from schema_catalog.login_rights import STORE_DATABASE
+from schema_catalog.dsn import STORE_DATABASE
 
 PREFIX = "PGPARLEY_"
 FILE = "pgparley.toml"

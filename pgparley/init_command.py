@@ -23,6 +23,7 @@ from pgparley.private_file import private
 from pgparley.terminal import fail, uri_of
 from proxy.protocol.auth.scram import Verifier
 from schema_catalog.dsn import (
+    STORE_DATABASE,
     as_uri,
     by_socket,
     dbname_of,
@@ -32,7 +33,7 @@ from schema_catalog.dsn import (
     with_user,
     without_login,
 )
-from schema_catalog.login_rights import CATALOG_ROLE, STORE_DATABASE, STORE_ROLE
+from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.store_setup import statements, there
 

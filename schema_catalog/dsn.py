@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
+STORE_DATABASE = "pgparley_store"
+"""The name that is proposed: the database "pgparley" is the gateway's console."""
+
 _SCHEMES = ("postgresql", "postgres")
 _PAIR = re.compile(
     r"\s*(?P<key>\w+)\s*=\s*(?:'(?P<quoted>(?:[^'\\]|\\.)*)'|(?P<bare>(?:[^\s'\\]|\\.)*))(?=\s|\Z)"

@@ -14,8 +14,8 @@ from schema_catalog.pg import Connection, Pool
 from schema_catalog.types import Database
 from schema_catalog.values import ValueStore
 
-STORE_ROLE, CATALOG_ROLE, STORE_DATABASE = "pgparley", "pgparley_catalog", "pgparley_store"
-"""The names that are proposed. The database "pgparley" is the gateway's console."""
+STORE_ROLE, CATALOG_ROLE = "pgparley", "pgparley_catalog"
+"""The names that are proposed."""
 
 _HANDING_OVER = "-- then: docs/operations.md, A role for the store, hands over what is in it"
 

@@ -132,7 +132,7 @@ COMMENT ON VIEW nl_catalog.history IS 'Every change: its version, who, when, wha
 
 CREATE FUNCTION pgparley.says_else(text, text) RETURNS boolean
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT rtrim(lower(pgparley.one_line($1)), '.') <> rtrim(lower(pgparley.one_line($2)), '.')
+    SELECT rtrim(lower(btrim(regexp_replace($1, '\s+', ' ', 'g'))), '.') <> rtrim(lower(btrim(regexp_replace($2, '\s+', ' ', 'g'))), '.')
 $$;
 COMMENT ON FUNCTION pgparley.says_else IS 'Whether two texts differ in more than capitals, white space and a full stop.';
 

@@ -134,7 +134,7 @@ def take_all_steps(tmp_path: Path, server: tuple[int, Path], model_url: str) -> 
     made = terminal.run(init)
     assert "made: CREATE DATABASE pgparley_store OWNER pgparley;" in made
     assert (tmp_path / "pgparley.toml").stat().st_mode & 0o777 == 0o600
-    serving = terminal.started(serve)
+    serving = terminal.started(f"exec {serve.strip()} > serve.log 2>&1")
     try:
         assert "30 tables" in terminal.run(add)
         until_ready(terminal)
@@ -150,4 +150,5 @@ def take_all_steps(tmp_path: Path, server: tuple[int, Path], model_url: str) -> 
         assert "nl_admin, nl_steward" in finding
     finally:
         serving.terminate()
-        assert serving.wait(60) == 0, serving.communicate()[0]
+        serving.communicate(timeout=60)
+        assert serving.returncode == 0, (tmp_path / "serve.log").read_text("utf-8")

@@ -53,7 +53,6 @@ class State:
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     `considered`: the ranked candidates, those that selection left out among them (select).
     `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
-    `foreign`: the question is in another language, and is read as it is.
     `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
     `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
     `refusal`: why there will be no statement; the stages after the one that sets it are skipped. `today`: in UTC, the
@@ -75,7 +74,6 @@ class State:
     dialogue: Dialogue = field(default_factory=Dialogue)
     considered: tuple[Candidate, ...] = ()
     translation: str | None = None
-    foreign: bool = False
     doubtful: bool = False
     late: bool = False
     refusal: Refusal | None = None

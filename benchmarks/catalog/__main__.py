@@ -172,7 +172,7 @@ def _doubts(bench: Path, console: Console) -> Part:
 
 
 async def _hundreds(options: Options, console: Console) -> Part:
-    found = await hundreds.measured(options)
+    found = await hundreds.measured(options, console)
     rows = [
         (arm, each.question, f"{each.seconds:.1f}", f"{each.prefilled}", str(each.first), each.said)
         for arm, some in found.items()

@@ -11,11 +11,12 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import asyncpg
+from rich.console import Console
 
 from benchmarks.harness.command import Options
 from benchmarks.harness.machine import cpu_seconds
@@ -122,7 +123,7 @@ class Asked:
     said: str = ""
 
 
-async def measured(options: Options) -> dict[str, list[Asked]]:
+async def measured(options: Options, console: Console) -> dict[str, list[Asked]]:
     """What became of the questions, by the number of tables; a question before the first of each is not counted."""
 
     async def fill(running: Cluster) -> Sequence[Database]:
@@ -139,8 +140,11 @@ async def measured(options: Options) -> dict[str, list[Asked]]:
             with model_server(place.meter, options.work / "model.log") as server:
                 clock = partial(_processor, server)
                 asked = (next(iter(QUESTIONS)), *[*QUESTIONS][: options.n])
-                rows = [await _asked(place, arm, each, clock) for each in asked][1:]
-            found[arm] = rows
+                rows = []
+                for each in asked:
+                    rows.append(await _asked(place, arm, each, clock))
+                    console.print(arm, asdict(rows[-1]), markup=False)
+            found[arm] = rows[1:]
         return found
 
 

@@ -53,7 +53,6 @@ class State:
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     `considered`: the ranked candidates, those that selection left out among them (select).
     `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
-    `foreign`: the question is in another language, and is read as it is.
     `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
     `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
     `from_catalog`: the question is about the data itself, and these are its answer (consult_catalog).
@@ -77,7 +76,6 @@ class State:
     dialogue: Dialogue = field(default_factory=Dialogue)
     considered: tuple[Candidate, ...] = ()
     translation: str | None = None
-    foreign: bool = False
     doubtful: bool = False
     from_catalog: bool = False
     late: bool = False

@@ -119,7 +119,7 @@ class Writer:
         unnamed = frozenset[ColumnKey]() if self.grammars else node.mask | self._unlikely
         text = schema_text(without(self.shown, unnamed), ())[0] if unnamed else self._text
         found = known_text(self.route, self._state.dialogue, self.shown, unnamed)
-        found += today_text(self._state.ask.question, self._state.today, always=self._state.foreign)
+        found += today_text(self._state.ask.question, self._state.today)
         user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         begun = "" if node.fork is None else node.fork.text

@@ -224,12 +224,9 @@ def exclusion_text(shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) 
     return prompt("exclusions", lines="\n".join(lines[:EXCLUSIONS])) + "\n\n" if lines else ""
 
 
-def today_text(question: str, today: date, *, always: bool = False) -> str:
-    """The day and the question's periods as a block for the prompt; an empty text where no day changes the answer.
-
-    `always`: also where the question is in a language in which that is not known.
-    """
-    if not always and not depends_on_today(question, today):
+def today_text(question: str, today: date) -> str:
+    """The day and the question's periods as a block for the prompt; an empty text where no day changes the answer."""
+    if not depends_on_today(question, today):
         return ""
     return prompt("today", lines="\n".join(period_lines(question, today))) + "\n\n"
 

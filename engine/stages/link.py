@@ -42,9 +42,8 @@ async def link(state: State, tools: Tools) -> State:
     linked_entities = [
         await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes
     ]
-    # Readings read nothing of its decisions but where they are doubted; it reads English.
-    unread = state.foreign or (tools.asks_for_readings and not tools.effort.doubts)
-    linker = NoLinker() if unread else tools.linker
+    # Readings read nothing of its decisions but where they are doubted.
+    linker = NoLinker() if tools.asks_for_readings and not tools.effort.doubts else tools.linker
     # At once: in this process they take turns, elsewhere they need not.
     links = await asyncio.gather(
         *(asyncio.to_thread(linker.link, state.ask.question, route.snapshot) for route in state.routes)
@@ -103,8 +102,6 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         )
         for each in route.lists
     ]
-    if state.foreign:
-        return route, lines
     unknown = await asyncio.to_thread(unknown_phrases, state.ask.question, route, tools.encoder)
     unknown = await held_words(unknown, route, state, tools)
     lines += [

@@ -162,8 +162,7 @@ def _routed(state: State, databases: Sequence[Database], matches: Sequence[Match
             f"{len(databases)} databases, {tables} tables of the closest {len(matches)}",
         )
     )
-    known = state.foreign or state.ask.db is not None
-    if not known and not any(match.words or match.evidence >= MIN_EVIDENCE for match in matches):
+    if state.ask.db is None and not any(match.words or match.evidence >= MIN_EVIDENCE for match in matches):
         best = max(match.evidence for match in matches)
         return replace(state, routes=()).noted(
             TraceLine("route", "nothing matches", "no table or column comes close to the question", best),

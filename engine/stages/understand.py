@@ -1,7 +1,7 @@
 """Understand: what is no question is refused, and what is no English one by itself is put into such words.
 
-A follow-up is, and a question in another language whose words do not stand in the schema; where they do it is read
-as it is: the model reads many languages, and what it is told of the schema is in that one.
+That is a question in another language, and a follow-up. Before any database is looked at; the model is called for that
+alone.
 """
 
 from __future__ import annotations
@@ -9,22 +9,19 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from engine.core.ports import StatementError
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.policy import refused
 from engine.dialogue.refusal import no_question, untranslated
-from engine.errors import NLError
 from engine.types import TraceLine
 from engine.understanding.follow_ups import in_full, joined
 from engine.understanding.language import Language, foreign_language
 from engine.understanding.requests import request_kind
 from engine.understanding.translation import translate
-from engine.understanding.unknown import words_of_schema
 
 
 async def understand(state: State, tools: Tools) -> State:
-    """Sets `refusal`, `foreign`, or `translation` or `dialogue.read_as` and with it the question for the stages behind.
+    """Sets `refusal`, or `translation` or `dialogue.read_as` and with it the question for the stages behind.
 
     Raises the model's errors.
     """
@@ -37,27 +34,7 @@ async def understand(state: State, tools: Tools) -> State:
         # Such a model reads the question as it was asked; routing reads English.
         return checked
     language = await asyncio.to_thread(foreign_language, state.ask.question)
-    if language is None:
-        return checked
-    if own := await _own_words(state, tools):
-        line = TraceLine("understand", f"read in {language.name}", ", ".join(own), language.probability)
-        return replace(checked, foreign=True).noted(line)
-    return await _translated(checked, language, tools)
-
-
-async def _own_words(state: State, tools: Tools) -> tuple[str, ...]:
-    """The question's own words that stand in the schema of the one database that may answer, as the asker sees it."""
-    entries = [each for each in await tools.catalog.entries() if state.ask.db in (None, each[0].name)]
-    if len(entries) != 1:
-        return ()
-    database, snapshot = entries[0]
-    try:
-        readable = await tools.upstream.readable(database, state.ask.asker, snapshot)
-    except (StatementError, NLError, OSError):
-        return ()
-    return await asyncio.to_thread(
-        lambda: words_of_schema(state.ask.question, snapshot.restricted_to(readable))
-    )
+    return checked if language is None else await _translated(checked, language, tools)
 
 
 async def _in_full(state: State, tools: Tools) -> State:

@@ -20,14 +20,7 @@ from engine.core.state import Route
 from engine.linking.contents import keys_of
 from engine.linking.element_text import compared, element_words, name_words
 from engine.linking.spans import Span, SpanKind, entities, spans
-from engine.text.tokens import (
-    LABEL_WORDS,
-    OPERATION_WORDS,
-    QUOTED,
-    STOP_WORDS,
-    identifier_words,
-    question_words,
-)
+from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS, identifier_words
 from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
 
@@ -157,18 +150,6 @@ def schema_words(snapshot: Snapshot) -> frozenset[str]:
         *(text for each in elements for text in (each.name, each.description, *each.synonyms)),
     ]
     return frozenset(word for text in texts if text for word in identifier_words(text))
-
-
-def words_of_schema(question: str, snapshot: Snapshot) -> tuple[str, ...]:
-    """The words of a question in any language that stand in the schema's, alike, or in a longer word ("Restbetrag")."""
-    spoken = schema_words(snapshot)
-    parts = [known for known in spoken if len(known) >= STEM]
-    words = [word for word in question_words(question) if len(word) >= LETTERS or not word.isascii()]
-    return tuple(
-        word
-        for word in words
-        if any(alike(word, known) for known in spoken) or any(known in word for known in parts)
-    )
 
 
 def alike(word: str, known: str) -> bool:

@@ -67,16 +67,11 @@ async def _run(options: Options, console: Console) -> None:
         with replaying(place, options.work) as replay, model_server(place.meter, options.work / "model.log"):
             tools = replace(place.tools, model=replay)
             site = replace(place, tools=tools)
-            rows = [
-                await _read(site, case["name"], each, options.k)
-                for case in cases()
-                for each in _of(case, options)
-            ]
-    for each in rows:
-        console.print(
-            f"{each.id:8s} {each.first!s:5s} {each.found!s:5s} {each.calls} {each.sql or each.said}",
-            markup=False,
-        )
+            rows = []
+            for case in cases():
+                for each in _of(case, options):
+                    rows.append(await _read(site, case["name"], each, options.k))
+                    console.print(asdict(rows[-1]), markup=False)
     kinds = {
         kind: [each for each in rows if each.kind == kind]
         for kind in dict.fromkeys(each.kind for each in rows)

@@ -17,39 +17,15 @@ from engine.dialogue.refusal import RefusalReason
 from engine.settings import GenerationSettings, Strategy
 from engine.stages.understand import understand
 from engine.types import Asker, AskRequest
-from schema_catalog.types import Database, ReadableColumns, Snapshot
-from tests.support.schemas import MUSIC, table
 from tests.support.scripted import ScriptedLLM
 
 NOTHING = cast("Any", None)
 
 
-BILLS = Snapshot(
-    "bills", ("public",), (table("kunde", "nr name ort"), table("rechnung", "nr betrag bezahlt"))
-)
-
-
-class One:
-    """A catalog of one database, of which everybody may read what is not in `hidden`."""
-
-    def __init__(self, snapshot: Snapshot, hidden: str = "") -> None:
-        self.snapshot, self.hidden = snapshot, hidden
-
-    async def entries(self) -> tuple[tuple[Database, Snapshot], ...]:
-        return ((Database(self.snapshot.database, "", "", ("public",)), self.snapshot),)
-
-    async def readable(self, *_: object) -> ReadableColumns:
-        columns = ((*each.key, column.name) for each, column in self.snapshot.columns())
-        return frozenset(key for key in columns if key[1] != self.hidden)
-
-
-def understood(
-    question: str, says: str = "", *, finished: bool = True, place: One | None = None
-) -> tuple[State, ScriptedLLM]:
+def understood(question: str, says: str = "", *, finished: bool = True) -> tuple[State, ScriptedLLM]:
     model = Breaking([says]) if not finished else ScriptedLLM([says])
     searching = GenerationSettings(strategy=Strategy.SEARCH)
-    one = cast("Any", place or One(MUSIC))
-    tools = Tools(one, one, NOTHING, cast("Any", model), NOTHING, generation=searching)
+    tools = Tools(NOTHING, NOTHING, NOTHING, cast("Any", model), NOTHING, generation=searching)
     state = State(AskRequest(Asker("ana", "music"), question), 3, 3, Deadline(1e12), 0.0)
     return asyncio.run(understand(state, tools)), model
 
@@ -92,20 +68,6 @@ def test_a_question_in_another_language_goes_on_in_english() -> None:
     assert state.refusal is None
     assert state.usage.calls == len(model.prompts) == 1
     assert model.prompts[0].user.startswith("German: Wie viele Kunden haben wir seit 2020?")
-
-
-@pytest.mark.parametrize(
-    "question", ["Wie viele Kunden haben wir seit 2020?", "Was ist der Rechnungsbetrag von Huber insgesamt?"]
-)
-def test_a_question_in_the_words_of_the_schema_goes_on_as_it_is(question: str) -> None:
-    state, model = understood(question, place=One(BILLS))
-    assert (state.ask.question, state.translation, state.foreign, model.prompts) == (question, None, True, [])
-    assert state.trace[0].event == "read in German"
-
-
-def test_words_of_a_table_that_the_asker_may_not_read_are_no_such_words() -> None:
-    state, _ = understood("Wie viele Kunden haben wir?", "How many?", place=One(BILLS, hidden="kunde"))
-    assert state.translation == "How many?"
 
 
 def test_an_order_in_another_language_is_refused() -> None:

@@ -34,8 +34,8 @@ def points(*given: Given) -> list[Point]:
 
 def test_a_question_is_a_point_of_what_it_shows_best_first() -> None:
     (point,) = points(listed(0, (False, 0.4), (True, 0.1)), (QuestionList("q1", 3, ()), Held(())))
-    found = [(each.right, each.score(FUNCTION)) for each in point.candidates]
-    assert found == [(True, pytest.approx(0.1)), (False, pytest.approx(0.4))]
+    assert [each.right for each in point.candidates] == [True, False]
+    assert [each.score(FUNCTION) for each in point.candidates] == pytest.approx([0.1, 0.4])
     assert point.group == "db0"
 
 
@@ -76,4 +76,5 @@ def test_what_comes_with_the_program_has_the_lowest_right_scores() -> None:
     assert made.made == "a command"
     threshold = made.beside(Calibrated(), (), FUNCTION, 3).at(0.95, "any")
     assert isinstance(threshold, Threshold)
-    assert (threshold.value, threshold.points) == (pytest.approx(0.2), 20)
+    assert threshold.value == pytest.approx(0.2)
+    assert threshold.points == 20

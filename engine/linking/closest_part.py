@@ -19,6 +19,9 @@ COLUMNS, OF_PART = 600, 160
 """Columns of a schema that is looked at as a whole, at most, and of the part of a larger one, which has a table at
 least."""
 
+FOR_READINGS = 2_000
+"""Both, for a model that follows instructions: it has room for them, and asks for what is left out."""
+
 FIRST = 6
 """Tables, the likeliest, of which two may be joined by another one."""
 
@@ -27,19 +30,21 @@ OF_VALUES = 4
 
 
 @once_per_snapshot
-def is_large(snapshot: Snapshot) -> bool:
-    """Whether a question is answered from a part of it."""
-    return sum(len(table.columns) for table in snapshot.tables) > COLUMNS
+def columns_of(snapshot: Snapshot) -> int:
+    """How many it has: those of a large one are answered from a part of it."""
+    return sum(len(table.columns) for table in snapshot.tables)
 
 
-def closest_part(route: Route, of_values: Iterable[TableKey] = ()) -> Route:
-    """`route` over the part of its schema, in which are the first tables `of_values`. Not for the event loop."""
+def closest_part(route: Route, of_values: Iterable[TableKey] = (), room: int = OF_PART) -> Route:
+    """`route` over the part of its schema, in which are the first tables `of_values`. Not for the event loop.
+
+    `room`: for columns.
+    """
     sizes = {table.key: len(table.columns) for table in route.snapshot.tables}
     first = [key for key in route.tables if key in sizes][:FIRST]
     valued = list(dict.fromkeys(of_values))[:OF_VALUES]
     ordered = dict.fromkeys((*first, *_between(first, route.snapshot), *valued, *route.tables, *sizes))
     kept: list[TableKey] = []
-    room = OF_PART
     for key in ordered:
         if key in sizes and (not kept or sizes[key] <= room):
             kept.append(key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.core.state import Route
-from engine.linking.closest_part import OF_PART, closest_part, is_large
+from engine.linking.closest_part import COLUMNS, OF_PART, closest_part, columns_of
 from schema_catalog.types import Database, ForeignKey, Snapshot, Table, TableKey
 from tests.support.schemas import MUSIC, table
 
@@ -30,8 +30,8 @@ def named(number: int) -> TableKey:
 
 
 def test_small_schemas_are_looked_at_as_a_whole() -> None:
-    assert not is_large(MUSIC)
-    assert is_large(route().snapshot)
+    assert columns_of(MUSIC) <= COLUMNS
+    assert columns_of(route().snapshot) > COLUMNS
 
 
 def test_the_likeliest_tables_and_what_joins_two_of_them_are_in_it() -> None:

@@ -32,7 +32,9 @@ async def in_dialogue(request: AskRequest, questions: Questions) -> Continued:
         stored = await questions.stored(request.after, request.asker.user)
     except UnknownQuestionError:
         return alone, Dialogue()
-    row = await questions.taken(stored)
+    # Who goes on past a question back takes what is likeliest.
+    survivors = (stored.dialogue.survivors or ()) if stored.dialogue.pending is not None else ()
+    row = await questions.taken(stored) or next(iter(survivors), None)
     repeated = request.question.casefold() == stored.request.question.casefold()
     if repeated or row is None or row.sql is None or request.db not in {None, row.database}:
         return alone, Dialogue()

@@ -10,7 +10,7 @@ SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
-.PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day compat clean
+.PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day bench-first-hour compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -109,7 +109,7 @@ check: $(VENV)/.installed  ## ruff, mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-followups bench-models bench-personal bench-workday bench-day bench-catalog bench-capacity  ## every benchmark; results in benchmarks/results
+bench: bench-routing bench-wire bench-quality bench-real bench-ablations bench-abstain bench-dialogue bench-followups bench-models bench-personal bench-workday bench-day bench-first-hour bench-catalog bench-capacity  ## every benchmark; results in benchmarks/results
 
 bench-routing: $(VENV)/.installed  ## databases and tables found among many, beside baselines; what it costs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
@@ -154,6 +154,9 @@ bench-workday: $(VENV)/.installed  ## what real databases have and benchmarks la
 
 bench-day: $(VENV)/.installed  ## an analyst's day on the demo's databases through psql, psycopg and pgjdbc, beside the model alone; writes docs/day.md
 	$(BIN)/python -m benchmarks.quality.day --json benchmarks/results/day.json --page docs/day.md $(ARGS)
+
+bench-first-hour: $(VENV)/.installed  ## a terse database without keys, before a word, after proposed joins, after an hour's knowledge
+	$(BIN)/python -m benchmarks.quality.first_hour --json benchmarks/results/first_hour.json $(ARGS)
 
 bench-abstain: $(VENV)/.installed  ## schema linking, its branching points found and abstained on; minutes
 	$(BIN)/python -m benchmarks.quality.linking --json benchmarks/results/dialogue.json $(ARGS)

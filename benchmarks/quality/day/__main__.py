@@ -103,7 +103,7 @@ async def _through_clients(site: Site, asked: Sequence[Item], console: Console) 
             if shown is None:
                 console.print(f"{name} is not on this machine")
                 continue
-            found[name] = await _judged(site, asked, shown)
+            found[name] = await judged(site, asked, shown)
             console.print(f"{name}: {sum(each.place == 1 for each in found[name])} right first")
     return found
 
@@ -125,7 +125,7 @@ async def _alone(site: Site, asked: Sequence[Item]) -> list[Judged]:
                 )
                 shown.append(Shown(((name, only.sql),), "candidate", time.monotonic() - began))
             await model.aclose()
-    return await _judged(site, asked, shown)
+    return await judged(site, asked, shown)
 
 
 async def _schema(site: Site, name: str) -> Place:
@@ -137,7 +137,8 @@ async def _schema(site: Site, name: str) -> Place:
         await connection.close()
 
 
-async def _judged(site: Site, asked: Sequence[Item], shown: Sequence[Shown]) -> list[Judged]:
+async def judged(site: Site, asked: Sequence[Item], shown: Sequence[Shown]) -> list[Judged]:
+    """Each answer, its statements run as the analyst."""
     return [
         Judged(one, await _place(site, each, one.candidates)) for each, one in zip(asked, shown, strict=True)
     ]

@@ -47,10 +47,11 @@ async def by_psql(site: Site, questions: Sequence[str]) -> list[Shown]:
     return found
 
 
-async def by_psycopg(site: Site, questions: Sequence[str]) -> list[Shown]:
+async def by_psycopg(site: Site, questions: Sequence[str], database: str = "postgres") -> list[Shown]:
     """One connection in a transaction, psycopg's default."""
     found = []
-    async with await psycopg.AsyncConnection.connect(site.uri, row_factory=dict_row) as connection:
+    uri = site.uri.removesuffix("postgres") + database
+    async with await psycopg.AsyncConnection.connect(uri, row_factory=dict_row) as connection:
         for question in questions:
             began = time.monotonic()
             rows = await (await connection.execute(f"NL: $${question}$$".encode())).fetchall()

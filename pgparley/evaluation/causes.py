@@ -80,9 +80,9 @@ def _differences(database: str, known: _Parts, shown: _Parts) -> Iterator[Diagno
     if missing := sorted(known.columns - shown.columns):
         yield Diagnosis(Cause.DESCRIPTION, _call("describe", element(missing[0]), "…"))
     for column, value, text in sorted(known.values - shown.values):
-        allow = f"pgparley catalog values {database} --allow {element(column).partition('.')[2]}"
         coded = not text or len(value) <= CODE
-        yield Diagnosis(Cause.VALUE, _call("describe", element(column), f"{value}: …") if coded else allow)
+        said = ("describe", element(column), f"{value}: …") if coded else ("allow_values", element(column))
+        yield Diagnosis(Cause.VALUE, _call(*said))
     for formula in sorted(known.formulas - shown.formulas):
         yield Diagnosis(Cause.TERM, _call("define_term", database, "…", formula))
 

@@ -41,7 +41,7 @@ def found(known: str, shown: str | None, verdict: Verdict = Verdict.WRONG, detai
             "SELECT 1 FROM s.t WHERE cty IN ('Lyon')",
             "SELECT 1 FROM t WHERE cty = 'lyon'",
             Cause.VALUE,
-            "catalog values own --allow s.t.cty",
+            "SELECT nl_catalog.allow_values('own.s.t.cty');",
         ),
         (
             "SELECT sum(l.qty * l.pr) FROM l",

@@ -117,19 +117,22 @@ DOUBTFUL = 0.1
 def unlikely(
     links: SchemaLinks | None, snapshot: Snapshot, wanted: Iterable[ColumnKey], least: float = LEAST
 ) -> frozenset[ColumnKey]:
-    """Elements less probable than `least`, but those `wanted`, their tables, and kept tables' keys."""
+    """Elements less probable than `least`, but those `wanted`, their tables, and kept tables' keys.
+
+    None of a table of which nothing else is kept, and none at all where no table of `snapshot` is.
+    """
     if links is None:
         return frozenset()
     kept = {element for element, chance in links.probabilities.items() if chance >= least} | set(wanted)
-    tables = {element[:2] for element in kept}
+    tables = {element[:2] for element in kept}.intersection(table.key for table in snapshot.tables)
     gone: set[ColumnKey] = set()
     for table in snapshot.tables:
         if table.key not in tables:
             gone.add((*table.key, WHOLE_TABLE))
             continue
         keys = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
-        names = {column.name for column in table.columns} - keys
-        gone.update((*table.key, name) for name in names if (*table.key, name) not in kept)
+        left = {(*table.key, column.name) for column in table.columns if column.name not in keys} - kept
+        gone |= left if len(left) < len(table.columns) else set()
     return frozenset(gone) if tables else frozenset()
 
 

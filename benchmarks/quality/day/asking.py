@@ -54,7 +54,11 @@ async def by_psycopg(site: Site, questions: Sequence[str], database: str = "post
     async with await psycopg.AsyncConnection.connect(uri, row_factory=dict_row) as connection:
         for question in questions:
             began = time.monotonic()
-            rows = await (await connection.execute(f"NL: $${question}$$".encode())).fetchall()
+            rows: list[dict[str, str]] = []
+            try:
+                rows = await (await connection.execute(f"NL: $${question}$$".encode())).fetchall()
+            except psycopg.Error:
+                await connection.rollback()
             found.append(_shown(rows, time.monotonic() - began))
             await connection.commit()
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.core.elements import WHOLE_TABLE, SchemaLinks
 from engine.schema_linking.linker import LEAST, unlikely
 from schema_catalog.types import ColumnKey, Snapshot
@@ -55,3 +57,15 @@ def test_what_is_wanted_is_kept_with_its_table() -> None:
 def test_without_links_nothing_is_unlikely() -> None:
     assert unlikely(None, MUSIC, ()) == frozenset()
     assert unlikely(links(), MUSIC, ()) == frozenset()
+
+
+def test_what_is_probable_elsewhere_leaves_a_part_of_the_schema_whole() -> None:
+    part = replace(MUSIC, tables=tuple(table for table in MUSIC.tables if table.key != SONG))
+    assert unlikely(links(song__title=0.9), part, ()) == frozenset()
+
+
+def test_a_table_without_keys_that_alone_is_probable_keeps_its_columns() -> None:
+    bare = [replace(each, primary_key=(), unique_keys=(), foreign_keys=()) for each in MUSIC.tables]
+    schema = replace(MUSIC, tables=tuple(bare))
+    found = unlikely(links(song__title=LEAST / 2), schema, [(*SONG, WHOLE_TABLE)])
+    assert not {element for element in found if element[:2] == SONG}

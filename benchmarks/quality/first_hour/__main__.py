@@ -81,6 +81,7 @@ async def main() -> int:
 async def _in_all_states(
     site: Site, asked: Sequence[dict[str, object]], console: Console
 ) -> dict[str, list[Judged]]:
+    await _forget(site)
     await prepare(site.cluster, console, ())
     await _load(site)
     configure(site)
@@ -111,14 +112,19 @@ SETTLED = 3.0
 """Seconds in which the engine has heard of a change to the catalog."""
 
 
-async def _load(site: Site) -> None:
-    """The database anew, and a store that knows nothing."""
+async def _forget(site: Site) -> None:
+    """The database anew, and no store of an earlier run."""
     server = await asyncpg.connect(site.cluster.dsn(), timeout=10)
     try:
-        await server.execute("DROP DATABASE IF EXISTS own WITH (FORCE)")
+        for name in ("own", STORE):
+            await server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         await server.execute("CREATE DATABASE own TEMPLATE template0 ENCODING 'UTF8'")
     finally:
         await server.close()
+
+
+async def _load(site: Site) -> None:
+    """Its tables and rows, which analyst and catalog may read."""
     own = await asyncpg.connect(site.cluster.dsn("own"), timeout=10)
     try:
         await own.execute((OWN / "schema.sql").read_text(encoding="utf-8"))

@@ -95,16 +95,13 @@ async def _in_parts(whole: State, tools: Tools, stages: tuple[Stage, ...]) -> St
     ]
     if len(first) < len(done) or whole.refusal is None:
         return replace(whole, parts=())
-    told = [whole.refusal.words, *[""] * (len(first) - 1)]
+    told = [f"{whole.refusal.words}; ", *[""] * (len(first) - 1)]
     return replace(
         whole,
         refusal=None,
         routes=tuple(route for state in done for route in state.routes),
         candidates=tuple(
-            replace(
-                each,
-                explanation="; ".join(filter(None, [said, f"\u201c{question}\u201d: {each.explanation}"])),
-            )
+            replace(each, explanation=f"{said}\u201c{question}\u201d: ")
             for said, each, (_, question) in zip(told, first, whole.parts, strict=True)
         ),
         doubtful=any(state.doubtful for state in done),

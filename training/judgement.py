@@ -36,7 +36,7 @@ WHICH = {
     "forked": math.log(0.5),
     "fruitless": math.log(0.1),
     "unsaid": math.log(0.1),
-    "outdated": math.log(0.3),
+    "outdated": math.log(0.03),
     "contradicted": math.log(0.03),
     "doubted": math.log(0.03),
     "question": 0.2,

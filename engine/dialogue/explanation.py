@@ -16,8 +16,8 @@ from engine.sql.tree import parsed
 
 
 def explained(state: State) -> State:
-    """`state` with its candidates' explanations. Parses each: not for the event loop."""
-    if not state.candidates:
+    """`state` with its candidates' explanations, behind what is said of them. Parses each: not for the event loop."""
+    if not state.candidates or state.from_catalog:
         return state
     first = state.verified or state.candidates[0]
     doubts = {
@@ -26,7 +26,7 @@ def explained(state: State) -> State:
         if state.doubtful
     }
     told = (
-        replace(each, explanation=explain(each, first, doubts.get(each.database)))
+        replace(each, explanation=each.explanation + explain(each, first, doubts.get(each.database)))
         for each in state.candidates
     )
     return replace(state, candidates=tuple(told))

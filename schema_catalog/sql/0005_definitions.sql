@@ -284,10 +284,12 @@ DECLARE
     asked  text := pgparley.checked_text('a question', pgparley.one_line($2), 500);
     opened text := pgparley.open_database($1);
     answer text := pgparley.checked_text('a statement', $3, 10000);
+    -- The question's parameters are values.
+    plain text := CASE WHEN asked ~ '\{ *\w+ *:' THEN regexp_replace(answer, '\{ *[a-z_]\w* *\}', 'NULL', 'g') ELSE answer END;
 BEGIN
-    PERFORM pgparley.check_syntax(format('the statement of %L', asked), format(E'1 FROM (%s\n) AS q', rtrim(answer, E'; \t\r\n')),
+    PERFORM pgparley.check_syntax(format('the statement of %L', asked), format(E'1 FROM (%s\n) AS q', rtrim(plain, E'; \t\r\n')),
                                   'A question is answered by one SELECT.');
-    PERFORM pgparley.warn_of_names(format('the answer to %L', asked), opened, answer);
+    PERFORM pgparley.warn_of_names(format('the answer to %L', asked), opened, plain);
     IF cardinality($4) > 20 THEN
         RAISE EXCEPTION 'a verified query has 20 tags at most' USING
             ERRCODE = 'invalid_parameter_value',

@@ -14,7 +14,7 @@ from engine.api.console_views import ConsoleViews
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.calibration.base import Base
-from engine.calibration.conformal import Threshold, Uncalibrated
+from engine.calibration.conformal import CONFIDENCE, Threshold, Uncalibrated
 from engine.calibration.proportion import Share
 from engine.calibration.records import Judged, Point, Score
 from engine.calibration.service import Calibrating
@@ -47,7 +47,7 @@ from tests.support.allowed_values import allow, deny
 ANA = Asker("ana", "music")
 QUESTION = "name of each singer"
 RIGHT = "SELECT name FROM singer"
-FUNCTION = "confidence-2"
+FUNCTION = CONFIDENCE
 
 
 def pair(sql: str = RIGHT, **more: Any) -> JudgeRequest:
@@ -78,7 +78,6 @@ async def test_a_pair_is_judged_by_its_result(calibrating: Calibrating, points: 
     assert [each.right for each in kept.point.candidates].count(True) == 1
     assert kept.point.group == "music"
     assert kept.point.right_score(FUNCTION) is not None
-    assert kept.point.right_score("confidence-2") is not None
 
 
 async def test_what_was_judged_is_not_asked_again(calibrating: Calibrating, model: Any) -> None:

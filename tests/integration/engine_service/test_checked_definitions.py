@@ -112,7 +112,6 @@ async def define(pool: Any, term: str, definition: str) -> None:
         ("count(*) FILTER (WHERE singer.age > 50)", None),
         ("singer.singer_id IN (SELECT artist FROM album)", None),
         ("singer.ages > 50", "column singer.ages does not exist here"),
-        ("singer.age > 50; DELETE FROM singer", "it is no SQL expression"),
         ("singer.age > random()", "not allowed: it calls a volatile function"),
         ("pg_sleep(singer.age) IS NULL", "not allowed: function pg_sleep is not on the list"),
         ("lo_unlink(singer.age::oid) > 0", "not allowed: function lo_unlink is not on the list"),
@@ -216,8 +215,6 @@ async def test_a_verified_query_over_what_the_asker_may_not_read_is_nowhere(
     ("sql", "reason"),
     [
         ("SELECT nme FROM singer", "column nme does not exist"),
-        ("DELETE FROM singer", "not allowed: DELETE is not a SELECT"),
-        ("SELECT 1; SELECT 2", "not allowed: "),
         ("SELECT pg_sleep(9) FROM singer", "not allowed: function pg_sleep"),
         ("SELECT 1", "it reads no table"),
     ],
@@ -232,6 +229,16 @@ async def test_a_verified_query_that_the_database_refuses_is_out_of_use_with_the
     assert why.startswith(reason)
     rows = (await remembering.ask(AskRequest(ANA, "name of each singer"))).rows
     assert all(row.kind is RowKind.CANDIDATE for row in rows)
+
+
+async def test_what_is_no_select_and_no_expression_is_refused_at_once(pool: Any, music: Any) -> None:
+    for sql in ("DELETE FROM singer", "SELECT 1; SELECT 2"):
+        with pytest.raises(
+            asyncpg.PostgresSyntaxError, match="the statement of 'name of each singer' cannot be read"
+        ):
+            await verify(pool, "name of each singer", sql)
+    with pytest.raises(asyncpg.PostgresSyntaxError, match="the definition of 'veteran' cannot be read"):
+        await define(pool, "veteran", "singer.age > 50; DELETE FROM singer")
 
 
 async def test_a_verified_query_that_only_the_server_refuses_is_shown_to_nobody(

@@ -38,7 +38,7 @@ def test_psycopg_asks_in_extended_protocol(gateway: Any, *, binary: bool, prepar
             cursor = connection.execute(f"NL: {question}", prepare=prepare, binary=binary)
             assert [column.name for column in cursor.description or ()] == NAMES
             assert cursor.fetchall() == expected(gateway, question)
-    assert gateway.engine.asked[-1] == AskRequest(ASKER, "wie viele Sänger?")
+    assert gateway.engine.asked[-1] == AskRequest(ASKER, "wie viele Sänger?", after="q1")
 
 
 @pytest.mark.parametrize("binary", [False, True])

@@ -93,7 +93,7 @@ def test_a_question_back_is_not_run(connection: Any, gateway: Any) -> None:
 
 
 def test_whether_to_be_asked_is_a_setting(connection: Any, gateway: Any) -> None:
-    connection.execute("SET nl.ask = off")
+    connection.execute("SET nl.ask = off; SET nl.context = off")
     assert connection.execute("SHOW nl.ask").fetchall() == [("off",)]
     connection.execute("NL: x")
     assert gateway.engine.asked[-1] == AskRequest(ASKER, "x", ask=False)

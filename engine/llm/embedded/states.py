@@ -34,6 +34,7 @@ class StateReader:
         self._places = {_NAME + str(layer).encode(): place for place, layer in enumerate(layers)}
         self._width = int(lib.llama_model_n_embd(model))
         self._spans: Sequence[range] = ()
+        self._left: set[int] = set()
         self._found = np.zeros((0, len(layers), self._width), np.float32)
         self.callback = Callback(self._evaluated)
 
@@ -41,9 +42,12 @@ class StateReader:
         """The rows of the next batch that are read: places of its tokens, in order."""
         self._spans = [each for each in spans if each]
         self._found = np.empty((sum(map(len, spans)), *self._found.shape[1:]), np.float32)
+        self._left = set(self._places.values()) if self._spans else set()
 
     def take(self) -> NDArray[np.float16]:
-        """The states of the rows that were wanted, (rows, layers, width)."""
+        """The states of the rows that were wanted, (rows, layers, width). Raises `RuntimeError`: some are missing."""
+        if self._left:
+            raise RuntimeError("the model has not computed the states of all layers")
         found, self._spans = self._found, ()
         return found.astype(np.float16)
 
@@ -59,4 +63,5 @@ class StateReader:
             self._get(tensor, rows.ctypes.data, span.start * size, rows.nbytes)
             self._found[at : at + len(span), place] = rows
             at += len(span)
+        self._left.discard(place)
         return True

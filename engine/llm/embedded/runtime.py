@@ -100,7 +100,7 @@ class Runtime:
         return [[self._logits(row) for row in wanted] for wanted in rows]
 
     def states(self) -> NDArray[np.float16]:
-        """Those that the last call of `decode` read, (rows, layers, width): none where the model was loaded without."""
+        """Those that the last `decode` read, (rows, layers, width); none where the model was loaded without layers."""
         return np.zeros((0, 0, 0), np.float16) if self._states is None else self._states.take()
 
     def copy(self, source: int, target: int, length: int) -> None:

@@ -206,9 +206,9 @@ class Scheduler:
             room -= len(tokens) + len(guessed)
             position = len(self._cache[job.sequence].tokens)
             # From the prompt's last token on.
-            read = position + len(tokens) + len(guessed) - max(position, len(job.request.prompt) - 1)
-            states = max(read, 0) if job.request.states else 0
-            slices.append(Slice(job.sequence, position, tokens + guessed, whole + len(guessed), states))
+            behind = position + len(tokens) + len(guessed) - max(position, len(job.request.prompt) - 1)
+            read = max(behind, 0) if job.request.states else 0
+            slices.append(Slice(job.sequence, position, tokens + guessed, whole + len(guessed), read))
             jobs.append(job)
         try:
             logits = self._runtime.decode(slices)

@@ -128,12 +128,9 @@ class _Prompts:
         """Nothing is read."""
 
 
-async def _prompts(given: argparse.Namespace, place: Site, file: Path) -> list[Prompted]:
-    known = {each.id: each for each in _lines(file)}
+async def _prompts(place: Site, items: Sequence[Item], file: Path) -> None:
     with file.open("ab") as out:
-        for item in _drawn(given):
-            if item["id"] in known:
-                continue
+        for item in items:
             model = _Prompts()
             task = await place.task(
                 Asked(Question(item["id"], item["question"], item["db"]), owner=item["db"])
@@ -143,8 +140,6 @@ async def _prompts(given: argparse.Namespace, place: Site, file: Path) -> list[P
                 await pipeline.run(asked_now(task.question, 1), tools, pipeline.CANDIDATE_STAGES)
             made = replace(model.first or Prompted("", ""), id=item["id"], database=item["db"])
             out.write(msgspec.json.encode(made) + b"\n")
-            known[made.id] = made
-    return [each for each in known.values() if each.grammar]
 
 
 def _lines(file: Path) -> list[Prompted]:
@@ -175,7 +170,7 @@ async def _write(prompts: Sequence[Prompted], folder: Path, until: float, consol
             if file.exists():
                 continue
             if time.monotonic() > until:
-                break
+                return
             _kept(await _statements(of[name], runtime, scheduler), file)
             console.print(f"{name}: {len(of[name])}", highlight=False)
     finally:
@@ -217,23 +212,29 @@ def _kept(found: Sequence[Recorded], file: Path) -> None:
 
 async def _record(given: argparse.Namespace, console: Console) -> None:
     given.out.mkdir(parents=True, exist_ok=True)
-    async with site(given.out, given.bench) as place:
-        prompts = await _prompts(given, place, given.out / "prompts.jsonl")
-        await _write(prompts, given.out, time.monotonic() + 60 * given.minutes, console)
-        found, known = read(given.out)
-        wanted = {each.written.id: [each.written.sql] for each in found if each.written.id not in known}
-        if wanted:
+    file = given.out / "prompts.jsonl"
+    known = {each.id for each in _lines(file)}
+    if left := [item for item in _drawn(given) if item["id"] not in known]:
+        async with site(given.out, given.bench) as place:
+            await _prompts(place, left, file)
+    prompts = [each for each in _lines(file) if each.grammar]
+    await _write(prompts, given.out, time.monotonic() + 60 * given.minutes, console)
+    found, verdicts = read(given.out)
+    wanted = {each.written.id: [each.written.sql] for each in found if each.written.id not in verdicts}
+    if wanted and not given.unjudged:
+        async with site(given.out, given.bench) as place:
             scorer = Scorer(given.bench, place.dsn, given.out / "scoring")
             judged = await asyncio.to_thread(scorer.judge, TRAIN, wanted)
-            known |= {name: right[0][0] for name, right in judged.items()}
-            (given.out / VERDICTS).write_text(json.dumps(known), encoding="utf-8")
-        console.print(f"{len(found)} statements, {sum(known.values())} right", highlight=False)
+        verdicts |= {name: right[0][0] for name, right in judged.items()}
+        (given.out / VERDICTS).write_text(json.dumps(verdicts), encoding="utf-8")
+    console.print(f"{len(found)} statements, {sum(verdicts.values())} right", highlight=False)
 
 
 def _options() -> argparse.Namespace:
     made = parser(__doc__)
     made.add_argument("--n", type=int, help="questions")
     made.add_argument("--minutes", type=float, default=60, help="for which statements are written")
+    made.add_argument("--unjudged", action="store_true", help="leave the scorer for another run")
     given = made.parse_args()
     check_bench(given.bench)
     if given.out is None:

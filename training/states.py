@@ -171,7 +171,7 @@ async def _write(prompts: Sequence[Prompted], folder: Path, until: float, consol
                 continue
             if time.monotonic() > until:
                 return
-            _kept(await _statements(of[name], runtime, scheduler), file)
+            kept(await _statements(of[name], runtime, scheduler), file)
             console.print(f"{name}: {len(of[name])}", highlight=False)
     finally:
         scheduler.close()
@@ -200,7 +200,7 @@ async def _statements(asked: Sequence[Prompted], runtime: Runtime, scheduler: Sc
     return [each for each in found if each is not None]
 
 
-def _kept(found: Sequence[Recorded], file: Path) -> None:
+def kept(found: Sequence[Recorded], file: Path) -> None:
     """Writes a file, whole or not at all."""
     part = file.with_suffix(".part")
     arrays: dict[str, Any] = {f"states{place}": each.states for place, each in enumerate(found)}

@@ -96,7 +96,7 @@ class EmbeddedServer:
 
     def _request(self, body: ChatRequest) -> Request:
         begun = self._runtime.tokenize(body.begun) if body.begun else []
-        prompt = (*self._prompt(body), *begun)
+        prompt = (*chat_ml(self._runtime, body), *begun)
         given = tuple(self._runtime.tokenize(body.given))
         return Request(
             prompt=prompt,
@@ -117,23 +117,6 @@ class EmbeddedServer:
         self._prefixes.mkdir(parents=True, exist_ok=True)
         digest = hashlib.sha256(repr((self._name, list(prompt))).encode()).hexdigest()
         return self._prefixes / f"{digest[:32]}.kv"
-
-    def _prompt(self, body: ChatRequest) -> list[int]:
-        """ChatML. The last message stays open where it is to be continued."""
-        tokens: list[int] = []
-        last = len(body.messages) - 1
-        for index, message in enumerate(body.messages):
-            tokens += self._special("<|im_start|>") + self._runtime.tokenize(
-                f"{message.role}\n{message.content}"
-            )
-            if not (body.continue_final_message and index == last):
-                tokens += self._special("<|im_end|>") + self._runtime.tokenize("\n")
-        if not body.continue_final_message:
-            tokens += self._special("<|im_start|>") + self._runtime.tokenize("assistant\n")
-        return tokens
-
-    def _special(self, text: str) -> list[int]:
-        return self._runtime.tokenize(text, special=True)
 
     def _reply(self, body: ChatRequest, request: Request, generated: Generated) -> dict[str, Any]:
         text = b"".join(self._runtime.piece(token) for token in generated.tokens).decode(errors="replace")
@@ -178,6 +161,23 @@ class EmbeddedServer:
     async def _close(self, _app: web.Application) -> None:
         self._scheduler.close()
         self._runtime.close()
+
+
+def chat_ml(runtime: Runtime, body: ChatRequest) -> list[int]:
+    """The messages as tokens. The last one stays open where it is to be continued."""
+
+    def special(text: str) -> list[int]:
+        return runtime.tokenize(text, special=True)
+
+    tokens: list[int] = []
+    last = len(body.messages) - 1
+    for index, message in enumerate(body.messages):
+        tokens += special("<|im_start|>") + runtime.tokenize(f"{message.role}\n{message.content}")
+        if not (body.continue_final_message and index == last):
+            tokens += special("<|im_end|>") + runtime.tokenize("\n")
+    if not body.continue_final_message:
+        tokens += special("<|im_start|>") + runtime.tokenize("assistant\n")
+    return tokens
 
 
 def _error(status: int, message: str) -> web.Response:

@@ -26,7 +26,7 @@ from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import sql_grammar, with_quotes
 from engine.dialogue.question import chosen, forbidden
-from engine.linking.mentions import terms_used
+from engine.linking.mentions import called_columns, terms_used
 from engine.linking.source import relevance
 from engine.llm.replies import FENCE, statement
 from engine.prompting.known_text import defined, known_text, today_text
@@ -138,7 +138,8 @@ class Writer:
         return self.root | doubtful if any(is_masked(each, doubtful) for each in used) else frozenset()
 
     def _never_meant(self) -> Mask:
-        return self._not_meant((link.column for link in self.route.values), LEAST)
+        called = called_columns(self._state.ask.question, self.shown)
+        return self._not_meant({*called, *(link.column for link in self.route.values)}, LEAST)
 
     def _not_meant(self, known: Iterable[ColumnKey], least: float) -> Mask:
         answers = filter(None, map(chosen, self._state.dialogue.turns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -83,6 +84,8 @@ def best_proposal(
 def _apart(readings: Sequence[Reading], candidates: Sequence[Candidate]) -> tuple[Reading, ...]:
     """The readings that show other rows than one before them, each without what passes over a word of the asker's.
 
+    None where one shows all that the others do.
+
     Who chooses among columns has not taken back what they ruled out; where nothing keeps it, it is left to them.
     """
     kept: list[Reading] = []
@@ -101,7 +104,15 @@ def _apart(readings: Sequence[Reading], candidates: Sequence[Candidate]) -> tupl
         else:
             both, elements = (*kept[twin].members, *members), kept[twin].elements & reading.elements
             kept[twin] = replace(kept[twin], members=both, elements=elements)
-    return tuple(kept)
+    shown = [_whole(candidates, each.members) for each in kept]
+    return () if any(all(_holds(wide, each) for each in shown) for wide in shown) else tuple(kept)
+
+
+def _holds(wide: Rows | None, narrow: Rows | None) -> bool:
+    """Whether one shows all that the other does, row for row: who reads it has nothing to choose."""
+    if wide is None or narrow is None or len(wide[0]) != len(narrow[0]):
+        return False
+    return all(Counter(few) <= Counter(many) for many, few in zip(wide[0], narrow[0], strict=True))
 
 
 def _whole(candidates: Sequence[Candidate], members: Sequence[int]) -> Rows | None:

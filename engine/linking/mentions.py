@@ -104,6 +104,17 @@ CERTAIN = 0.97
 """Least similarity of a link for a named value: equal but for spelling."""
 
 
+def called_columns(question: str, snapshot: Snapshot) -> list[ColumnKey]:
+    """The columns whose name or synonym of several words stands in the question: "net sales" for `net_sales`."""
+    asked = f" {' '.join(identifier_words(question))} "
+    names = (
+        ((*table.key, column.name), identifier_words(name))
+        for table, column in snapshot.columns()
+        for name in (column.name, *column.synonyms)
+    )
+    return [key for key, words in names if len(words) > 1 and f" {' '.join(words)} " in asked]
+
+
 def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
     """The tables whose names stand in `question`, in singular or plural, in full or in short. Reads every name.
 

@@ -89,7 +89,8 @@ GENERAL = LABEL_WORDS | frozenset(
     youngest zero day daily days date dates time times
     ago case ever inclusive leave live lived lives living locations lower never ordered receive received reside
     seconds serve serves smaller spent stay stays
-    person people man woman men women someone anyone male female
+    now nowadays presently lately soon moment right
+    person people man woman men women someone anyone anything something nothing everything male female
     """.split()  # noqa: SIM905  a list of quoted words is no easier to read
 )
 """Words of comparing, having and happening, of time, and of people: every schema answers them, or none does."""

@@ -396,6 +396,16 @@ def test_options_with_the_same_rows_are_one() -> None:
     assert best_question(cut, SNAPSHOTS, "") is not None, "what else there is may differ"
 
 
+def test_columns_that_one_statement_shows_together_are_not_asked_about() -> None:
+    one, other, both = (f"SELECT {names} FROM pupil" for names in ("age", "name", "name, age"))
+    rows = {one: ("12",), other: ("Ada",), both: ("Ada", "12")}
+    these = [
+        Candidate("school", sql, confidence=0.3, preview=Preview(("n",), (row,))) for sql, row in rows.items()
+    ]
+    assert best_question(these[:2], SNAPSHOTS, "") is not None
+    assert best_question(these, SNAPSHOTS, "") is None
+
+
 def test_an_option_keeps_what_the_asker_said() -> None:
     these = [
         shown("1", sql=OLD, confidence=0.4),

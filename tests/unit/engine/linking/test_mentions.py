@@ -9,7 +9,13 @@ import pytest
 
 from engine.core.elements import Relation, ValueLink
 from engine.linking.element_text import element_words
-from engine.linking.mentions import mentioned_tables, named_schemas, tables_not_read, values_not_used
+from engine.linking.mentions import (
+    called_columns,
+    mentioned_tables,
+    named_schemas,
+    tables_not_read,
+    values_not_used,
+)
 from engine.ranking.contradictions import contradictions
 from tests.support.golden_rules import SCHEMAS
 from tests.support.schemas import MUSIC, table
@@ -130,3 +136,10 @@ def test_a_table_of_another_schema_than_the_named_one_contradicts(
     question: str, said: tuple[str, ...]
 ) -> None:
     assert contradictions(question, "SELECT visit.fee FROM north.visit", CLINICS, today=date.max) == said
+
+
+def test_a_column_is_called_by_all_words_of_its_name() -> None:
+    sales = table("orders", "order_id net_sales region")
+    schema = replace(MUSIC, tables=(sales,))
+    assert called_columns("Net sales by region", schema) == [(*sales.key, "net_sales")]
+    assert called_columns("net of all sales", schema) == []

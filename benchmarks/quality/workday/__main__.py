@@ -112,6 +112,9 @@ async def _systems(options: Options, console: Console) -> None:
         found = await _measured(cases, place, options, console)
     if found is None:
         return
+    if "workday" not in found.outcomes:
+        console.print("this tree has answered none of the questions yet: run it without --score")
+        return
     kinds = {item["id"]: item["mechanism"] for item in cases.items}
     outcomes = found.outcomes["workday"]
     rows = [row for name, some in outcomes.items() for row in by_mechanism(name, some, kinds)]

@@ -225,7 +225,9 @@ def fit(lists: Sequence[QuestionList]) -> Weights:
     found = replace(found, some=some)
     asked = [(each, judged_by(found, each)) for each in known if each.options]
     features, turned = [_turning(*each) for each in asked], [_turned(*each) for each in asked]
-    return replace(found, turns=_either(features, turned, TURNS, PULL_TURNS))
+    # What an answer is worth shows in questions that mean several things.
+    ambiguous = any(each.kind is Kind.AMBIGUOUS for each in lists)
+    return replace(found, turns=_either(features, turned, TURNS, PULL_TURNS) if ambiguous else TURNS)
 
 
 def _bounds(values: Iterable[float]) -> tuple[float, float]:

@@ -17,7 +17,12 @@ demo: $(VENV)/.installed  ## from nothing to five questions answered through psq
 
 test: check servers browser promtool pooler helm  ## what CI runs
 	@$(BIN)/pgparley fetch-model
-	$(BIN)/python -m pytest $(or $(ARGS),-n 2 --dist loadfile)
+ifeq ($(strip $(ARGS)),)
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/unit tests/property
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/unit --ignore tests/property
+else
+	$(BIN)/python -m pytest $(ARGS)
+endif
 
 coverage: $(VENV)/.installed  ## branch coverage of tests/unit and tests/property; fails below the floor in pyproject.toml
 	$(BIN)/python -m coverage run -m pytest tests/unit tests/property

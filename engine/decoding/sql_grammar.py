@@ -84,7 +84,7 @@ def _spellings(snapshot: Snapshot) -> Callable[[str], list[str]]:
     """Gives how a name may be written: quoted where it has to be, and as models write it, without quotes.
 
     What is written in capitals `engine.rewrite.rules.references.as_named` quotes, unless two names differ by them
-    alone; a keyword in small letters, in which the grammar writes none of its own, `with_quotes`.
+    alone; a keyword in small letters, in which the grammar writes none of its own, `in_postgresql`.
     """
     names = {each for table, column in snapshot.columns() for each in (table.schema, table.name, column.name)}
     often = Counter(name.lower() for name in names)
@@ -99,8 +99,16 @@ def _spellings(snapshot: Snapshot) -> Callable[[str], list[str]]:
 _PART = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|(?<!::)(?<!AS )\b[a-z_][a-z0-9_]*\b""")
 
 
-def with_quotes(sql: str, snapshot: Snapshot) -> str:
-    """A statement that was written under the grammar with quotes around the keywords that are names of the schema."""
+_CALENDAR = re.compile(r"'(?:[^']|'')*'|\b(YEAR|MONTH|DAY)\(([^()]*)\)")
+
+
+def in_postgresql(sql: str, snapshot: Snapshot) -> str:
+    """A statement that was written under the grammar as the server reads it.
+
+    With quotes around the keywords that are names of the schema, and EXTRACT for the `YEAR(ordered_on)` of other
+    dialects, which models write first: were it no way to go on, they would take another column.
+    """
+    sql = _CALENDAR.sub(lambda found: f"EXTRACT({found[1]} FROM {found[2]})" if found[1] else found[0], sql)
     names = {each for table, column in snapshot.columns() for each in (table.name, column.name)} & KEYWORDS
     return (
         _PART.sub(lambda found: quote_ident(found[0]) if found[0] in names else found[0], sql)
@@ -224,6 +232,7 @@ def _of_types(tables: Iterable[Table]) -> Iterator[str]:
     spread = [text for ending, text in _SPREAD.items() if any(_ends(each, ending) for each in types)]
     holds = arrays or ranges or "jsonb" in types
     zoned = any(each.endswith("with time zone") for each in types)
+    dated = any(each == "date" or each.startswith("timestamp") for each in types)
     rules = {
         "spread": " | ".join(spread),
         "any": '"ANY("' if arrays else "",
@@ -231,6 +240,7 @@ def _of_types(tables: Iterable[Table]) -> Iterator[str]:
         "holds": '" @> " | " <@ " | " && "' if holds else "",
         "range": _alternatives([*ranges, *(each.upper() for each in ranges)]),
         "zone": '" AT TIME ZONE " STRING' if zoned else "",
+        "calendar": '"YEAR" | "MONTH" | "DAY"' if dated else "",
     }
     return (f"{name}: {text or 'NOTHING'}" for name, text in rules.items())
 

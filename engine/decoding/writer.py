@@ -24,7 +24,7 @@ from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
-from engine.decoding.sql_grammar import sql_grammar, with_quotes
+from engine.decoding.sql_grammar import in_postgresql, sql_grammar
 from engine.dialogue.question import chosen, forbidden
 from engine.linking.mentions import called_columns, terms_used
 from engine.linking.source import relevance
@@ -251,7 +251,7 @@ class Attempts:
             return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
         sql = statement(written.text)
         if self._writer.grammars:
-            sql = with_quotes(sql, self._writer.shown)
+            sql = in_postgresql(sql, self._writer.shown)
         if node.mask and await self._checker.misplaces_literal(sql):
             return Rejection(Cause.MASK, "a literal stands beside another column than the one that holds it")
         candidate = Candidate(

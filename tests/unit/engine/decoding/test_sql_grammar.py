@@ -10,7 +10,7 @@ import pytest
 from llguidance import LLMatcher
 
 from engine.core.elements import WHOLE_TABLE, ValueList
-from engine.decoding.sql_grammar import sql_grammar, with_quotes
+from engine.decoding.sql_grammar import sql_grammar, in_postgresql
 from engine.linking.labels import label_lists
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC
@@ -220,8 +220,17 @@ def test_keywords_that_are_names_get_their_quotes() -> None:
     written += " WHERE timestamp > 'to' AND \"to\" IS NULL ORDER BY order"
     quoted = written.replace("SELECT to", 'SELECT "to"').replace("T1.order", 'T1."order"')
     quoted = quoted.replace("WHERE timestamp", 'WHERE "timestamp"').replace("BY order", 'BY "order"')
-    assert with_quotes(written, schema) == quoted
-    assert with_quotes(written, MUSIC) == written
+    assert in_postgresql(written, schema) == quoted
+    assert in_postgresql(written, MUSIC) == written
+
+
+def test_a_year_of_a_date_may_be_written_as_a_function(tokenizer: llguidance.LLTokenizer) -> None:
+    columns = (Column("paid_on", "date"), Column("kind", "text"))
+    schema = Snapshot("d", ("public",), (Table("public", "bill", TableKind.TABLE, columns),))
+    written = "SELECT COUNT(*) FROM bill WHERE YEAR(paid_on) = 2024 AND kind = 'YEAR(x)'"
+    assert accepts(tokenizer, written, schema=schema)
+    assert in_postgresql(written, schema) == written.replace("YEAR(paid_on)", "EXTRACT(YEAR FROM paid_on)")
+    assert not accepts(tokenizer, "SELECT COUNT(*) FROM singer WHERE YEAR(singer_id) = 1")
 
 
 SIZED = replace(

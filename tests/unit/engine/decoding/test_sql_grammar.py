@@ -10,7 +10,7 @@ import pytest
 from llguidance import LLMatcher
 
 from engine.core.elements import WHOLE_TABLE, ValueList
-from engine.decoding.sql_grammar import sql_grammar, in_postgresql
+from engine.decoding.sql_grammar import in_postgresql, sql_grammar
 from engine.linking.labels import label_lists
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC

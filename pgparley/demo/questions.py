@@ -77,7 +77,7 @@ QUESTIONS = (
 )
 
 
-ASKED_BACK = ("What were the total sales in 2024?", "NL ANSWER 1", "NL CHOOSE 1")
+ASKED_BACK = ("Which customer has the highest sales?", "NL ANSWER 2", "NL CHOOSE 1")
 """A question that means one of several things, the answer to what is asked back, and the choice of what is left."""
 
 REFUSED = ("What is the weather in Paris tomorrow?",)

@@ -35,7 +35,7 @@ from engine.llm.client import ChatModel
 from engine.llm.settings import ModelSettings
 from pgparley import cluster as postgres
 from pgparley.config import cache_dir
-from pgparley.demo.prepare import ANALYST, prepare
+from pgparley.demo.prepare import ANALYST, STORE, prepare
 from pgparley.demo.questions import answers
 from pgparley.demo.run import configure, register
 from pgparley.demo.serving import serving
@@ -93,6 +93,7 @@ async def main() -> int:
 
 
 async def _through_clients(site: Site, asked: Sequence[Item], console: Console) -> dict[str, list[Judged]]:
+    await forgotten(site, STORE)
     databases = await prepare(site.cluster, console)
     configure(site)
     await register(site, databases)
@@ -106,6 +107,16 @@ async def _through_clients(site: Site, asked: Sequence[Item], console: Console) 
             found[name] = await judged(site, asked, shown)
             console.print(f"{name}: {sum(each.place == 1 for each in found[name])} right first")
     return found
+
+
+async def forgotten(site: Site, *names: str) -> None:
+    """Drops these databases: the store of an earlier run may be another version's, and knows what was asked."""
+    server = await asyncpg.connect(site.cluster.dsn(), timeout=10)
+    try:
+        for name in names:
+            await server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    finally:
+        await server.close()
 
 
 async def _alone(site: Site, asked: Sequence[Item]) -> list[Judged]:

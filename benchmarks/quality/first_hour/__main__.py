@@ -18,7 +18,7 @@ from benchmarks.harness.command import plain_parser, told_command
 from benchmarks.harness.machine import ROOT
 from benchmarks.harness.processes import free_port
 from benchmarks.harness.report import Part, Run, Summary, write_result
-from benchmarks.quality.day.__main__ import Judged, judged
+from benchmarks.quality.day.__main__ import Judged, forgotten, judged
 from benchmarks.quality.day.asking import by_psycopg
 from engine.calibration.proportion import Share
 from pgparley import cluster as postgres
@@ -81,7 +81,7 @@ async def main() -> int:
 async def _in_all_states(
     site: Site, asked: Sequence[dict[str, object]], console: Console
 ) -> dict[str, list[Judged]]:
-    await _forget(site)
+    await forgotten(site, "own", STORE)
     await prepare(site.cluster, console, ())
     await _load(site)
     configure(site)
@@ -112,19 +112,13 @@ SETTLED = 3.0
 """Seconds in which the engine has heard of a change to the catalog."""
 
 
-async def _forget(site: Site) -> None:
-    """The database anew, and no store of an earlier run."""
+async def _load(site: Site) -> None:
+    """The database, which analyst and catalog may read."""
     server = await asyncpg.connect(site.cluster.dsn(), timeout=10)
     try:
-        for name in ("own", STORE):
-            await server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         await server.execute("CREATE DATABASE own TEMPLATE template0 ENCODING 'UTF8'")
     finally:
         await server.close()
-
-
-async def _load(site: Site) -> None:
-    """Its tables and rows, which analyst and catalog may read."""
     own = await asyncpg.connect(site.cluster.dsn("own"), timeout=10)
     try:
         await own.execute((OWN / "schema.sql").read_text(encoding="utf-8"))

@@ -5,8 +5,7 @@ What is measured is what becomes of that, in a dialogue and in full: a ceiling, 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,12 +16,9 @@ from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
 from benchmarks.quality.followups.systems import in_dialogue
 from benchmarks.quality.followups.turns import Turn
-from benchmarks.quality.models.recorded import MODEL, asking_for_readings, serving_recorded
+from benchmarks.quality.models.recorded import answering_with
 from engine import pipeline
-from engine.core.tools import Tools
 from engine.errors import NLError
-from engine.llm.client import ChatModel
-from engine.llm.settings import GrammarSupport, ModelSettings
 
 CALLS = 6
 """Of the model for a question at most, as for a user's."""
@@ -34,7 +30,7 @@ async def survivals(
     """The statements shown of each turn, by `in_dialogue` and `in_full`."""
     found: dict[str, dict[str, list[str]]] = {"in_dialogue": {}, "in_full": {}}
     said: dict[str, str] = {}
-    async with _strong(place.tools, said) as tools:
+    async with answering_with(place.tools, said) as tools:
         for turn in asked:
             for how, statements in found.items():
                 text = turn.text if how == "in_dialogue" else turn.in_full
@@ -61,13 +57,3 @@ def golds(bench: Path, dialogues: str) -> dict[str, str]:
 def _reply(turn: Turn, sql: str) -> str:
     reading = {"meaning": "", "sql": sql, "assumes": ""}
     return msgspec.json.encode({"question": turn.in_full, "readings": [reading], "cannot": None}).decode()
-
-
-@asynccontextmanager
-async def _strong(tools: Tools, said: Mapping[str, str]) -> AsyncIterator[Tools]:
-    async with serving_recorded(said) as url:
-        model = ChatModel(ModelSettings(base_url=url, model=MODEL, grammar=GrammarSupport.NONE), url)
-        try:
-            yield asking_for_readings(tools, model)
-        finally:
-            await model.aclose()

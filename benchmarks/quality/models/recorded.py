@@ -17,6 +17,7 @@ from benchmarks.harness.drawing import Item, read_items
 from benchmarks.harness.processes import HOST
 from engine.core.tools import Tools
 from engine.llm.client import ChatModel
+from engine.llm.settings import GrammarSupport, ModelSettings
 from engine.settings import Strategy
 
 FILE = "strong/answers.jsonl"
@@ -73,3 +74,14 @@ async def serving_recorded(by_question: Mapping[str, str]) -> AsyncIterator[str]
         yield f"http://{host}:{port}/v1"
     finally:
         await runner.cleanup()
+
+
+@asynccontextmanager
+async def answering_with(tools: Tools, said: Mapping[str, str]) -> AsyncIterator[Tools]:
+    """The tools over a model that answers each question of `said` with that reply, in readings."""
+    async with serving_recorded(said) as url:
+        model = ChatModel(ModelSettings(base_url=url, model=MODEL, grammar=GrammarSupport.NONE), url)
+        try:
+            yield asking_for_readings(tools, model)
+        finally:
+            await model.aclose()

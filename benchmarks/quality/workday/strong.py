@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -19,15 +18,13 @@ from benchmarks.harness.questions import Question, QuestionSet
 from benchmarks.harness.scorer import JudgingError
 from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
-from benchmarks.quality.models.recorded import MODEL, asking_for_readings, reply, serving_recorded
+from benchmarks.quality.models.recorded import answering_with, reply
 from benchmarks.quality.workday.cases import Cases, Judge
 from engine import pipeline
 from engine.core.candidate import Candidate, RuleKind
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import NLError
-from engine.llm.client import ChatModel
-from engine.llm.settings import GrammarSupport, ModelSettings
 from engine.types import TraceLine
 
 CALLS = 6
@@ -123,7 +120,7 @@ async def _round(
     place, judge = over
     replies = {each["question"]: _reply(said[each["id"]]) for each in items}
     asked = [Question(each["id"], each["question"], f"workday_{each['case']}") for each in items]
-    async with _strong(place.tools, replies) as tools:
+    async with answering_with(place.tools, replies) as tools:
         answered = [await _answered(each, said[each.id][0], tools, k) for each in asked]
     right = _judged(judge, {each.id: [one.sql for one in each.shown] for each in answered})
     return [survival(each, right[each.id]) for each in answered]
@@ -132,16 +129,6 @@ async def _round(
 def _judged(judge: Judge, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[bool]]:
     found = judge.judge(QuestionSet("workday", ""), wanted)
     return {key: [rows for rows, _ in each] for key, each in found.items()}
-
-
-@asynccontextmanager
-async def _strong(tools: Tools, said: Mapping[str, str]) -> AsyncIterator[Tools]:
-    async with serving_recorded(said) as url:
-        model = ChatModel(ModelSettings(base_url=url, model=MODEL, grammar=GrammarSupport.NONE), url)
-        try:
-            yield asking_for_readings(tools, model)
-        finally:
-            await model.aclose()
 
 
 def _reply(said: Sequence[str]) -> str:

@@ -10,6 +10,8 @@ SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
+# A short folder: the path of a socket in it has room for 107 bytes.
+IN_TWO = $(BIN)/python -m pytest -n 2 --dist loadfile --basetemp=$$(mktemp -d /tmp/pgp.XXXX)
 .PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day bench-first-hour compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
@@ -18,8 +20,8 @@ demo: $(VENV)/.installed  ## from nothing to five questions answered through psq
 test: check servers browser promtool pooler helm  ## what CI runs
 	@$(BIN)/pgparley fetch-model
 ifeq ($(strip $(ARGS)),)
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/unit tests/property
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/unit --ignore tests/property
+	$(IN_TWO) tests/unit tests/property
+	$(IN_TWO) --ignore tests/unit --ignore tests/property
 else
 	$(BIN)/python -m pytest $(ARGS)
 endif

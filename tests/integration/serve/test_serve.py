@@ -246,9 +246,7 @@ def test_shutdown_on_the_console_refuses_at_once_and_waits_for_clients(service: 
             return True
         return False
 
-    _eventually(refused)
-    for _ in range(8):
-        assert refused()
+    _eventually(lambda: all(refused() for _ in range(8)))  # every worker has heard of it
     for session in sessions:
         assert session.execute("SELECT 1").fetchone() == (1,)
         session.close()

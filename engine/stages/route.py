@@ -162,7 +162,9 @@ def _routed(state: State, databases: Sequence[Database], matches: Sequence[Match
             f"{len(databases)} databases, {tables} tables of the closest {len(matches)}",
         )
     )
-    if state.ask.db is None and not any(match.words or match.evidence >= MIN_EVIDENCE for match in matches):
+    near = any(match.words or match.evidence >= MIN_EVIDENCE for match in matches)
+    # Of a single database the later stages know more: short names, values, what the statements say.
+    if state.ask.db is None and len(databases) > 1 and not near:
         best = max(match.evidence for match in matches)
         return replace(state, routes=()).noted(
             TraceLine("route", "nothing matches", "no table or column comes close to the question", best),

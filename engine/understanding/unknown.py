@@ -19,6 +19,7 @@ from engine.core.ports import Encoder
 from engine.core.state import Route
 from engine.linking.contents import keys_of
 from engine.linking.element_text import compared, element_words, name_words
+from engine.linking.mentions import short_names
 from engine.linking.spans import Span, SpanKind, entities, spans
 from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS, identifier_words
 from engine.understanding.types import UnknownPhrase
@@ -89,6 +90,7 @@ GENERAL = LABEL_WORDS | frozenset(
     youngest zero day daily days date dates time times
     ago case ever inclusive leave live lived lives living locations lower never ordered receive received reside
     seconds serve serves smaller spent stay stays
+    against although because despite due during through throughout though thanks unlike until versus via whereas
     now nowadays presently lately soon moment right
     person people man woman men women someone anyone anything something nothing everything male female
     """.split()  # noqa: SIM905  a list of quoted words is no easier to read
@@ -125,12 +127,18 @@ def unknown_phrases(
 
 
 def _open_words(question: str, route: Route) -> Iterator[tuple[str, str]]:
-    """(word, its phrase) of the words that neither grammar, names, values nor the schema's own words account for."""
+    """(word, its phrase) of the words that neither grammar, names, values nor the schema's words account for.
+
+    Nor those that a name is short for: nothing in the data speaks against "salary" where a column is called `sal`.
+    """
     bare = QUOTED.sub(" ", question)
     named = {part.lower() for name in _CAPITAL.findall(bare) for part in re.findall(r"[^\W_]+", name)}
     stored = {part for link in route.values for part in identifier_words(link.span)}
     stored |= {
         part for each in route.contents for key in keys_of(each.expressions) for part in identifier_words(key)
+    }
+    stored |= {
+        part for each in short_names(question, route.snapshot) for part in identifier_words(each.words)
     }
     spoken = schema_words(route.snapshot)
     for phrase in entities(question):

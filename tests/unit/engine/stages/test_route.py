@@ -255,6 +255,10 @@ async def test_a_question_that_nothing_matches_has_no_route() -> None:
     ]
 
 
+async def test_of_a_single_database_the_later_stages_tell() -> None:
+    assert names(await route(asked("Boil eggs softly"), tools(MUSIC))) == ["music"]
+
+
 async def test_a_question_without_words() -> None:
     assert (await route(asked("???"), tools(MUSIC, SHOP))).routes == ()
 

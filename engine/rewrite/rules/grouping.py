@@ -46,7 +46,7 @@ def aggregate_in_having(statement: Statement, _context: Context) -> str | None:
     for select in statement.tree.find_all(exp.Select):
         tests = tests_of(select)
         aggregated = [test for test in tests if own_aggregates(test, select)]
-        shown = [each.copy() for each in _columns(select.expressions)] if aggregated else []
+        shown = [each.copy() for each in plain_columns(select.expressions)] if aggregated else []
         group = select.args.get("group") or exp.Group(expressions=shown)
         if not aggregated or not group.expressions:
             continue
@@ -65,7 +65,7 @@ def own_aggregates(node: exp.Expr, select: exp.Select) -> list[exp.AggFunc]:
     return [each for each in found if not isinstance(each.parent, exp.Window)]
 
 
-def _columns(items: Iterable[exp.Expr]) -> list[exp.Column]:
+def plain_columns(items: Iterable[exp.Expr]) -> list[exp.Column]:
     """Those of what is shown or sorted by that are a column."""
     shown = (each.unalias() for each in items)
     return [each for each in shown if isinstance(each, exp.Column) and not isinstance(each.this, exp.Star)]
@@ -76,7 +76,7 @@ def _ungrouped(select: exp.Select, group: exp.Group, scopes: Scopes) -> exp.Colu
     order = select.args.get("order")
     sorted_by = [each.this for each in (order.expressions if order is not None else [])]
     aliases = {each.alias for each in select.expressions if isinstance(each, exp.Alias)}
-    for column in _columns([*select.expressions, *sorted_by]):
+    for column in plain_columns([*select.expressions, *sorted_by]):
         alias = not column.table and column.name in aliases
         if not alias and not _determined(column, group.expressions, scopes):
             return column

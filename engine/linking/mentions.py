@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from engine.core.elements import Relation, ValueLink
 from engine.linking.element_text import name_words
 from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
-from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, Term
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, Term, once_per_snapshot
 from schema_catalog.words import LONG, identifier_words, surest
 
 MOST = 2
@@ -38,21 +38,30 @@ class ShortName:
 
 
 def short_names(question: str, snapshot: Snapshot) -> tuple[ShortName, ...]:
-    """The parts surest to be short for words of `question` that no name says in full, and names that it describes."""
+    """The parts surest to be short for words of `question` that nothing says in full, and names that it describes."""
     return (*_abbreviated(question, snapshot), *_described(question, snapshot))
 
 
 def _abbreviated(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
     names = [table.name for table in snapshot.tables] + [column.name for _, column in snapshot.columns()]
     parts = _spelt(" ".join(names))
+    told = _told(snapshot)
     asked = _spelt(question)
     words = (each for each in asked if len(each) >= LONG and each.isalpha() and each not in _LEFT_OUT)
     for word in words:
-        if any(_says_in_full(part, word) for part in parts):
+        if word in told or any(_says_in_full(part, word) for part in parts):
             continue
         best = surest(word, parts)
         if len(best) <= MOST:
             yield from (ShortName(parts[part], asked[word]) for part in best)
+
+
+@once_per_snapshot
+def _told(snapshot: Snapshot) -> frozenset[str]:
+    """The folded words of descriptions and synonyms: what they say in full, no name says in short."""
+    elements: list[Table | Column] = [*snapshot.tables, *(column for _, column in snapshot.columns())]
+    texts = (text for each in elements for text in (each.description or "", *each.synonyms))
+    return frozenset(word for text in texts for word in identifier_words(text))
 
 
 def _described(question: str, snapshot: Snapshot) -> Iterator[ShortName]:

@@ -43,6 +43,12 @@ def test_a_word_that_a_name_says_in_full_needs_none() -> None:
     assert short_names("What did it cost?", told) == ()
 
 
+def test_a_word_of_a_description_needs_none() -> None:
+    limits = replace(table("cust", "cno crlim"), description="Customers with a credit each")
+    told = Snapshot("told", ("public",), (limits, table("tkt", "tid cdt")))
+    assert short_names("the credit of each ticket", told) == (ShortName("tkt", "ticket"),)
+
+
 def test_a_statement_leaves_out_what_no_name_that_it_reads_is_short_for() -> None:
     question = "Which species has cost the most?"
     assert short_names_not_used(short_names(question, STRIKES), ["strk", "cst_tot"]) == (

@@ -14,6 +14,7 @@ Owns when the model is asked a second time, and which of its statements stands f
 from __future__ import annotations
 
 import asyncio
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -47,6 +48,9 @@ way to answer the question, a model does not end."""
 
 CONDITIONS = 2
 """Conditions in use at most, the likeliest ones."""
+
+NEAREST = 3
+"""Elements that a phrase of the question may mean at least, whatever the schema linker says."""
 
 LEAST_LIKELY = 0.2
 """Least probability of a condition."""
@@ -138,8 +142,16 @@ class Writer:
         return self.root | doubtful if any(is_masked(each, doubtful) for each in used) else frozenset()
 
     def _never_meant(self) -> Mask:
-        called = called_columns(self._state.ask.question, self.shown)
-        return self._not_meant({*called, *(link.column for link in self.route.values)}, LEAST)
+        called = {*called_columns(self._state.ask.question, self.shown), *self._nearest()}
+        return self._not_meant(called.union(link.column for link in self.route.values), LEAST)
+
+    def _nearest(self) -> set[ColumnKey]:
+        """What each phrase is nearest to: the linker knows little of names unlike those it learnt from."""
+        return {
+            element
+            for each in self.route.entities
+            for element in heapq.nlargest(NEAREST, each.similarities, key=each.similarities.__getitem__)
+        }
 
     def _not_meant(self, known: Iterable[ColumnKey], least: float) -> Mask:
         answers = filter(None, map(chosen, self._state.dialogue.turns))

@@ -18,7 +18,7 @@ _KEY_WORDS = frozenset("code id ids identifier identification key no nr number".
 _TEXT = re.compile(r"^(?:text|citext|character|varchar)")
 
 _Labelled = tuple[exp.Column, TableRef, Table, str, str]
-"""A column that is shown, where it is read from, the table whose key it is, that key, and what its rows are called by."""
+"""A column that is shown, where it is read, the table whose key it is, that key, and what its rows are called by."""
 
 
 def name_for_key(statement: Statement, context: Context) -> str | None:

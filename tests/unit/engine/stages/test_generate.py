@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -10,6 +10,7 @@ from engine.core.elements import WHOLE_TABLE, Relation, SchemaLinks, ValueLink
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.errors import CancelledError
+from engine.schema_linking.linker import LEAST
 from engine.settings import GenerationSettings
 from engine.stages.generate import FORKS
 from engine.types import TraceLine
@@ -321,6 +322,25 @@ def test_otherwise_it_is_not(sql: str, linked: ColumnKey, doubtful: float, *, li
     written(model, linked, doubtful, links=links)
     assert model.prompts
     assert model.narrowed == 0
+
+
+@dataclass
+class Watched(Model):
+    """Keeps the grammars that it was given."""
+
+    grammars_given: list[str] = field(default_factory=list)
+
+    async def complete(self, prompt: Prompt, grammar: str | None = None, **given: object) -> Completion:
+        self.grammars_given.append(grammar or "")
+        return await super().complete(prompt, grammar, **given)
+
+
+def test_what_a_phrase_is_nearest_to_may_be_written_whatever_the_linker_says() -> None:
+    chances = {(*NAME[:2], WHOLE_TABLE): 0.9, NAME: LEAST / 2, (*NAME[:2], "country"): 0.9}
+    found = SchemaLinks(chances, frozenset({(*NAME[:2], "country")}), (), 1.0)
+    model = Watched([("", "SELECT country FROM singer")])
+    generated(model, k=1, question="the artists", links=found, phrases=("artist name",))
+    assert all("artist_name" in each and "title" not in each for each in model.grammars_given)
 
 
 @pytest.mark.parametrize("calls", [1, 2])

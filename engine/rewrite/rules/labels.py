@@ -1,4 +1,4 @@
-"""Rules about what people call the rows of a table by, where a statement shows their key."""
+"""Rules about what is shown of groups and rows: the groups themselves, and names where a statement shows keys."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 
 from sqlglot import exp
 
+from engine.linking.dimensions import asked_dimensions
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.rules.grouping import LABELS, plain_columns
+from engine.rewrite.rules.grouping import GROUPING_SETS, LABELS, plain_columns
 from engine.rewrite.scope import TableRef, equality, identifier, written
 from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey, Table
@@ -19,6 +20,21 @@ _TEXT = re.compile(r"^(?:text|citext|character|varchar)")
 
 _Labelled = tuple[exp.Column, TableRef, Table, str, str]
 """A column that is shown, where it is read, the table whose key it is, that key, and what its rows are called by."""
+
+
+def show_groups(statement: Statement, context: Context) -> str | None:
+    """Shows what is grouped by before the numbers of each group, where the question asks for one of each."""
+    select = statement.tree
+    group = select.args.get("group") if isinstance(select, exp.Select) else None
+    if group is None or group.find(*GROUPING_SETS) or not asked_dimensions(context.question):
+        return None
+    if not all(isinstance(item.unalias(), exp.Count | exp.Sum | exp.Avg) for item in select.expressions):
+        return None
+    keys = plain_columns(group.expressions)
+    if not keys or len(keys) < len(group.expressions):
+        return None
+    select.set("expressions", [*(key.copy() for key in keys), *select.expressions])
+    return f"shows {', '.join(key.name for key in keys)}"
 
 
 def name_for_key(statement: Statement, context: Context) -> str | None:

@@ -6,7 +6,6 @@ Whether a database takes a definition is the engine's to find out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -105,27 +104,6 @@ class DefinitionStore:
             database,
         )
         return tuple(map(_stored, rows))
-
-    async def named(self, database: str, keys: Iterable[tuple[str, tuple[str, ...]]]) -> tuple[Stored, ...]:
-        """Those of a database that are identified by (kind, key); what is gone is left out."""
-        found = [
-            await self._pool.fetchrow(
-                f"{_ROWS} WHERE (d.database, d.kind, d.element) = ($1, $2, $3)", database, kind, list(key)
-            )
-            for kind, key in keys
-        ]
-        return tuple(_stored(row) for row in found if row is not None)
-
-    async def rewrite(self, stored: Stored, sql: str) -> None:
-        """Gives a term or verified query another SQL, to be checked again, unless it was changed meanwhile."""
-        field = "definition" if stored.kind == "term" else "sql"
-        await self._pool.execute(
-            "SELECT pgparley.define(d.database, d.kind, d.element,"
-            " jsonb_set(d.body, ARRAY[$5::text], to_jsonb($6::text)))"
-            " FROM pgparley.definition d"
-            " WHERE (d.database, d.kind, d.element) = ($1, $2, $3) AND d.body = $4::jsonb",
-            *(*stored.place, stored.body, field, sql),
-        )
 
     async def note(self, stored: Stored, verdict: Verdict) -> None:
         """Keeps what was found, unless the definition was changed meanwhile."""

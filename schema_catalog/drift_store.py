@@ -13,7 +13,7 @@ from datetime import timedelta
 
 import asyncpg
 
-from schema_catalog.drift import Change, Difference, Evidence, Rename
+from schema_catalog.drift import Change, Difference, Rename
 from schema_catalog.identity import Element, Number, Numbers
 from schema_catalog.pg import Connection, Pool
 
@@ -40,16 +40,6 @@ class Finding:
     detail: str
     state: str
     breaks: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedRename:
-    """One that definitions have not followed yet. `broken`: (kind, key) of those that read the old name."""
-
-    id: int
-    database: str
-    rename: Rename
-    broken: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class DriftStore:
@@ -112,36 +102,6 @@ class DriftStore:
             "SELECT coalesce(max(id), 0) FROM pgparley.drift WHERE database = $1", database
         )
         return last
-
-    async def accepted(self) -> tuple[AcceptedRename, ...]:
-        """Those that definitions have not followed yet, in the order in which they were accepted."""
-        rows = await self._pool.fetch(
-            "SELECT id, database, old, new, detail, ARRAY("
-            " SELECT ROW(b ->> 'kind', ARRAY(SELECT jsonb_array_elements_text(b -> 'key')))"
-            " FROM jsonb_array_elements(breaks) AS b WHERE b ->> 'kind' IN ('term', 'query')) AS broken"
-            " FROM pgparley.drift WHERE state = 'accepted' AND NOT rewritten ORDER BY decided_at, id"
-        )
-        return tuple(
-            AcceptedRename(
-                row["id"],
-                row["database"],
-                _rename(row),
-                tuple((kind, tuple(key)) for kind, key in row["broken"]),
-            )
-            for row in rows
-        )
-
-    async def rewritten(self, accepted: int) -> None:
-        """The definitions have followed."""
-        await self._pool.execute("UPDATE pgparley.drift SET rewritten = true WHERE id = $1", accepted)
-
-    async def proposals(self, database: str) -> tuple[Rename, ...]:
-        """The renames in a database that nobody has decided on."""
-        rows = await self._pool.fetch(
-            "SELECT old, new, detail FROM pgparley.drift WHERE database = $1 AND state = 'proposed' ORDER BY id",
-            database,
-        )
-        return tuple(map(_rename, rows))
 
     async def proposed(self) -> int:
         """How many renames wait for a decision."""
@@ -218,7 +178,3 @@ def _finding(row: asyncpg.Record) -> Finding:
     return Finding(
         row["id"], row["what"], row["kind"], old, new, row["detail"], row["state"], tuple(row["breaks"])
     )
-
-
-def _rename(row: asyncpg.Record) -> Rename:
-    return Rename(tuple(row["old"]), tuple(row["new"]), Evidence(row["detail"]))

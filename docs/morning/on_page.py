@@ -20,7 +20,6 @@ from docs.morning.steps import (
     COUNTED,
     DATABASES,
     DBT,
-    FOLLOWED,
     MOST_BORROWED,
     PROPOSED,
     QUESTION,
@@ -158,7 +157,7 @@ async def _rename(visit: Visit) -> None:
 
 async def _accept(visit: Visit) -> None:
     await visit.send("accept_rename", "Accept")
-    await visit.later(FOLLOWED, "/drift")
+    await visit.open("/drift")
     await visit.shows("accepted by dora")
 
 

@@ -13,7 +13,6 @@ import structlog
 
 from engine.core.background import Background
 from engine.core.ports import Upstream
-from engine.definitions.renaming import write_renames
 from engine.definitions.statement import DefinitionError, guarded
 from engine.errors import NLError
 from engine.guard import Rules
@@ -37,11 +36,8 @@ async def check_pending(
 ) -> tuple[tuple[Stored, Verdict], ...]:
     """Checks what is new, and all of a database with a newer snapshot; raises the store's errors.
 
-    Definitions follow accepted renames first.
-
     `database`: of this one alone. What belongs to a database that does not answer stays as it was, with the reason.
     """
-    await write_renames(pool)
     return await check_definitions(DefinitionStore(pool), CatalogStore(pool), upstream, database)
 
 

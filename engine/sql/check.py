@@ -29,7 +29,7 @@ _NAME_ERRORS = frozenset({"42703", "42P01", "42883"})
 
 
 class Cause(StrEnum):
-    """The check that refused a statement; the last three are the generator's."""
+    """The check that refused a statement."""
 
     GUARD = "guard"
     NAMES = "names"
@@ -37,7 +37,6 @@ class Cause(StrEnum):
     TIME = "time"
     LENGTH = "length"
     MASK = "mask"
-    SENSE = "sense"
 
 
 @dataclass(frozen=True, slots=True)

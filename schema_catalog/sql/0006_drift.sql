@@ -13,13 +13,11 @@ CREATE TABLE pgparley.drift (
     found_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
     state      text NOT NULL CHECK (state IN ('noted', 'proposed', 'accepted', 'declined', 'obsolete')),
     decided_by name,
-    decided_at timestamptz,
-    rewritten  boolean NOT NULL DEFAULT false
+    decided_at timestamptz
 );
 COMMENT ON COLUMN pgparley.drift.old IS '{schema, table} or {schema, table, column}; null: it is new.';
 COMMENT ON COLUMN pgparley.drift.breaks IS '[{"kind", "key", "shown"}]; key: of a definition its element.';
 COMMENT ON COLUMN pgparley.drift.state IS 'proposed: a rename that nobody has decided on; obsolete: the schema has changed again before.';
-COMMENT ON COLUMN pgparley.drift.rewritten IS 'Of an accepted rename: the engine has been through the definitions.';
 CREATE UNIQUE INDEX ON pgparley.drift (database, old, new) WHERE state = 'proposed';
 CREATE INDEX ON pgparley.drift (database, found_at);
 CREATE CONSTRAINT TRIGGER bump AFTER INSERT OR UPDATE OR DELETE ON pgparley.drift

@@ -19,16 +19,17 @@ class Figure:
     """A figure of the calibration; docs/calibration.md defines the names."""
 
     name: str
-    function: str
     k: int
     value: float
 
 
 def figures(status: Status) -> tuple[Figure, ...]:
-    """The figures of the scoring function in use, over all databases, by k."""
+    """The figures over all databases, by k; none where nothing is selected."""
+    if not status.enabled:
+        return ()
     found: list[Figure] = []
     for line in status.lines:
-        if line.group is not None or line.function != status.selecting_by:
+        if line.group is not None:
             continue
         values = {
             "points": float(line.points),
@@ -42,10 +43,10 @@ def figures(status: Status) -> tuple[Figure, ...]:
             "generated_mean": ratio(line.generated, line.tested),
         }
         known = ((name, value) for name, value in values.items() if value is not None)
-        found += [Figure(name, line.function, line.k, value) for name, value in known]
+        found += [Figure(name, line.k, value) for name, value in known]
     chosen = ratio(status.chosen_inside, status.chosen)
     if chosen is not None:
-        found.append(Figure("chosen_inside", status.selecting_by, status.k, chosen))
+        found.append(Figure("chosen_inside", status.k, chosen))
     return tuple(found)
 
 
@@ -96,7 +97,7 @@ class Metrics:
         self.selection = Gauge(
             "pgparley_nl_selection",
             "What selection promises and what was observed",
-            ["figure", "function", "k"],
+            ["figure", "k"],
             registry=own,
         )
         self.drift = Counter(
@@ -118,7 +119,7 @@ class Metrics:
         """Sets the figures of selection; unknown ones are left out."""
         self.selection.clear()
         for figure in figures(status):
-            self.selection.labels(figure.name, figure.function, str(figure.k)).set(figure.value)
+            self.selection.labels(figure.name, str(figure.k)).set(figure.value)
 
     def answered(self, reply: AskReply) -> None:
         """Counts one answer and its cost."""

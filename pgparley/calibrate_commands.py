@@ -117,7 +117,8 @@ def show(found: Status, console: Console) -> None:
     sources = ", ".join(f"{count} from {source}" for source, count in found.sources) or "none"
     console.print(f"Judged questions: {sources}; {found.stale} more count no longer.")
     console.print(
-        f"Candidates are selected by {found.selecting_by}; by default k = {found.k}, coverage {found.coverage:g}."
+        f"Candidates are {'' if found.enabled else 'not '}selected; by default k = {found.k},"
+        f" coverage {found.coverage:g}."
     )
     if words := _base_words(found.base):
         console.print(words)
@@ -126,7 +127,7 @@ def show(found: Status, console: Console) -> None:
             f"Of {found.chosen} choices from whole answers {found.chosen_inside} are inside the promised set."
         )
     print_table(
-        *("score", "k", "database", "promised", "points", "threshold", "kept", "shows one", "set"),
+        *("k", "database", "promised", "points", "threshold", "kept", "shows one", "set"),
         rows=map(_cells, found.lines),
         caption="kept: of the tested questions with a right statement. shows one: of all tested.",
     )
@@ -146,7 +147,6 @@ def _cells(line: Line) -> tuple[str, ...]:
     if line.possible:
         kept += f" = {line.kept / line.possible:.3f} [{line.kept_low:.3f}, {line.kept_high:.3f}]"
     return (
-        line.function,
         str(line.k),
         line.group or "all",
         f"{line.coverage:g}",

@@ -31,8 +31,8 @@ class EngineCoverage:
 
 
 def _line(line: Line, status: Status) -> CoverageLine:
-    used = line.function == status.selecting_by and line.k == status.k
+    used = status.enabled and line.k == status.k
     return CoverageLine(
-        *(line.function, line.k, line.group, line.coverage, line.points, line.needed),
+        *("confidence", line.k, line.group, line.coverage, line.points, line.needed),
         *(line.kept, line.possible, line.kept_low, line.kept_high, used),
     )

@@ -21,9 +21,9 @@ import numpy as np
 
 from benchmarks.harness.drawing import FOLDS, fold_of
 from engine.calibration.base import Base
-from engine.calibration.conformal import CONFIDENCE, Calibrated, Scores
+from engine.calibration.conformal import Calibrated, Scores
 from engine.calibration.proportion import Share
-from engine.calibration.records import Judged, Point, Score
+from engine.calibration.records import Judged, Point
 from engine.calibration.splits import id_hash, observe_elsewhere
 from engine.llm.settings import ModelSettings
 from training.command import parser
@@ -63,20 +63,18 @@ def pointed(lists: Sequence[QuestionList], held: Sequence[Held], k: int) -> list
 
 def _shown(each: QuestionList, found: Held, k: int) -> Iterator[Judged]:
     for place in found.order[:k]:
-        score = Score(CONFIDENCE, 1.0 - found.confidences[place])
-        yield Judged(each.candidates[place].right, (score,))
+        yield Judged(each.candidates[place].right, 1.0 - found.confidences[place])
 
 
-def measured(kinds: Mapping[Kind, Sequence[Point]], of: Kind, function: str, promised: float) -> Kept | None:
+def measured(kinds: Mapping[Kind, Sequence[Point]], of: Kind, promised: float) -> Kept | None:
     """What a score does at a promise for one kind of question; None where some thresholds have too few points."""
     found = []
     for fold in range(FOLDS):
         base = tuple(
-            _right([each for each in points if fold_of(each.group) != fold], function)
-            for points in kinds.values()
+            _right([each for each in points if fold_of(each.group) != fold]) for points in kinds.values()
         )
         here = [each for each in kinds[of] if fold_of(each.group) == fold]
-        found.append(observe_elsewhere(here, Calibrated(base=base), function, promised))
+        found.append(observe_elsewhere(here, Calibrated(base=base), promised))
     if any(each.calibrated < each.right.n for each in found):
         return None
     kept = Share(sum(each.kept.hits for each in found), sum(each.kept.n for each in found))
@@ -87,23 +85,16 @@ def measured(kinds: Mapping[Kind, Sequence[Point]], of: Kind, function: str, pro
 
 def base_of(points: Mapping[int, Mapping[Kind, Sequence[Point]]], made: str) -> Base:
     """What comes with the program. `points`: by the number of statements to be shown, by kind."""
-    scores: dict[str, dict[int, dict[str, tuple[float, ...]]]] = {}
-    for k, kinds in points.items():
-        for function in sorted(set.intersection(*(_functions(each) for each in kinds.values()))):
-            found = {
-                kind.value: tuple(sorted(_right(each, function).tolist())) for kind, each in kinds.items()
-            }
-            scores.setdefault(function, {})[k] = found
+    scores = {
+        k: {kind.value: tuple(sorted(_right(each).tolist())) for kind, each in kinds.items()}
+        for k, kinds in points.items()
+    }
     return Base(ModelSettings().model, made, scores)
 
 
-def _right(points: Sequence[Point], function: str) -> Scores:
-    scores = (each.right_score(function) for each in points)
+def _right(points: Sequence[Point]) -> Scores:
+    scores = (each.right_score for each in points)
     return np.array([score for score in scores if score is not None], dtype=np.float64)
-
-
-def _functions(points: Sequence[Point]) -> set[str]:
-    return {score.function for each in points for one in each.candidates for score in one.scores}
 
 
 def main() -> int:
@@ -122,10 +113,9 @@ def main() -> int:
                     [lists[n] for n in wanted], [held[n] for n in wanted], k
                 )
     for k, kinds in points.items():
-        for kind, known in kinds.items():
-            for function in sorted(_functions(known)):
-                for found in filter(None, (measured(kinds, kind, function, each) for each in PROMISES)):
-                    print(f"{kind}, k = {k}, {function}: {found}")
+        for kind in kinds:
+            for found in filter(None, (measured(kinds, kind, each) for each in PROMISES)):
+                print(f"{kind}, k = {k}: {found}")
     if given.out is not None:
         command = f"python -m training.selection {' '.join(file.name for file in given.lists)}"
         given.out.write_bytes(msgspec.json.encode(base_of(points, command)) + b"\n")

@@ -12,7 +12,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -21,15 +21,11 @@ import msgspec
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One statement of an answer, best first.
-
-    `scores`: nonconformity scores by function, lower fits better; None where the function could not judge it.
-    """
+    """One statement of an answer, best first."""
 
     sql: str
     database: str | None = None
     confidence: float | None = None
-    scores: dict[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,6 @@ from benchmarks.harness.journal import Proposal
 from benchmarks.harness.machine import ROOT
 from benchmarks.harness.questions import Question
 from engine import pipeline
-from engine.calibration.conformal import scores
-from engine.calibration.records import written_scores
 from engine.core.deadline import Deadline
 from engine.core.ports import Prompt
 from engine.core.state import State
@@ -140,13 +138,10 @@ class Gateway:
         return Prompt(prompt("generate_system"), user)
 
     async def answer(self, task: Task) -> tuple[Proposal, ...]:
-        """What the pipeline shows, with the scores by which a set would be selected."""
+        """What the pipeline shows, with the confidences by which a set would be selected."""
         state = asked_now(task.question, self.k, self.calls)
         done = await pipeline.run(state, self.adapt(task.tools), self.stages)
-        return tuple(
-            Proposal(each.sql, each.database, each.confidence, written_scores(scores(each)))
-            for each in done.candidates[: self.k]
-        )
+        return tuple(Proposal(each.sql, each.database, each.confidence) for each in done.candidates[: self.k])
 
 
 def _sources(package: str) -> Iterator[Path]:

@@ -84,7 +84,6 @@ class ConsoleViews:
         status = await self.calibrating.status(StatusRequest())
         return tuple(
             (
-                line.function,
                 line.k,
                 line.group,
                 line.points,
@@ -104,8 +103,7 @@ class ConsoleViews:
         """The engine's figures as (name, labels, value)."""
         status = await self.calibrating.status(StatusRequest())
         selection = [
-            (f"pgparley_nl_selection_{each.name}", f"function={each.function},k={each.k}", each.value)
-            for each in figures(status)
+            (f"pgparley_nl_selection_{each.name}", f"k={each.k}", each.value) for each in figures(status)
         ]
         return ((OVERDUE, "", float(self.overdue())), *selection)
 

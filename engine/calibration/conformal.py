@@ -3,7 +3,7 @@
 A nonconformity score is lower where a candidate fits better. A calibration point is a question with a known right
 candidate; its score is the lowest of its right candidates'. The threshold is the ⌈(n + 1)(1 - alpha)⌉-th smallest of n
 such scores. The promise is marginal: P(a right candidate is in the set | one was generated) ≥ 1 - alpha, where the
-calibration points and the question are exchangeable. A changed score is a new version (`CONFIDENCE`).
+calibration points and the question are exchangeable.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.calibration.proportion import Share
-from engine.calibration.records import UNSCORED, Score
 from engine.core.candidate import Candidate
 from engine.core.elements import Entity, elements_read
 from schema_catalog.types import ColumnKey
 
 Scores = NDArray[np.float64]
+
+UNSCORED = math.inf
+"""The shortfall of a statement that reads nothing."""
 
 AGAINST = 0.025
 """How improbable what is known here has to be, if the base kept its promise, for it to count no longer."""
@@ -157,22 +159,21 @@ class Calibrated:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate's database and scores."""
+    """A candidate's database and nonconformity score."""
 
     database: str
-    scores: tuple[Score, ...]
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """How an answer's candidates were selected.
 
-    `function`: with its version. `group`: the likeliest database. `width`: candidates looked for. `whole`: no candidate
+    `group`: the likeliest database. `width`: candidates looked for. `whole`: no candidate
     was left out, for want of a threshold or by audit; only then is a choice a calibration point. `candidates`: the
     first `width`, best ranked first. `conforming`: candidates in the set, of all; with 0 the best ranked is shown.
     """
 
-    function: str
     group: str
     width: int
     threshold: Threshold | Uncalibrated
@@ -181,18 +182,9 @@ class Selection:
     conforming: int
 
 
-CONFIDENCE = "confidence-3"
-"""The name under which scores are kept."""
-
-
-def confidence_score(candidate: Candidate) -> float:
+def nonconformity(candidate: Candidate) -> float:
     """1 less its confidence, in [0, 1]."""
     return 1.0 - candidate.confidence
-
-
-def scores(candidate: Candidate) -> tuple[Score, ...]:
-    """Those that are kept of it."""
-    return (Score(CONFIDENCE, confidence_score(candidate)),)
 
 
 def shortfall(candidate: Candidate, entities: Sequence[Entity]) -> float:

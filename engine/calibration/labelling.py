@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 
 from engine import pipeline
-from engine.calibration.conformal import scores
+from engine.calibration.conformal import nonconformity
 from engine.calibration.records import Judged, Point
 from engine.calibration.result_equivalence import Reference, ordered, same_result, with_keys
 from engine.calibration.splits import id_hash
@@ -124,7 +124,7 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
     except NLError as problem:
         return JudgeReply(Outcome.SKIPPED, problem.message, seconds=time.monotonic() - started)
     judged = [
-        Judged(await has_its_result(candidate, route.database, state, tools, right), scores(candidate))
+        Judged(await has_its_result(candidate, route.database, state, tools, right), nonconformity(candidate))
         for candidate in state.candidates[:k]
     ]
     group = state.routes[0].database.name if state.routes else route.database.name

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from engine.calibration.base import Base
-from engine.calibration.conformal import CONFIDENCE, Calibrated, Threshold, needed
+from engine.calibration.conformal import Calibrated, Threshold, needed
 from engine.calibration.labelling import judge
 from engine.calibration.splits import HeldOutSet, divide, observe
 from engine.calibration.store import CalibrationStore, Source, StoredPoint
@@ -73,32 +73,29 @@ def status_of(
     *,
     base: Base,
 ) -> Status:
-    """A line for each function, number of candidates and coverage; those of the function in use come first."""
-    used = CONFIDENCE if settings.enabled else "none"
-    functions = sorted(_functions(kept) | {used} - {"none"}, key=lambda name: (name != used, name))
+    """A line for each number of candidates and coverage."""
     widths = sorted({each.width for each in kept} | {limits.k})
     # Dividing hashes every question: once for each k, not for each line.
     divided = {k: divide(each.point for each in kept if each.width == k) for k in widths}
     lines = [
         line
-        for function in functions
-        for k, (_, calibration, held_out) in divided.items()
+        for k, (calibration, held_out) in divided.items()
         for coverage in coverages
-        for line in _lines(calibration.calibrated(function), held_out, function, coverage, k=k)
+        for line in _lines(calibration.calibrated(), held_out, coverage, k=k)
     ]
     here = [each.point for each in kept if each.width == limits.k]
-    own = divided[limits.k][1].calibrated(used)
-    chosen = divide(each.point for each in kept if each.width == limits.k and each.source is Source.CHOICE)[2]
-    inside = observe(chosen, own, used, settings.coverage).kept
+    own = divided[limits.k][0].calibrated()
+    _, chosen = divide(each.point for each in kept if each.width == limits.k and each.source is Source.CHOICE)
+    inside = observe(chosen, own, settings.coverage).kept
     return Status(
-        selecting_by=used,
+        enabled=settings.enabled,
         k=limits.k,
         coverage=settings.coverage,
         sources=tuple(sorted(Counter(each.source.value for each in kept).items())),
         stale=stale,
         chosen=inside.n,
         chosen_inside=inside.hits,
-        base=_base(base.beside(own, here, used, limits.k), settings.coverage),
+        base=_base(base.beside(own, here, limits.k), settings.coverage),
         lines=tuple(lines),
     )
 
@@ -110,31 +107,22 @@ def _base(beside: Calibrated, coverage: float) -> BaseStatus:
     return BaseStatus(beside.base_points, kept.n, kept.hits, counts)
 
 
-def _functions(kept: Iterable[StoredPoint]) -> set[str]:
-    return {
-        score.function for each in kept for candidate in each.point.candidates for score in candidate.scores
-    }
-
-
-def _lines(
-    calibrated: Calibrated, held_out: HeldOutSet, function: str, coverage: float, *, k: int
-) -> Iterable[Line]:
+def _lines(calibrated: Calibrated, held_out: HeldOutSet, coverage: float, *, k: int) -> Iterable[Line]:
     """A line for all questions and one for each database with enough points for its own threshold."""
-    yield _line(held_out, calibrated, function, coverage, k=k, group=None)
+    yield _line(held_out, calibrated, coverage, k=k, group=None)
     for group, scores in sorted(calibrated.groups.items()):
         if scores.size >= needed(coverage):
             own = HeldOutSet(tuple(point for point in held_out.points if point.group == group))
-            yield _line(own, calibrated, function, coverage, k=k, group=group)
+            yield _line(own, calibrated, coverage, k=k, group=group)
 
 
 def _line(
-    held_out: HeldOutSet, calibrated: Calibrated, function: str, coverage: float, *, k: int, group: str | None
+    held_out: HeldOutSet, calibrated: Calibrated, coverage: float, *, k: int, group: str | None
 ) -> Line:
-    found = observe(held_out, calibrated, function, coverage)
+    found = observe(held_out, calibrated, coverage)
     threshold = calibrated.at(coverage, group or "")
     low, high = found.kept.interval()
     return Line(
-        function=function,
         k=k,
         coverage=coverage,
         group=group,

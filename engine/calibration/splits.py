@@ -1,4 +1,4 @@
-"""The tuning, calibration and test splits of labelled questions, by a hash of the question's id; observed coverage.
+"""The calibration and test splits of labelled questions, by a hash of the question's id; observed coverage.
 
 A type each keeps them apart: thresholds come from a `CalibrationSet` and are measured on a `HeldOutSet`.
 """
@@ -15,14 +15,13 @@ from engine.calibration.conformal import Calibrated, Threshold, conforming
 from engine.calibration.proportion import Share
 from engine.calibration.records import Point
 
-_TUNING, _CALIBRATION = 20, 70
-"""Of 100 questions 20 may tune, the next 50 calibrate, and the last 30 test."""
+_CALIBRATION = 70
+"""Of 100 questions so many calibrate, and the others test."""
 
 
 class Split(StrEnum):
     """A question's split."""
 
-    TUNING = "tuning"
     CALIBRATION = "calibration"
     TEST = "test"
 
@@ -39,10 +38,7 @@ def id_hash(identity: str) -> str:
 def split_of(question: str, salt: str = "") -> Split:
     """The split of a question by its `id_hash`; another `salt` gives an independent division."""
     digest = hashlib.sha256(f"{salt}:{question}".encode()).digest()
-    place = int.from_bytes(digest[:8], "big") % 100
-    if place < _TUNING:
-        return Split.TUNING
-    return Split.CALIBRATION if place < _CALIBRATION else Split.TEST
+    return Split.CALIBRATION if int.from_bytes(digest[:8], "big") % 100 < _CALIBRATION else Split.TEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +56,14 @@ class _Set:
 
 
 @dataclass(frozen=True, slots=True)
-class TuningSet(_Set):
-    """The split for fitting settings."""
-
-    split = Split.TUNING
-
-
-@dataclass(frozen=True, slots=True)
 class CalibrationSet(_Set):
     """The split for thresholds."""
 
     split = Split.CALIBRATION
 
-    def calibrated(self, function: str) -> Calibrated:
-        """The score by `function` of each question with a right candidate."""
-        scored = ((point.group, point.right_score(function)) for point in self.points)
+    def calibrated(self) -> Calibrated:
+        """The score of each question with a right candidate."""
+        scored = ((point.group, point.right_score) for point in self.points)
         return Calibrated.of((group, score) for group, score in scored if score is not None)
 
 
@@ -85,67 +74,55 @@ class HeldOutSet(_Set):
     split = Split.TEST
 
 
-def divide(points: Iterable[Point], salt: str = "") -> tuple[TuningSet, CalibrationSet, HeldOutSet]:
+def divide(points: Iterable[Point], salt: str = "") -> tuple[CalibrationSet, HeldOutSet]:
     """The points by their splits."""
     by: dict[Split, list[Point]] = {split: [] for split in Split}
     for point in points:
         by[split_of(point.question, salt)].append(point)
-    return (
-        TuningSet(tuple(by[Split.TUNING]), salt),
-        CalibrationSet(tuple(by[Split.CALIBRATION]), salt),
-        HeldOutSet(tuple(by[Split.TEST]), salt),
-    )
+    return CalibrationSet(tuple(by[Split.CALIBRATION]), salt), HeldOutSet(tuple(by[Split.TEST]), salt)
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
     """Selection over the test questions.
 
-    `kept`: questions whose set holds a right candidate, of those with one: the observed coverage, against `promised`.
+    `kept`: questions whose set holds a right candidate, of those with one: the observed coverage.
     `right`: questions that show a right candidate, of all. `possible`: questions with a right candidate, of all.
-    `shown`, `generated`: candidates, summed. `empty`: sets without a conforming candidate, of which the best ranked is
-    shown. `calibrated`: questions that had a threshold.
+    `shown`, `generated`: candidates, summed; of a set without a conforming one the best ranked is shown. `calibrated`:
+    questions that had a threshold.
     """
 
-    promised: float
     kept: Share
     right: Share
     possible: Share
     shown: int
     generated: int
-    empty: int
     calibrated: int
 
 
-def observe(test: HeldOutSet, calibrated: Calibrated, function: str, coverage: float) -> Observed:
+def observe(test: HeldOutSet, calibrated: Calibrated, coverage: float) -> Observed:
     """Selects every test question's set at `coverage`; raises `ValueError` where that is not between 0 and 1."""
-    return observe_elsewhere(test.points, calibrated, function, coverage)
+    return observe_elsewhere(test.points, calibrated, coverage)
 
 
-def observe_elsewhere(
-    points: Sequence[Point], calibrated: Calibrated, function: str, coverage: float
-) -> Observed:
+def observe_elsewhere(points: Sequence[Point], calibrated: Calibrated, coverage: float) -> Observed:
     """The same of questions on other databases than those of `calibrated`, whatever their split; raises alike."""
-    points = [point for point in points if point.scored_by(function)]
-    kept = right = shown = empty = with_threshold = 0
+    kept = right = shown = with_threshold = 0
     for point in points:
         threshold = calibrated.at(coverage, point.group)
-        conform = conforming([each.score(function) for each in point.candidates], threshold)
+        conform = conforming([each.score for each in point.candidates], threshold)
         members = [each for each, fits in zip(point.candidates, conform, strict=True) if fits]
         visible = members or point.candidates[:1]
         with_threshold += isinstance(threshold, Threshold)
         kept += any(each.right for each in members)
         right += any(each.right for each in visible)
         shown += len(visible)
-        empty += bool(visible) and not members
     possible = sum(point.answerable for point in points)
     return Observed(
-        promised=coverage,
         kept=Share(kept, possible),
         right=Share(right, len(points)),
         possible=Share(possible, len(points)),
         shown=shown,
         generated=sum(len(point.candidates) for point in points),
-        empty=empty,
         calibrated=with_threshold,
     )

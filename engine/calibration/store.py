@@ -15,8 +15,8 @@ from functools import partial
 import msgspec
 
 from engine.calibration.base import NOTHING, Base
-from engine.calibration.conformal import Calibrated, Selection
-from engine.calibration.records import Judged, Point, read_scores, written_scores
+from engine.calibration.conformal import Calibrated, Scored, Selection
+from engine.calibration.records import Judged, Point
 from engine.calibration.splits import divide, id_hash
 from engine.calibration.types import KnownPair
 from engine.learning.store import answering
@@ -89,23 +89,13 @@ class StoredPoint:
     point: Point
 
 
-class _Candidate(msgspec.Struct):
-    right: bool
-    scores: dict[str, float | None]
-
-
-class _Offered(msgspec.Struct):
-    database: str
-    scores: dict[str, float | None]
-
-
 class _Selected(msgspec.Struct):
     """`question.selection`. `schemas`: the fingerprints that the databases of the answer had."""
 
     group: str
     width: int
     whole: bool
-    candidates: list[_Offered]
+    candidates: list[Scored]
     schemas: dict[str, str] = {}
 
 
@@ -122,17 +112,16 @@ class CalibrationStore:
         self._stale: int | None = None
         self.revision = 0
         """Grows when `points` finds a change."""
-        self._found: dict[tuple[str, int], Calibrated] = {}
+        self._found: dict[int, Calibrated] = {}
 
-    async def find(self, function: str, width: int) -> Calibrated:
-        """The scores of right candidates by `function` where `width` candidates were looked for."""
+    async def find(self, width: int) -> Calibrated:
+        """The scores of right candidates where `width` candidates were looked for."""
         kept = await self.points()
-        key = (function, width)
-        if key not in self._found:
+        if width not in self._found:
             here = [each.point for each in kept if each.width == width]
-            _, calibration, _ = divide(here)
-            self._found[key] = self.base.beside(calibration.calibrated(function), here, function, width)
-        return self._found[key]
+            calibration, _ = divide(here)
+            self._found[width] = self.base.beside(calibration.calibrated(), here, width)
+        return self._found[width]
 
     async def points(self) -> tuple[StoredPoint, ...]:
         """The points that count now; one small query where nothing changed since the last call."""
@@ -146,7 +135,11 @@ class CalibrationStore:
                     self._recipe,
                 )
                 self._kept = tuple(
-                    StoredPoint(Source(source), width, Point(question, group, _judged(body)))
+                    StoredPoint(
+                        Source(source),
+                        width,
+                        Point(question, group, msgspec.json.decode(body, type=tuple[Judged, ...])),
+                    )
                     for question, source, group, width, body in rows
                 )
                 self._found = {}
@@ -173,8 +166,7 @@ class CalibrationStore:
 
     async def answered(self, qid: str, selection: Selection) -> None:
         """Stores an answer's selection, for a choice from it."""
-        offered = [_Offered(each.database, written_scores(each.scores)) for each in selection.candidates]
-        body = _Selected(selection.group, selection.width, selection.whole, offered)
+        body = _Selected(selection.group, selection.width, selection.whole, list(selection.candidates))
         async with _answering():
             await self._pool.execute(
                 _ANSWERED,
@@ -194,9 +186,7 @@ class CalibrationStore:
         selected = msgspec.json.decode(row["selection"], type=_Selected)
         if not selected.whole or not 1 <= n <= len(selected.candidates):
             return False
-        judged = tuple(
-            Judged(place == n, read_scores(each.scores)) for place, each in enumerate(selected.candidates, 1)
-        )
+        judged = tuple(Judged(place == n, each.score) for place, each in enumerate(selected.candidates, 1))
         database = selected.candidates[n - 1].database
         point = Point(id_hash(question_identity(database, row["question"])), selected.group, judged)
         await self._keep(
@@ -235,7 +225,6 @@ class CalibrationStore:
 
     async def _keep(self, database: str, kept: StoredPoint, qid: str | None, schema: str | None) -> None:
         await self.points()  # brings the recipe up to date
-        candidates = [_Candidate(each.right, written_scores(each.scores)) for each in kept.point.candidates]
         async with _answering():
             await self._pool.execute(
                 _KEEP,
@@ -245,7 +234,7 @@ class CalibrationStore:
                 database,
                 kept.point.group,
                 kept.width,
-                msgspec.json.encode(candidates).decode(),
+                msgspec.json.encode(kept.point.candidates).decode(),
                 qid,
                 schema,
             )
@@ -258,8 +247,3 @@ def question_identity(database: str, question: str) -> str:
 
 def _with(recipe: str, generation: str) -> str:
     return hashlib.sha256(f"{recipe}\n{generation}".encode()).hexdigest() if generation else recipe
-
-
-def _judged(body: str) -> tuple[Judged, ...]:
-    decoded = msgspec.json.decode(body, type=list[_Candidate])
-    return tuple(Judged(each.right, read_scores(each.scores)) for each in decoded)

@@ -74,7 +74,7 @@ class StatusRequest:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One scoring function at one number of candidates and one coverage.
+    """One number of candidates at one coverage.
 
     `points` that calibrate, of `needed`; `threshold` is None where they are too few or it is infinite. Of the `tested`
     held-out questions `possible` have a right candidate, `kept` of those one that conforms (95 %: `kept_low` to
@@ -82,7 +82,6 @@ class Line:
     None for all.
     """
 
-    function: str
     k: int
     coverage: float
     group: str | None
@@ -101,7 +100,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class BaseStatus:
-    """The calibration that came with the program, for the function in use and the default `k` and coverage.
+    """The calibration that came with the program, for the default `k` and coverage.
 
     `points`: its scores; 0 where it is switched off, or made with another model or other settings. Of the `known` right
     statements here its threshold keeps `kept`. `counts`: whether it selects now.
@@ -115,13 +114,13 @@ class BaseStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`selecting_by`: the function in use, and `k` where the asker sets none. `sources`: judged questions by source.
+    """`enabled`: whether anything is selected. `k`: where the asker sets none. `sources`: judged questions by source.
 
     `stale`: points that count no more, since the recipe or their schema has changed. `chosen`: held-out choices from
     whole answers at `k`; `chosen_inside` of them conform.
     """
 
-    selecting_by: str
+    enabled: bool
     k: int
     coverage: float
     sources: tuple[tuple[str, int], ...]

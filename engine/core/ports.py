@@ -308,8 +308,8 @@ class Ranker(Protocol):
 class Calibration(Protocol):
     """The scores of right candidates."""
 
-    async def find(self, function: str, width: int) -> Calibrated:
-        """Of one scoring function, at one number of candidates looked for; raises `StoreUnavailableError`."""
+    async def find(self, width: int) -> Calibrated:
+        """At one number of candidates looked for; raises `StoreUnavailableError`."""
 
 
 class Memory(Protocol):

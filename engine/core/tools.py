@@ -90,7 +90,7 @@ class NoLinker:
 class NoCalibration:
     """`engine.core.ports.Calibration` without points."""
 
-    async def find(self, _function: str, _width: int) -> Calibrated:
+    async def find(self, _width: int) -> Calibrated:
         """No scores."""
         return Calibrated()
 

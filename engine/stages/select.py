@@ -15,14 +15,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.calibration.conformal import (
-    CONFIDENCE,
     Scored,
     Selection,
     Threshold,
     Uncalibrated,
-    confidence_score,
     conforming,
-    scores,
+    nonconformity,
 )
 from engine.calibration.splits import id_hash
 from engine.core.state import State
@@ -49,15 +47,14 @@ async def select(state: State, tools: Tools) -> State:
     if aside is not None:
         state = state.noted(TraceLine("select", "everything is shown", aside))
     whole = aside is not None or isinstance(threshold, Uncalibrated)
-    values = [confidence_score(candidate) for candidate in state.candidates]
+    values = [nonconformity(candidate) for candidate in state.candidates]
     fits = (True,) * len(values) if whole else conforming(values, threshold)
     selection = Selection(
-        function=CONFIDENCE,
         group=_group(state),
         width=state.k,
         threshold=threshold,
         whole=whole and not state.ask.exclude and not state.dialogue.turns,
-        candidates=tuple(Scored(each.database, scores(each)) for each in state.candidates[: state.k]),
+        candidates=tuple(Scored(each.database, nonconformity(each)) for each in state.candidates[: state.k]),
         conforming=sum(fits),
     )
     return _narrowed(replace(state, selection=selection), fits, threshold)
@@ -71,7 +68,7 @@ def _group(state: State) -> str:
 async def _threshold(state: State, tools: Tools) -> tuple[Threshold | Uncalibrated, State]:
     coverage = state.ask.coverage or tools.selection.coverage
     try:
-        calibrated = await tools.calibration.find(CONFIDENCE, state.k)
+        calibrated = await tools.calibration.find(state.k)
     except StoreUnavailableError:
         problem = TraceLine("select", "uncalibrated", "the calibration's store does not answer")
         return Uncalibrated(0, 0, coverage), state.noted(problem)
@@ -122,7 +119,7 @@ def _narrowed(state: State, fits: tuple[bool, ...], threshold: Threshold | Uncal
             "select",
             f"left out by selection: its score is above {threshold.value:.4f}",
             each.sql,
-            round(confidence_score(each), 4),
+            round(nonconformity(each), 4),
         )
         for each, fit in zip(state.candidates, fits, strict=True)
         if not fit

@@ -42,7 +42,7 @@ dns_hosts sqs hostname ttl addrs
 dns_zones sqi zonename serial count
 lists si list items
 mem siiiq name size used free memtotal
-nl_calibration sisiiNNiiNNN function k database points needed promised observed tested possible observed_of_all shown \
+nl_calibration isiiNNiiNNN k database points needed promised observed tested possible observed_of_all shown \
     generated
 nl_catalog sssiis database dbname fingerprint tables columns refreshed
 nl_drift issssssss id database what kind old new state breaks found

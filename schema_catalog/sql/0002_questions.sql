@@ -56,10 +56,10 @@ CREATE TABLE pgparley.calibration_point (
 );
 COMMENT ON TABLE pgparley.calibration_point IS 'Judged questions. Holds no question, no statement and no value of a row.';
 COMMENT ON COLUMN pgparley.calibration_point.question IS 'SHA-256 (hex) of the question''s id: decides to which split it belongs.';
-COMMENT ON COLUMN pgparley.calibration_point.recipe IS 'Digest of what the scores depend on: model, prompts, versions of the scoring functions.';
+COMMENT ON COLUMN pgparley.calibration_point.recipe IS 'Digest of what the scores depend on: model, prompts, the program.';
 COMMENT ON COLUMN pgparley.calibration_point.schema IS 'Fingerprint of the database''s snapshot: with another one the point is stale.';
 COMMENT ON COLUMN pgparley.calibration_point.width IS 'Candidates looked for; fewer or more are another distribution of scores.';
-COMMENT ON COLUMN pgparley.calibration_point.candidates IS '[{"right": bool, "scores": {function: number, null where it has none}}], best ranked first.';
+COMMENT ON COLUMN pgparley.calibration_point.candidates IS '[{"right": bool, "score": number}], best ranked first.';
 COMMENT ON COLUMN pgparley.calibration_point.qid IS 'Of a choice: the answer, so that forgetting it forgets the point.';
 CREATE INDEX ON pgparley.calibration_point (recipe, width);
 CREATE INDEX ON pgparley.calibration_point (qid) WHERE qid IS NOT NULL;

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.calibration.conformal import Calibrated, Threshold, Uncalibrated
-from engine.calibration.records import Judged, Point, Score
+from engine.calibration.records import Judged, Point
 from engine.calibration.splits import divide, id_hash, observe
 
 COVERAGES = (0.99, 0.95, 0.9, 0.8)
@@ -212,9 +212,7 @@ def questions(seed: int, n: int) -> list[Point]:
     for number in range(n):
         size = int(random.integers(1, 6))
         right = [(index == 0 and random.random() < 0.7) or random.random() < 0.05 for index in range(size)]
-        candidates = tuple(
-            Judged(bool(each), (Score("s-1", float(random.normal(0.0 if each else 1.5))),)) for each in right
-        )
+        candidates = tuple(Judged(bool(each), float(random.normal(0.0 if each else 1.5))) for each in right)
         order = random.permutation(size)
         made.append(Point(id_hash(f"{seed}-{number}"), "db", tuple(candidates[i] for i in order)))
     return made
@@ -225,8 +223,8 @@ def test_twenty_splits_of_one_set_of_questions(coverage: float) -> None:
     points = questions(7, 1500)
     kept, right, possible, sizes = [], [], [], []
     for salt in range(20):
-        _, calibration, held_out = divide(points, str(salt))
-        found = observe(held_out, calibration.calibrated("s-1"), "s-1", coverage)
+        calibration, held_out = divide(points, str(salt))
+        found = observe(held_out, calibration.calibrated(), coverage)
         assert found.kept.value is not None
         assert found.right.value is not None
         kept.append(found.kept.value)

@@ -14,7 +14,7 @@ from benchmarks.harness.outcomes import Outcome
 from benchmarks.harness.scorer import both, meant
 from engine.calibration import base
 from engine.calibration.conformal import Calibrated, Threshold, conforming
-from engine.calibration.records import Judged, Point, read_scores
+from engine.calibration.records import Judged, Point
 from engine.calibration.splits import Observed, divide, id_hash, observe, observe_elsewhere
 
 DIVISIONS = 20
@@ -61,7 +61,7 @@ def points(outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
             id_hash(each.id),
             each.owner,
             tuple(
-                Judged(right[meant(each.id)], read_scores(proposal.scores))
+                Judged(right[meant(each.id)], 1.0 - (proposal.confidence or 0.0))
                 for proposal, right in zip(each.answer.proposals, each.right, strict=True)
             ),
         )
@@ -69,32 +69,26 @@ def points(outcomes: Sequence[Outcome]) -> tuple[Point, ...]:
     )
 
 
-def score_of(outcomes: Sequence[Outcome]) -> str:
-    """The function that selection goes by: its name stands beside each candidate's score; empty where none has one."""
-    names = (name for each in outcomes for one in each.answer.proposals for name in one.scores)
-    return next(names, "")
-
-
 def covered(outcomes: Sequence[Outcome], seed: int) -> Iterator[Covered]:
     """Observed coverage at each promise that the points are enough for."""
-    judged, function = points(outcomes), score_of(outcomes)
+    judged = points(outcomes)
     for promised in PROMISES:
         seen = []
         for salt in _salts(seed):
-            _, calibration, test = divide(judged, salt)
-            calibrated = calibration.calibrated(function)
+            calibration, test = divide(judged, salt)
+            calibrated = calibration.calibrated()
             if isinstance(calibrated.at(promised, ""), Threshold):
-                seen.append(observe(test, calibrated, function, promised))
+                seen.append(observe(test, calibrated, promised))
         if seen := [each for each in seen if each.kept.n]:
             yield _covered(promised, len(seen), seen)
 
 
 def by_base(outcomes: Sequence[Outcome], k: int) -> Iterator[Covered]:
     """Each promise as the calibration that comes with the program keeps it; none where that has nothing for `k`."""
-    judged, function = points(outcomes), score_of(outcomes)
-    calibrated = base.read().beside(Calibrated(), (), function, k)
+    judged = points(outcomes)
+    calibrated = base.read().beside(Calibrated(), (), k)
     for promised in PROMISES:
-        seen = observe_elsewhere(judged, calibrated, function, promised)
+        seen = observe_elsewhere(judged, calibrated, promised)
         if seen.calibrated and seen.kept.n:
             yield _covered(promised, 0, [seen])
 
@@ -115,16 +109,16 @@ def _covered(promised: float, divisions: int, seen: Sequence[Observed]) -> Cover
 
 def selected(outcomes: Sequence[Outcome], seed: int) -> Selected | None:
     """What selection costs on questions of two readings; None where there are too few for a threshold."""
-    judged, function = points(outcomes), score_of(outcomes)
+    judged = points(outcomes)
     readings = {id_hash(each.id): each.right for each in outcomes}
     found: list[tuple[bool, bool, int]] = []
     for salt in _salts(seed):
-        _, calibration, test = divide(judged, salt)
-        calibrated = calibration.calibrated(function)
-        for point in (each for each in test.points if each.scored_by(function)):
+        calibration, test = divide(judged, salt)
+        calibrated = calibration.calibrated()
+        for point in test.points:
             threshold = calibrated.at(SELECTED_AT, point.group)
             if isinstance(threshold, Threshold):
-                fits = conforming([each.score(function) for each in point.candidates], threshold)
+                fits = conforming([each.score for each in point.candidates], threshold)
                 verdicts = readings[point.question]
                 kept = [one for one, fit in zip(verdicts, fits, strict=True) if fit] or list(verdicts[:1])
                 found.append((both(verdicts), both(kept), len(kept)))

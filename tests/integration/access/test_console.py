@@ -367,7 +367,7 @@ async def test_the_engines_figures_stand_below_the_workers(gateway: StartGateway
     """Without an engine, as in the other tests, SHOW NL_STATS has the workers' alone."""
 
     async def view(_: web.Request) -> web.Response:
-        return web.json_response({"rows": [["pgparley_nl_selection_promised", "function=f,k=3", 0.95]]})
+        return web.json_response({"rows": [["pgparley_nl_selection_promised", "k=3", 0.95]]})
 
     app = web.Application()
     app.router.add_post("/v1/view", view)
@@ -383,7 +383,7 @@ async def test_the_engines_figures_stand_below_the_workers(gateway: StartGateway
             found = await rows(admin, "SHOW NL_STATS")
             assert found[-1] == {
                 "name": "pgparley_nl_selection_promised",
-                "labels": "function=f,k=3",
+                "labels": "k=3",
                 "value": Decimal("0.95"),
             }
             assert len(found) > 1, "and the workers' own above it"

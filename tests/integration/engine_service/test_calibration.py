@@ -14,9 +14,9 @@ from engine.api.console_views import ConsoleViews
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.calibration.base import Base
-from engine.calibration.conformal import CONFIDENCE, Threshold, Uncalibrated
+from engine.calibration.conformal import Threshold, Uncalibrated
 from engine.calibration.proportion import Share
-from engine.calibration.records import Judged, Point, Score
+from engine.calibration.records import Judged, Point
 from engine.calibration.service import Calibrating
 from engine.calibration.splits import Split, id_hash, split_of
 from engine.calibration.store import CalibrationStore, Source, StoredPoint
@@ -47,7 +47,6 @@ from tests.support.allowed_values import allow, deny
 ANA = Asker("ana", "music")
 QUESTION = "name of each singer"
 RIGHT = "SELECT name FROM singer"
-FUNCTION = CONFIDENCE
 
 
 def pair(sql: str = RIGHT, **more: Any) -> JudgeRequest:
@@ -59,7 +58,7 @@ async def fill(store: CalibrationStore, score: float, *, count: int = 40, k: int
     for split, value in ((Split.CALIBRATION, score), (Split.TEST, 9.0)):
         ids = (id_hash(f"{split}-{number}") for number in range(100 * count))
         for question in [each for each in ids if split_of(each) is split][:count]:
-            judged = (Judged(True, (Score(FUNCTION, value),)), Judged(False, (Score(FUNCTION, 8.0),)))  # noqa: FBT003 - right or not
+            judged = (Judged(True, value), Judged(False, 8.0))  # noqa: FBT003 - right or not
             await store.keep("music", StoredPoint(Source.FILE, k, Point(question, "music", judged)))
 
 
@@ -77,7 +76,7 @@ async def test_a_pair_is_judged_by_its_result(calibrating: Calibrating, points: 
     assert (kept.source, kept.width, kept.point.question) == (Source.FILE, 2, id_hash("1"))
     assert [each.right for each in kept.point.candidates].count(True) == 1
     assert kept.point.group == "music"
-    assert kept.point.right_score(FUNCTION) is not None
+    assert kept.point.right_score is not None
 
 
 async def test_what_was_judged_is_not_asked_again(calibrating: Calibrating, model: Any) -> None:
@@ -96,7 +95,7 @@ async def test_a_question_without_a_right_candidate_counts_as_well(
     assert (await calibrating.judge(pair("SELECT max(age) FROM singer"))).outcome is Outcome.WRONG
     (kept,) = await points.points()
     assert not kept.point.answerable
-    assert (await points.find(FUNCTION, 2)).scores.size == 0
+    assert (await points.find(2)).scores.size == 0
 
 
 @pytest.mark.parametrize(
@@ -139,7 +138,7 @@ async def test_a_calibrated_answer_leaves_out_what_does_not_conform(
         "0 of 19 points"
     )
     await fill(points, score=-1.0)
-    assert (await points.find(FUNCTION, 2)).at(0.95, "music") == Threshold(-1.0, 40, 0.95)
+    assert (await points.find(2)).at(0.95, "music") == Threshold(-1.0, 40, 0.95)
     model.prompts.clear()
     narrowed = await learning.ask(AskRequest(ANA, QUESTION))
     assert len(narrowed.rows) == narrowed.members == 1
@@ -161,7 +160,7 @@ async def test_a_calibrated_answer_leaves_out_what_does_not_conform(
 async def test_until_there_is_enough_what_came_with_the_program_selects(
     calibrating: Calibrating, pool: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = Base("a model", "a command", {FUNCTION: {2: {"elsewhere": (-1.0,) * 30}}})
+    made = Base("a model", "a command", {2: {"elsewhere": (-1.0,) * 30}})
     points = CalibrationStore(pool, "recipe", base=made)
     lent = Calibrating(replace(calibrating.tools, calibration=points), points, calibrating.limits)
     service = Service(lent.tools, Questions(pool, 600.0), calibrating.limits, points)
@@ -169,7 +168,7 @@ async def test_until_there_is_enough_what_came_with_the_program_selects(
     assert next(line.event for line in reply.trace if line.stage == "select") == "calibrated elsewhere"
     assert (await lent.status(StatusRequest())).base == BaseStatus(30, 0, 0, counts=True)
     await fill(points, score=9.0, count=2)
-    assert (await points.find(FUNCTION, 2)).at(0.95, "music") == Uncalibrated(2, 19, 0.95, Share(0, 4))
+    assert (await points.find(2)).at(0.95, "music") == Uncalibrated(2, 19, 0.95, Share(0, 4))
     found = await lent.status(StatusRequest())
     assert found.base == BaseStatus(30, 4, 0, counts=False)
     show(found, Console(width=200))
@@ -178,7 +177,7 @@ async def test_until_there_is_enough_what_came_with_the_program_selects(
         in capsys.readouterr().out
     )
     await fill(points, score=-2.0)
-    assert (await points.find(FUNCTION, 2)).at(0.9, "music") == Threshold(-2.0, 40, 0.9)
+    assert (await points.find(2)).at(0.9, "music") == Threshold(-2.0, 40, 0.9)
 
 
 async def test_points_of_another_recipe_or_schema_do_not_count(
@@ -193,7 +192,7 @@ async def test_points_of_another_recipe_or_schema_do_not_count(
     await connection.execute("ALTER TABLE singer ADD COLUMN country text")
     await CatalogStore(pool).save_snapshot(await introspect(connection, database))
     assert await points.points() == ()
-    assert (await points.find(FUNCTION, 2)).scores.size == 0
+    assert (await points.find(2)).scores.size == 0
     assert await points.stale() == 10
     await connection.execute("ALTER TABLE singer DROP COLUMN country")
     await CatalogStore(pool).save_snapshot(await introspect(connection, database))
@@ -306,7 +305,7 @@ async def test_status_and_console(calibrating: Calibrating, points: CalibrationS
     assert [(line.points, line.needed, line.threshold) for line in empty.lines] == [(0, 19, None)]
     await fill(points, score=-1.0)
     found = await calibrating.status(StatusRequest((0.9, 0.99)))
-    assert (found.selecting_by, found.k, found.sources) == (FUNCTION, 2, (("file", 80),))
+    assert (found.enabled, found.k, found.sources) == (True, 2, (("file", 80),))
     assert [(li.group, li.coverage, li.points, li.threshold, li.kept, li.possible) for li in found.lines] == [
         (None, 0.9, 40, -1.0, 0, 40),
         ("music", 0.9, 40, -1.0, 0, 40),
@@ -318,8 +317,8 @@ async def test_status_and_console(calibrating: Calibrating, points: CalibrationS
     shape = views.columns_of("nl_calibration")
     assert shape is not None
     assert all(row(values, shape, ()) and row(values, shape, (1,)) for values in rows)
-    assert rows[0] == (FUNCTION, 2, None, 40, 19, 0.95, 0.0, 40, 40, 1.0, 1.0, 2.0)
-    chosen = [Judged(True, (Score(FUNCTION, value),)) for value in (-2.0, 9.0)]  # noqa: FBT003 - right
+    assert rows[0] == (2, None, 40, 19, 0.95, 0.0, 40, 40, 1.0, 1.0, 2.0)
+    chosen = [Judged(True, value) for value in (-2.0, 9.0)]  # noqa: FBT003 - right
     ids = [each for each in (id_hash(f"c{n}") for n in range(50)) if split_of(each) is Split.TEST]
     for question, candidate in zip(ids, chosen, strict=False):
         await points.keep("music", StoredPoint(Source.CHOICE, 2, Point(question, "music", (candidate,))))

@@ -8,11 +8,9 @@ from benchmarks.harness.scorer import Right
 from benchmarks.quality.candidates.coverage import covered, points, selected
 from engine.calibration.splits import id_hash
 
-FUNCTION = "encoder-1"
 
-
-def outcome(key: str, scores: list[float | None], *right: Right) -> Outcome:
-    made = tuple(Proposal("x", None, 0.5, {FUNCTION: score}) for score in scores)
+def outcome(key: str, scores: list[float], *right: Right) -> Outcome:
+    made = tuple(Proposal("x", None, 1.0 - score) for score in scores)
     return Outcome(Answer(key, made, Cost(1.0)), "music", right)
 
 
@@ -34,12 +32,12 @@ def test_too_few_points_give_no_coverage() -> None:
 
 
 def test_a_question_of_two_readings_means_one_of_them() -> None:
-    some = [outcome(f"q{n}", [0.0, None], (True, False), (False, True)) for n in range(200)]
+    some = [outcome(f"q{n}", [0.0, 1.0], (True, False), (False, True)) for n in range(200)]
     made = points(some)
     assert 60 < sum(point.candidates[0].right for point in made) < 140
     assert all(point.candidates[0].right != point.candidates[1].right for point in made)
     assert made[0].question == id_hash("q0")
-    assert made[0].candidates[1].score(FUNCTION) == float("inf")
+    assert [each.score for each in made[0].candidates] == [0.0, 1.0]
     kept = selected(some, seed=1)
     assert kept is not None
     assert (kept.both5_before, kept.set_size) == (1.0, 2.0)

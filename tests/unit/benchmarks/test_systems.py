@@ -9,7 +9,6 @@ from typing import Any, cast
 from benchmarks.harness.questions import Question
 from benchmarks.harness.systems import READER, Alone, Gateway, Place, Task
 from engine import pipeline
-from engine.calibration.conformal import CONFIDENCE
 from engine.core.candidate import Candidate
 from engine.core.ports import Completion, LanguageModel, Prompt
 from engine.core.state import State
@@ -71,7 +70,7 @@ async def test_pgparley_is_the_pipeline_with_real_stages_and_the_asked_ks() -> N
     system = Gateway("pgparley", 3, stages=(write,))
     proposals = await system.answer(task(ScriptedLLM([])))
     assert [each.sql for each in proposals] == ["SELECT 0", "SELECT 1", "SELECT 2"]
-    assert proposals[0].scores == {CONFIDENCE: 0.75}
+    assert proposals[0].confidence == 0.25
     assert (heard[0].ask.db, heard[0].ask.asker.user, heard[0].k, heard[0].calls) == (
         "music",
         READER,

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.harness.drawing import fold_of
-from engine.calibration.conformal import CONFIDENCE, Calibrated, Threshold
+from engine.calibration.conformal import Calibrated, Threshold
 from engine.calibration.proportion import Share
 from engine.calibration.records import Point
 from training.judgement import Held
 from training.lists import Kind, QuestionList, Written
 from training.selection import base_of, measured, pointed
 
-FUNCTION = CONFIDENCE
 DATABASES = [f"db{number}" for number in range(10)]
 """Several in each fold."""
 
@@ -35,7 +34,7 @@ def points(*given: Given) -> list[Point]:
 def test_a_question_is_a_point_of_what_it_shows_best_first() -> None:
     (point,) = points(listed(0, (False, 0.4), (True, 0.1)), (QuestionList("q1", 3, ()), Held(())))
     assert [each.right for each in point.candidates] == [True, False]
-    assert [each.score(FUNCTION) for each in point.candidates] == pytest.approx([0.1, 0.4])
+    assert [each.score for each in point.candidates] == pytest.approx([0.1, 0.4])
     assert point.group == "db0"
 
 
@@ -47,7 +46,7 @@ def test_a_threshold_comes_from_other_folds() -> None:
         listed(number, (True, 0.9 if fold_of(home) == odd else 0.1), (False, 0.5))
         for number, home in enumerate(homes)
     ]
-    found = measured({Kind.PLAIN: points(*lists)}, Kind.PLAIN, FUNCTION, 0.8)
+    found = measured({Kind.PLAIN: points(*lists)}, Kind.PLAIN, 0.8)
     assert found is not None
     there = sum(fold_of(home) == odd for home in homes)
     assert found.kept == Share(200 - there, 200)
@@ -56,14 +55,14 @@ def test_a_threshold_comes_from_other_folds() -> None:
 
 def test_too_few_points_promise_nothing() -> None:
     alone = {Kind.PLAIN: points(listed(0, (True, 0.1)))}
-    assert measured(alone, Kind.PLAIN, FUNCTION, 0.95) is None
+    assert measured(alone, Kind.PLAIN, 0.95) is None
 
 
 def test_the_kind_that_is_harder_decides() -> None:
     easy = points(*(listed(number, (True, 0.1), (False, 0.5)) for number in range(200)))
     hard = points(*(listed(number, (True, 0.6), (False, 0.5)) for number in range(200)))
-    alone = measured({Kind.PLAIN: easy}, Kind.PLAIN, FUNCTION, 0.8)
-    beside = measured({Kind.PLAIN: easy, Kind.AMBIGUOUS: hard}, Kind.PLAIN, FUNCTION, 0.8)
+    alone = measured({Kind.PLAIN: easy}, Kind.PLAIN, 0.8)
+    beside = measured({Kind.PLAIN: easy, Kind.AMBIGUOUS: hard}, Kind.PLAIN, 0.8)
     assert alone is not None
     assert beside is not None
     assert (alone.shown, beside.shown) == (1.0, 2.0)
@@ -72,9 +71,9 @@ def test_the_kind_that_is_harder_decides() -> None:
 def test_what_comes_with_the_program_has_the_lowest_right_scores() -> None:
     lists = [listed(number, (True, 0.3), (True, 0.2), (False, 0.1)) for number in range(20)]
     made = base_of({3: {Kind.PLAIN: points(*lists)}}, "a command")
-    assert made.scores[FUNCTION][3]["plain"] == pytest.approx((0.2,) * 20)
+    assert made.scores[3]["plain"] == pytest.approx((0.2,) * 20)
     assert made.made == "a command"
-    threshold = made.beside(Calibrated(), (), FUNCTION, 3).at(0.95, "any")
+    threshold = made.beside(Calibrated(), (), 3).at(0.95, "any")
     assert isinstance(threshold, Threshold)
     assert threshold.value == pytest.approx(0.2)
     assert threshold.points == 20

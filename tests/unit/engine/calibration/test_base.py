@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.calibration.base import NOTHING, Base, base_for, read
-from engine.calibration.conformal import CONFIDENCE, Calibrated, Threshold
-from engine.calibration.records import Judged, Point, Score
+from engine.calibration.conformal import Calibrated, Threshold
+from engine.calibration.records import Judged, Point
 from engine.llm.settings import GrammarSupport, ModelSettings
 from engine.models.packaged import PackagedError
 from engine.settings import (
@@ -59,7 +59,7 @@ def test_it_does_not_with_others(other: EngineSettings) -> None:
 
 def test_what_comes_with_the_program_is_enough_by_default() -> None:
     """Its scores are of the function in use as it is computed now, for the number that is shown by default."""
-    found = read().beside(Calibrated(), (), CONFIDENCE, Limits().k)
+    found = read().beside(Calibrated(), (), Limits().k)
     threshold = found.at(SelectionSettings().coverage, "any")
     assert isinstance(threshold, Threshold)
     assert threshold.base
@@ -67,16 +67,15 @@ def test_what_comes_with_the_program_is_enough_by_default() -> None:
     assert found.at(0.99, "any") != threshold
 
 
-def test_only_scores_of_that_function_and_width_count() -> None:
-    made = Base("m", "", {"s-1": {3: {"a": (0.2, 0.1), "b": (0.4,)}}})
+def test_only_scores_of_that_width_count() -> None:
+    made = Base("m", "", {3: {"a": (0.2, 0.1), "b": (0.4,)}})
     known = [
-        Point("1", "db", (Judged(True, (Score("s-1", 0.3),)), Judged(True, (Score("s-1", 0.2),)))),  # noqa: FBT003 - right
-        Point("2", "db", (Judged(False, (Score("s-1", 0.3),)),)),  # noqa: FBT003 - wrong
+        Point("1", "db", (Judged(True, 0.3), Judged(True, 0.2))),  # noqa: FBT003 - right
+        Point("2", "db", (Judged(False, 0.3),)),  # noqa: FBT003 - wrong
     ]
-    beside = made.beside(Calibrated(), known, "s-1", 3)
+    beside = made.beside(Calibrated(), known, 3)
     assert ([each.tolist() for each in beside.base], beside.known.tolist()) == ([[0.2, 0.1], [0.4]], [0.2])
-    assert made.beside(Calibrated(), known, "s-1", 4).base == ()
-    assert made.beside(Calibrated(), known, "s-2", 3).base == ()
+    assert made.beside(Calibrated(), known, 4).base == ()
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"model": 1, "made": "", "scores": {}}'])

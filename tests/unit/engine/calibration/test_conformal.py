@@ -21,13 +21,12 @@ from engine.calibration.conformal import (
     quantile,
     rank_of,
 )
-from engine.calibration.records import Judged, Point, Score
+from engine.calibration.records import Judged, Point
 from engine.calibration.splits import (
     CalibrationSet,
     HeldOutSet,
     Split,
     SplitError,
-    TuningSet,
     divide,
     id_hash,
     observe,
@@ -134,20 +133,20 @@ def test_where_what_is_known_speaks_against_them_they_do_not() -> None:
 
 
 def points(count: int) -> list[Point]:
-    judged = (Judged(True, (Score("s", 1.0),)),)  # noqa: FBT003 - right
+    judged = (Judged(True, 1.0),)  # noqa: FBT003 - right
     return [Point(id_hash(str(number)), "db", judged) for number in range(count)]
 
 
 def test_splits_are_disjoint_and_whole() -> None:
     made = points(600)
     sets = divide(made)
-    assert [type(each) for each in sets] == [TuningSet, CalibrationSet, HeldOutSet]
+    assert [type(each) for each in sets] == [CalibrationSet, HeldOutSet]
     ids = [{point.question for point in each.points} for each in sets]
-    assert ids[0] | ids[1] | ids[2] == {point.question for point in made}
+    assert ids[0] | ids[1] == {point.question for point in made}
     assert sum(map(len, ids)) == len(made)
     shares = [len(each) / len(made) for each in ids]
-    assert shares == pytest.approx([0.2, 0.5, 0.3], abs=0.06)
-    assert ids[1] != {point.question for point in divide(made, "1")[1].points}
+    assert shares == pytest.approx([0.7, 0.3], abs=0.06)
+    assert ids[0] != {point.question for point in divide(made, "1")[0].points}
 
 
 def test_a_question_of_another_split_is_refused() -> None:
@@ -156,22 +155,19 @@ def test_a_question_of_another_split_is_refused() -> None:
     assert HeldOutSet(tuple(held_out)).points
     with pytest.raises(SplitError, match="is for test, not for calibration"):
         CalibrationSet(tuple(held_out))
-    with pytest.raises(SplitError):
-        TuningSet(tuple(made))
 
 
 # -- what was observed
 
 
 def judged(*candidates: tuple[bool, float]) -> tuple[Judged, ...]:
-    return tuple(Judged(right, (Score("s", score),)) for right, score in candidates)
+    return tuple(Judged(right, score) for right, score in candidates)
 
 
 def test_the_best_right_candidate_counts() -> None:
     point = Point("q", "db", judged((True, 3.0), (False, 0.0), (True, 1.0)))
-    assert point.right_score("s") == 1.0
-    assert point.right_score("other") is None
-    assert Point("q", "db", judged((False, 0.0))).right_score("s") is None
+    assert point.right_score == 1.0
+    assert Point("q", "db", judged((False, 0.0))).right_score is None
     assert not Point("q", "db", ()).answerable
 
 
@@ -188,11 +184,10 @@ def test_observed_both_ways() -> None:
     )
     held_out = HeldOutSet(tuple(Point(q, "db", each) for q, each in zip(ids, sets, strict=True)))
     calibrated = Calibrated.of([("db", 0.5)] * 19)
-    found = observe(held_out, calibrated, "s", 0.95)
+    found = observe(held_out, calibrated, 0.95)
     assert (found.kept, found.right, found.possible) == (Share(1, 3), Share(2, 5), Share(3, 5))
-    assert (found.shown, found.generated, found.empty, found.calibrated) == (4, 7, 1, 5)
-    assert observe(held_out, Calibrated(), "s", 0.95).shown == 7
-    assert observe(held_out, calibrated, "other", 0.95).kept == Share(0, 0)
+    assert (found.shown, found.generated, found.calibrated) == (4, 7, 5)
+    assert observe(held_out, Calibrated(), 0.95).shown == 7
 
 
 def test_shares() -> None:

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from engine.calibration.conformal import confidence_score, shortfall
-from engine.calibration.records import UNSCORED
+from engine.calibration.conformal import UNSCORED, nonconformity, shortfall
 from engine.core.candidate import Candidate
 from engine.core.elements import Entity
 
@@ -34,5 +33,5 @@ def test_only_what_was_passed_over_counts() -> None:
 
 
 def test_confidence() -> None:
-    assert confidence_score(Candidate("music", "SELECT", confidence=0.8)) == pytest.approx(0.2)
-    assert not math.isnan(confidence_score(Candidate("music", "SELECT")))
+    assert nonconformity(Candidate("music", "SELECT", confidence=0.8)) == pytest.approx(0.2)
+    assert not math.isnan(nonconformity(Candidate("music", "SELECT")))

@@ -49,7 +49,7 @@ class AskerFeedback:
     points: int = 40
     group: str = "music"
 
-    async def find(self, _function: str, _width: int) -> Calibrated:
+    async def find(self, _width: int) -> Calibrated:
         """The same for every function."""
         return Calibrated.of([(self.group, self.score)] * self.points)
 
@@ -57,7 +57,7 @@ class AskerFeedback:
 class Gone:
     """A store that does not answer."""
 
-    async def find(self, _function: str, _width: int) -> Calibrated:
+    async def find(self, _width: int) -> Calibrated:
         """Fails."""
         raise StoreUnavailableError("gone")
 
@@ -149,7 +149,7 @@ class Elsewhere:
     score: float
     known: tuple[float, ...] = ()
 
-    async def find(self, _function: str, _width: int) -> Calibrated:
+    async def find(self, _width: int) -> Calibrated:
         """The same for every function."""
         return replace(Calibrated(), base=(np.full(40, self.score),), known=np.array(self.known))
 

@@ -70,7 +70,6 @@ class Candidate:
     `schema_score`: the weakest entity's best cosine in its masked schema (Odin §5.3). `logprob`: mean log-probability
     of its tokens, None where the model gives none or a rule changed the text. `forked`: it is no answer that the
     model gave by itself, but one of its forks. `confidence` in [0, 1].
-    `preference`: agreement with the asker's preferences, negative where it contradicts them (apply_preferences).
     `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (deduplicate).
     `readings`: how many of its changes, or of those of a statement with its rows, say something likelier than what
     the model wrote, less those that say something less likely. `missing`: texts that its columns do not hold
@@ -92,7 +91,6 @@ class Candidate:
     cost: float | None = None
     confidence: float = 0.0
     explanation: str = ""
-    preference: float = 0.0
     fruitless: bool = False
     preview: Preview | None = None
     readings: int = 0

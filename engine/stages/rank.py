@@ -140,25 +140,21 @@ REFUSED = 10.0
 
 
 async def apply_preferences(state: State, tools: Tools) -> State:
-    """Sets `preference` and sorts by it, stably; drops what has the normal form of `state.verified`."""
+    """Sorts by agreement with the preferences, stably; drops what has the normal form of `state.verified`."""
     routes = {route.database.name: route for route in state.routes}
     learned = [route.learned for route in state.routes]
     if state.verified is None and not any(each.preferences or each.refused for each in learned):
         return state
     judged = await asyncio.to_thread(_judged, state, routes)
-    ordered = sorted(judged, key=lambda each: _place(each.preference, tools.learning.strong))
+    ordered = sorted(judged, key=lambda each: _place(each[1], tools.learning.strong))
     placed = tuple(
-        replace(each, confidence=there.confidence) for each, there in zip(ordered, judged, strict=True)
+        replace(each, confidence=there.confidence)
+        for (each, _), (there, _) in zip(ordered, judged, strict=True)
     )
     lines = [
-        TraceLine(
-            "apply_preferences",
-            "agrees" if each.preference > 0 else "contradicts",
-            each.sql,
-            round(each.preference, 3),
-        )
-        for each in placed
-        if each.preference
+        TraceLine("apply_preferences", "agrees" if agrees > 0 else "contradicts", each.sql, round(agrees, 3))
+        for each, agrees in ordered
+        if agrees
     ]
     return replace(state, candidates=placed).noted(*lines)
 
@@ -168,8 +164,11 @@ def _place(preference: float, strong: float) -> float:
     return 0.0 if -strong < preference <= 0.0 else -round(preference, 6)
 
 
-def _judged(state: State, routes: Mapping[str, Route]) -> list[Candidate]:
-    """The candidates without the verified one, with their preferences. Parses each: not for the event loop."""
+def _judged(state: State, routes: Mapping[str, Route]) -> list[tuple[Candidate, float]]:
+    """The candidates without the verified one, each with how far it agrees with the asker's preferences.
+
+    That is negative where it contradicts them. Parses each: not for the event loop.
+    """
     verified = None if state.verified is None else _normal_form(state.verified, routes)
     refused = {
         (name, canonical(sql, route.snapshot))
@@ -181,7 +180,7 @@ def _judged(state: State, routes: Mapping[str, Route]) -> list[Candidate]:
         form = _normal_form(each, routes)
         if form != verified:
             agrees = agreement(each, routes[each.database].learned.preferences)
-            judged.append(replace(each, preference=-REFUSED if form in refused else agrees))
+            judged.append((each, -REFUSED if form in refused else agrees))
     return judged
 
 

@@ -5,11 +5,10 @@
     python -m training.second_look    engine/routing/second_look.json: the database by what linking finds there
     python -m training.linker         engine/schema_linking/base: which tables and columns a question is about
     python -m training.branching      engine/schema_linking/branching: which of the linker's decisions may be wrong
-    python -m training.conditions     engine/conditions/base: what a statement has to do, read from the question
-    python -m training.ranker         engine/ranking/base: which statement says what the question says
     python -m training.judgement      engine/judgement/weights.json: how likely candidates are right
     python -m training.selection      engine/calibration/base.json: how high right candidates score
 
 Data comes from folders that are no part of this repository; `training.lists` writes, with the embedded model, what the
-last three are fitted on, `training.ambiguous` the ambiguous questions among it.
+last two are fitted on, `training.ambiguous` the ambiguous questions among it.
+engine/conditions/base and engine/ranking/base, which are off by default, were made by the tree of commit c187d9c7.
 """

@@ -1,4 +1,4 @@
-"""Makes what judgement, selection and the ranker are fitted on: what the engine has to order for training questions.
+"""Makes what judgement and selection are fitted on: what the engine has to order for training questions.
 
     python -m training.lists --out FILE [--kinds plain,ambiguous,missing,elsewhere] [--ambiguous FILE] [--k K] [--n N]
     python -m training.lists --out FILE --again FILES [--kinds KINDS]    statements found before, looked at anew

@@ -1,4 +1,4 @@
-"""The packaged encoder's upper layers, and heads upon them, in training: what the linker's and the ranker's share."""
+"""The packaged encoder's upper layers, and heads upon them, in training: for the linker."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ compositions seen in training.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from engine.core.ports import Encoder
 from engine.linking.element_text import element_words
 from engine.models.packaged import read
 from engine.models.shipped import shipped
-from schema_catalog.types import ColumnKey, Snapshot, TableKey
+from schema_catalog.types import Snapshot, TableKey
 
 Vector = NDArray[np.float32]
 
@@ -54,31 +54,21 @@ def words_of(question: str) -> Iterator[str]:
 def features(question: str, snapshot: Snapshot, encoder: Encoder, cues: Sequence[str]) -> Vector:
     """Shape (2d + 2·NEAREST + 1 + len(cues),), d the encoder's dimension."""
     # The link stage's texts, whose vectors the encoder has cached.
-    words = element_words(snapshot)
-    vectors = encoder.encode([question, *words.values()])
-    return assembled(question, vectors[0], vectors[1:], owners_of(words), cues)
-
-
-def owners_of(elements: Iterable[ColumnKey]) -> list[int]:
-    """For each element the number of its table, in the order of their first appearance."""
-    numbers: dict[TableKey, int] = {}
-    return [numbers.setdefault(key[:2], len(numbers)) for key in elements]
-
-
-def assembled(
-    question: str, sentence: Vector, elements: Vector, owners: Sequence[int], cues: Sequence[str]
-) -> Vector:
-    """As `features`, from the vectors. `owners`: for each element the number of its table."""
+    texts = element_words(snapshot)
+    vectors = encoder.encode([question, *texts.values()])
+    sentence, elements = vectors[0], vectors[1:]
     cosines = elements @ sentence
     weights = np.exp(_SHARPNESS * (cosines - cosines.max(initial=-1.0)))
     mixed = weights @ elements / max(weights.sum(), 1e-9)
-    tables = [cosines[np.asarray(owners) == number].max() for number in sorted(set(owners))]
+    tables: dict[TableKey, float] = {}
+    for key, cosine in zip(texts, cosines.tolist(), strict=True):
+        tables[key[:2]] = max(cosine, tables.get(key[:2], -1.0))
     words = set(words_of(question))
     return np.concatenate(
         [
             sentence,
             mixed,
-            _best(np.asarray(tables)),
+            _best(np.array([*tables.values()], dtype=np.float32)),
             _best(cosines),
             [np.log1p(len(tables)) / 3],
             [cue in words for cue in cues],
@@ -102,14 +92,8 @@ def packaged() -> Path:
     return shipped("conditions/base")
 
 
-def indicator(kind: StatementKind) -> NDArray[np.float32]:
-    """A composition's labels as zeros and ones, shape (len(LABELS),)."""
-    there = {*kind.operators, kind.hardness}
-    return np.array([label in there for label in LABELS], dtype=np.float32)
-
-
 def kind_from(row: NDArray[Any]) -> StatementKind:
-    """The inverse of `indicator`; raises `StopIteration` without a hardness."""
+    """The composition whose labels are ones in `row`, (len(LABELS),); raises `StopIteration` without a hardness."""
     there = [label for label, value in zip(LABELS, row, strict=True) if value]
     operators = frozenset(label for label in there if isinstance(label, Operator))
     return StatementKind(operators, next(label for label in there if isinstance(label, Hardness)))

@@ -13,12 +13,11 @@ from engine.conditions.classifier import (
     LABELS,
     Classifier,
     features,
-    indicator,
     kind_from,
     packaged,
     words_of,
 )
-from engine.conditions.types import Hardness, Operator, StatementKind
+from engine.conditions.types import Condition, Hardness, Operator, StatementKind, words
 from engine.models.encoder import MiniLMEncoder
 from tests.support.schemas import MUSIC
 
@@ -39,6 +38,10 @@ KINDS = (
 )
 
 
+def row(kind: StatementKind) -> NDArray[np.float32]:
+    return np.array([label in {*kind.operators, kind.hardness} for label in LABELS], dtype=np.float32)
+
+
 def classifier(cue: str, label: Operator) -> Classifier:
     """One that takes the word `cue` for `label` and knows nothing else."""
     width = len(features("x", MUSIC, Axes(), [cue]))
@@ -51,7 +54,7 @@ def classifier(cue: str, label: Operator) -> Classifier:
         "w2": w2,
         "b2": np.zeros(len(LABELS)),
         "prior": np.array([0.1, 0.0, -0.1]),
-        "kinds": np.stack([indicator(kind) for kind in KINDS]),
+        "kinds": np.stack([row(kind) for kind in KINDS]),
         "cues": np.array([cue]),
     }
     return Classifier(arrays, Axes())
@@ -91,8 +94,14 @@ def test_numbers_and_quotes_are_words_and_neighbours_make_pairs() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_indicator_stands_for_its_kind(kind: StatementKind) -> None:
-    assert kind_from(indicator(kind)) == kind
+def test_a_row_of_labels_stands_for_its_kind(kind: StatementKind) -> None:
+    assert kind_from(row(kind)) == kind
+
+
+def test_a_condition_is_one_line_that_names_its_operators() -> None:
+    line = words(Condition(KINDS[2], 0.5))
+    assert line == "The statement is medium. It reads: join tables, group (GROUP BY), count."
+    assert words(Condition(KINDS[0], 0.5)) == "The statement is easy. It reads: one table."
 
 
 @pytest.mark.parametrize(

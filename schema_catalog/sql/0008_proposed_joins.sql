@@ -65,13 +65,3 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION nl_catalog.decline_join IS 'Says that a proposed join is none: it is neither used nor proposed again.';
-
-REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA nl_catalog FROM PUBLIC;
-DO $$
-BEGIN
-    PERFORM nl_catalog.create_roles();
-EXCEPTION
-    WHEN duplicate_object OR unique_violation THEN PERFORM nl_catalog.create_roles();
-    WHEN insufficient_privilege THEN NULL;
-END
-$$;

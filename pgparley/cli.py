@@ -187,7 +187,6 @@ def evaluate(
             "--with", help="A file as `catalog export` writes it: what it would change; nothing is saved."
         ),
     ] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write it here as a page.")] = None,
     fail_under: Annotated[
         float | None, typer.Option("--fail-under", min=0.0, max=1.0, help="The least share right first.")
     ] = None,
@@ -200,7 +199,7 @@ def evaluate(
         typer.echo("pgparley: give either a file or --verified", err=True)
         raise typer.Exit(2)
     run = Evaluation(
-        file, user or getpass.getuser(), database, k, named, json, junit, baseline, fail_under, tried, html
+        file, user or getpass.getuser(), database, k, named, json, junit, baseline, fail_under, tried
     )
     sys.exit(asyncio.run(run_evaluation(_config(), run)))
 

@@ -6,7 +6,7 @@ Owns what cannot be judged: a known statement that is refused, fails, gives no r
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from engine import pipeline
 from engine.calibration.conformal import nonconformity
@@ -21,10 +21,10 @@ from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import NoCalibration, Tools
 from engine.errors import CancelledError, NLError, NoRouteError
+from engine.evaluation.types import EvaluateRequest
 from engine.settings import Limits
 from engine.sql.check import Rejection, check_candidate
 from engine.types import Asker, AskRequest
-from schema_catalog.types import Database
 
 JUDGED_SECONDS = 10.0
 """A candidate that runs longer counts as wrong."""
@@ -32,6 +32,30 @@ JUDGED_SECONDS = 10.0
 
 class UnjudgeableError(Exception):
     """The known statement gives no reference result; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A question about to be asked as its asker would: the state it begins with, where, and what is right."""
+
+    state: State
+    route: Route
+    right: Reference
+
+
+async def known(request: JudgeRequest | EvaluateRequest, tools: Tools, limits: Limits) -> Known:
+    """Of a question whose answer is known; raises `NoRouteError`, `UnjudgeableError` and `InvalidSettingError`."""
+    started, k = time.monotonic(), limits.width(request.k)
+    route = await readable_route(request.database, request.asker, tools)
+    asker = replace(request.asker, dbname=route.database.dbname)
+    state = State(
+        AskRequest(asker, request.question, k=k, db=request.database if request.named else None),
+        k=k,
+        calls=max(limits.calls, k),
+        deadline=Deadline(started + limits.timeout),
+        started=started,
+    )
+    return Known(state, route, await reference_result(request.sql, route, state, tools, limits.row_cap))
 
 
 async def readable_route(name: str, asker: Asker, tools: Tools) -> Route:
@@ -75,16 +99,17 @@ async def reference_result(sql: str, route: Route, state: State, tools: Tools, r
     return Reference.by_keys(tied, keyed.keys, keyed.added, keyed.most)
 
 
-async def has_its_result(
-    candidate: Candidate, database: Database, state: State, tools: Tools, right: Reference
-) -> bool:
-    """Whether `candidate`, run as the asker, gives the rows of `right`; a failure is none."""
+async def has_its_result(candidate: Candidate, asked: Known, tools: Tools) -> bool:
+    """Whether `candidate`, run as the asker, gives the rows that are right; a failure is none."""
+    database, right = asked.route.database, asked.right
     if candidate.database != database.name:
         return False
     deadline = Deadline(time.monotonic() + JUDGED_SECONDS)
     try:
         # One row more than the right result has shows that there are too many.
-        found = await tools.upstream.run(database, state.ask.asker, candidate.sql, right.take + 1, deadline)
+        found = await tools.upstream.run(
+            database, asked.state.ask.asker, candidate.sql, right.take + 1, deadline
+        )
     except (StatementError, NLError):
         return False
     return same_result(right, replace(found, truncated=False))
@@ -99,23 +124,14 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
         for kept in await store.points():
             if (kept.point.question, kept.width) == (question, k):
                 return _reply(Outcome.KNOWN, kept.point, started)
-    state = State(
-        AskRequest(request.asker, request.question, k=k, db=request.database if request.named else None),
-        k=k,
-        calls=max(limits.calls, k),
-        deadline=Deadline(started + limits.timeout),
-        started=started,
-    )
-    route = await readable_route(request.database, request.asker, tools)
-    state = replace(state, ask=replace(state.ask, asker=replace(request.asker, dbname=route.database.dbname)))
     try:
-        right = await reference_result(request.sql, route, state, tools, limits.row_cap)
+        asked = await known(request, tools, limits)
     except UnjudgeableError as problem:
         return JudgeReply(Outcome.SKIPPED, str(problem), seconds=time.monotonic() - started)
     try:
         # A question that the asker would be asked back about, or not answered, has candidates to judge as well.
         state = await pipeline.run(
-            state, replace(tools, calibration=NoCalibration()), pipeline.CANDIDATE_STAGES
+            asked.state, replace(tools, calibration=NoCalibration()), pipeline.CANDIDATE_STAGES
         )
         # A verdict that came too late is no verdict, and no score to calibrate with.
         state.deadline.remaining()
@@ -124,12 +140,12 @@ async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, li
     except NLError as problem:
         return JudgeReply(Outcome.SKIPPED, problem.message, seconds=time.monotonic() - started)
     judged = [
-        Judged(await has_its_result(candidate, route.database, state, tools, right), nonconformity(candidate))
+        Judged(await has_its_result(candidate, asked, tools), nonconformity(candidate))
         for candidate in state.candidates[:k]
     ]
-    group = state.routes[0].database.name if state.routes else route.database.name
+    group = state.routes[0].database.name if state.routes else request.database
     point = Point(question, group, tuple(judged))
-    await store.keep(route.database.name, StoredPoint(Source(request.source), k, point))
+    await store.keep(request.database, StoredPoint(Source(request.source), k, point))
     return _reply(Outcome.RIGHT if point.answerable else Outcome.WRONG, point, started)
 
 

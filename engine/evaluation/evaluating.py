@@ -13,11 +13,9 @@ from dataclasses import dataclass, replace
 import asyncpg
 
 from engine import pipeline
-from engine.calibration.labelling import UnjudgeableError, has_its_result, readable_route, reference_result
-from engine.calibration.result_equivalence import Reference
+from engine.calibration.labelling import Known, UnjudgeableError, has_its_result, known
 from engine.core.deadline import Deadline
 from engine.core.ports import Memory, Upstream
-from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.definitions.checking import check_definitions
 from engine.dialogue.policy import abstention
@@ -42,7 +40,6 @@ from engine.learning.parameters import parameters
 from engine.learning.store import normal_form
 from engine.learning.types import AskerFeedback, ExampleKind
 from engine.settings import Limits
-from engine.types import AskRequest
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.definitions import DefinitionStore
 from schema_catalog.definitions import State as DefinitionState
@@ -160,17 +157,13 @@ class Evaluating:
 
     async def evaluate(self, request: EvaluateRequest) -> EvaluateReply:
         """Asks one question and judges its answer; raises what others would meet too, and `InvalidSettingError`."""
-        state = self._state(request)
         try:
-            route = await readable_route(request.database, request.asker, self.tools)
-            asker = replace(request.asker, dbname=route.database.dbname)
-            state = replace(state, ask=replace(state.ask, asker=asker))
-            right = await reference_result(request.sql, route, state, self.tools, self.limits.row_cap)
+            asked = await known(request, self.tools, self.limits)
         except (UnjudgeableError, NoRouteError) as problem:
             return EvaluateReply(Verdict.UNJUDGED, str(problem))
         except StoreUnavailableError as problem:
             raise _no_store() from problem
-        return await self._asked(request, state, route, right)
+        return await self._asked(request, asked)
 
     async def verified(self, request: VerifiedRequest) -> VerifiedQueries:
         """The verified queries of the catalog."""
@@ -189,22 +182,7 @@ class Evaluating:
             raise _no_store() from problem
         return VerifiedQueries(tuple(found))
 
-    def _state(self, request: EvaluateRequest) -> State:
-        """As the service begins a question that is asked."""
-        started = time.monotonic()
-        k = self.limits.width(request.k)
-        database = request.database if request.named else None
-        return State(
-            AskRequest(request.asker, request.question, k=request.k, db=database),
-            k=k,
-            calls=max(self.limits.calls, k),
-            deadline=Deadline(started + self.limits.timeout),
-            started=started,
-        )
-
-    async def _asked(
-        self, request: EvaluateRequest, state: State, route: Route, right: Reference
-    ) -> EvaluateReply:
+    async def _asked(self, request: EvaluateRequest, asked: Known) -> EvaluateReply:
         tools = replace(
             self.tools,
             catalog=self.tools.catalog if request.trial is None else self.trials.catalog(request.trial),
@@ -213,7 +191,7 @@ class Evaluating:
             selection=replace(self.tools.selection, audit=0.0),
         )
         began = time.monotonic()
-        begun = replace(state, started=began, deadline=Deadline(began + self.limits.timeout))
+        begun = replace(asked.state, started=began, deadline=Deadline(began + self.limits.timeout))
         try:
             state = await pipeline.run(begun, tools)
         except (ModelUnavailableError, DatabaseUnavailableError):
@@ -229,7 +207,7 @@ class Evaluating:
         if not shown:
             return EvaluateReply(Verdict.REFUSED, abstention(state).explanation, seconds=seconds)
         for rank, candidate in enumerate(shown, 1):
-            if await has_its_result(candidate, route.database, state, tools, right):
+            if await has_its_result(candidate, asked, tools):
                 verdict = Verdict.FIRST if rank == 1 else Verdict.IN_SET
                 return EvaluateReply(verdict, "", shown[0].sql, len(shown), rank, seconds)
         return EvaluateReply(Verdict.WRONG, "", shown[0].sql, len(shown), None, seconds)

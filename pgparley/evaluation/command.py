@@ -14,7 +14,7 @@ from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedQuery
 from engine.types import Asker
 from pgparley.config import Config
 from pgparley.engine_commands import running_engine
-from pgparley.evaluation.formats import html, junit, show, show_causes, show_changes
+from pgparley.evaluation.formats import junit, show, show_causes, show_changes
 from pgparley.evaluation.report import Judged, Report, ShareFigure, compare, decode, encode, figures
 from pgparley.questions import read_questions
 from pgparley.terminal import fail, one_by_one, printable
@@ -46,7 +46,6 @@ class Evaluation:
     baseline: Path | None = None
     fail_under: float | None = None
     tried: Path | None = None
-    html: Path | None = None
 
 
 async def evaluate(config: Config, run: Evaluation) -> int:
@@ -69,8 +68,6 @@ async def evaluate(config: Config, run: Evaluation) -> int:
         _write(run.json, encode(report))
     if run.junit is not None:
         _write(run.junit, junit(report))
-    if run.html is not None:
-        _write(run.html, html(report, changes, None if run.tried is None else run.tried.name))
     return _status(report.figures.first, run.fail_under, console)
 
 

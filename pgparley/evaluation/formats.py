@@ -1,4 +1,4 @@
-"""The report as the terminal shows it, as one HTML file without script, and as JUnit's XML: a test case a question."""
+"""The report as the terminal shows it, and as JUnit's XML: a test case a question."""
 
 from __future__ import annotations
 
@@ -134,27 +134,3 @@ def _outcome(each: Judged) -> str | None:
             return "skipped"
         case _:
             return "failure"
-
-
-def html(report: Report, changes: Comparison | None, tried: str | None) -> bytes:
-    """The file's bytes. `changes`: since a baseline, or by what is tried; `tried`: that file's name."""
-    # Slow to load, and seldom needed.
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
-
-    environment = Environment(
-        loader=PackageLoader("pgparley.evaluation"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
-    page = environment.get_template("report.html").render(
-        report=report, changes=changes, tried=tried, shares=share_lines(report.figures), more_of=more_of
-    )
-    return page.encode()
-
-
-def _shown(value: object) -> object:
-    """Texts come from databases and models: without control characters, but for the ends of lines."""
-    return "\n".join(map(printable, value.split("\n"))) if isinstance(value, str) else value

@@ -338,16 +338,12 @@ async def test_the_command_says_what_a_file_would_change(
         "    - {name: name, hidden: true}\n    - {name: stage_name, hidden: true}\n",
         encoding="utf-8",
     )
-    page = tmp_path / "report.html"
-    run = Evaluation(asked, "ana", "music", k=1, named=True, tried=tried, html=page)
+    run = Evaluation(asked, "ana", "music", k=1, named=True, tried=tried)
     model.lines[:] = [SHOWN[0], SHOWN[2]]
     assert await evaluate(load(engine, {}), run) == 0
     shown = capsys.readouterr().out
     assert "With 2 changes, none of which is saved:" in shown
     assert "Of 1 questions judged before, 1 are better and 0 worse." in shown
-    text = page.read_text("utf-8")
-    assert "asked with tried.yaml, of which nothing was saved" in text
-    assert '<th scope="row" class="good">better</th>' in text
     assert await said(pool) == [0, 0, 0]
     for unreadable, told in ((tmp_path / "none.yaml", "cannot read"), (_large(tmp_path), "is too large")):
         with pytest.raises(typer.Exit):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -13,7 +12,7 @@ from typer.testing import CliRunner
 
 from engine.evaluation.types import EvaluateReply, Verdict, VerifiedQuery
 from pgparley.cli import app
-from pgparley.evaluation.formats import html, junit
+from pgparley.evaluation.formats import junit
 from pgparley.evaluation.report import Judged, Report, compare, decode, encode, figures
 from pgparley.questions import KnownQuestion, read_questions
 
@@ -160,31 +159,3 @@ def test_every_option_is_documented() -> None:
     (command,) = (each for each in typer.main.get_command(app).commands.values() if each.name == "eval")  # type: ignore[attr-defined] # a group
     missing = [each.opts[0] for each in command.params if each.opts[0] not in text and each.name != "file"]
     assert missing == []
-
-
-def test_the_page_shows_everything_and_runs_nothing() -> None:
-    hostile = "<script>alert(1)</script>\x1b[31m"
-    before = report(judged(hostile, Verdict.FIRST), judged("two", Verdict.REFUSED))
-    wrong = replace(judged(hostile, Verdict.WRONG), asked=VerifiedQuery(hostile, "sales", "SELECT 1\nFROM t"))
-    after = report(wrong, judged("two", Verdict.IN_SET), judged("three", Verdict.UNJUDGED))
-    page = html(after, compare(before, after), "<b>.yaml").decode()
-    assert "<script" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[31m" in page
-    assert "SELECT 1\nFROM t" in page
-    assert "1 are better and 1 worse" in page
-    assert "asked with &lt;b&gt;.yaml" in page
-    for part in (
-        "first right",
-        "0/2",
-        "right in the set",
-        "1 could not be judged",
-        "prefers-color-scheme: dark",
-    ):
-        assert part in page
-    assert not re.search(r"https?:|src=|url\(|@import", page), "it needs nothing from elsewhere"
-
-
-def test_the_page_without_a_comparison() -> None:
-    page = html(report(judged("one", Verdict.FIRST)), None, None).decode()
-    assert "What changed" not in page
-    assert "1/1" in page

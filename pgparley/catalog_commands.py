@@ -17,7 +17,6 @@ from schema_catalog.definitions import State
 from schema_catalog.drift import Change
 from schema_catalog.drift_store import Finding
 from schema_catalog.dsn import redacted, with_dbname
-from schema_catalog.event_triggers import INSTALL, REMOVE
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
@@ -82,13 +81,6 @@ def catalog_app(
     ) -> None:
         """Read the schema again and say what changed."""
         run_on_store(store_dsn(), lambda pool: _refresh(pool, name, upstream(), guard()))
-
-    @app.command("event-trigger")
-    def event_trigger(
-        *, remove: Annotated[bool, typer.Option("--remove", help="The SQL that takes it back.")] = False
-    ) -> None:
-        """Print SQL for a superuser of a registered database: it then tells when its schema has changed."""
-        typer.echo(REMOVE if remove else INSTALL, nl=False)
 
     add_login_commands(app, store_dsn)
     add_knowledge_commands(app, store_dsn)

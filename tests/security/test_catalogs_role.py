@@ -19,7 +19,6 @@ from engine.upstream import Databases
 from pgparley.check.databases import check_databases
 from pgparley.store_session import SETTINGS, run_on_store
 from schema_catalog.definitions import State
-from schema_catalog.event_triggers import INSTALL, REMOVE
 from schema_catalog.migrate import migrate
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import describe, digest_now, owners_to_trust, refresh
@@ -136,12 +135,3 @@ async def test_what_the_catalogs_role_does_by_itself_calls_nothing_of_others(reg
 
     await on_store(registered, work)
     assert registered.log.sightings() == ()
-
-
-async def test_the_function_that_tells_of_changes_is_nobodys_who_made_one_before(arena: Arena) -> None:
-    theirs = "FUNCTION pgparley_notice.schema_changed() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'"
-    await arena.as_role(ATTACKER, f"CREATE SCHEMA pgparley_notice; CREATE {theirs}")
-    await arena.as_role("postgres", INSTALL)
-    with pytest.raises(asyncpg.InsufficientPrivilegeError):
-        await arena.as_role(ATTACKER, f"CREATE OR REPLACE {theirs}")
-    await arena.as_role("postgres", REMOVE)

@@ -200,7 +200,7 @@ def test_every_command_is_documented() -> None:
     group = typer.main.get_command(catalog_app(lambda: ""))
     names = sorted(getattr(group, "commands", {}))
     assert names == [
-        *("add", "diff", "event-trigger", "export", "import", "list", "login", "logout"),
+        *("add", "diff", "export", "import", "list", "login", "logout"),
         *("refresh", "remove", "suggest"),
     ]
     for name in names:

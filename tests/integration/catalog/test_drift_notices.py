@@ -1,4 +1,4 @@
-"""Who is told of drift: a steward by a NOTICE, an engine by an event trigger, who refreshes by the command's output."""
+"""Who is told of drift: a steward by a NOTICE, who refreshes by the command's output."""
 
 from __future__ import annotations
 
@@ -10,15 +10,10 @@ import asyncpg
 import pytest
 from typer.testing import CliRunner
 
-from engine.app.schema_watch import SchemaNotices, SchemaWatch
-from engine.metrics import Metrics
-from engine.settings import CatalogSettings
 from pgparley.catalog_commands import catalog_app
-from schema_catalog.event_triggers import CHANNEL, INSTALL, REMOVE
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
-from tests.support.waiting import until
 
 MakeDatabase = Callable[..., Awaitable[Database]]
 MakeRole = Callable[..., Awaitable[str]]
@@ -142,112 +137,3 @@ async def test_a_refresh_prints_the_renames_that_it_proposes(shop: Any, pool: An
         assert "breaks knowledge of sales.public.orders.net" in result.output
         number = await pool.fetchval("SELECT id FROM nl_catalog.drift")
         assert f"nl_catalog.accept_rename({number})" in result.output
-
-
-def printed(*arguments: str) -> str:
-    return CliRunner().invoke(catalog_app(lambda: ""), ["event-trigger", *arguments]).output
-
-
-@pytest.mark.parametrize(
-    ("statement", "told_of"),
-    [
-        (RENAME, [""]),
-        ("DROP TABLE orders", [""]),
-        ("COMMENT ON TABLE orders IS 'sold'", [""]),
-        ("CREATE TEMPORARY TABLE t (a int); DROP TABLE t", []),
-        ("INSERT INTO orders VALUES (1, 2)", []),
-    ],
-)
-async def test_the_event_trigger_tells_of_schemas_alone(
-    statement: str, told_of: list[str], shop: Any, pool: Any
-) -> None:
-    await shop.execute(printed())
-    told: list[str] = []
-    await shop.add_listener(CHANNEL, lambda *message: told.append(message[-1]))
-    await shop.execute(statement)
-    await shop.execute(f"NOTIFY {CHANNEL}, 'end'")
-
-    async def ended() -> bool:
-        await shop.execute("SELECT 1")
-        return "end" in told
-
-    await until(ended)
-    assert told == [*told_of, "end"]
-
-
-async def test_an_engine_listens_where_a_database_tells(shop: Any, pool: Any) -> None:
-    await shop.execute(INSTALL)
-    databases = [entry.database for entry in await CatalogStore(pool).list()]
-    notices = SchemaNotices(ConnectSettings(), again=3600)
-    try:
-        await notices.follow(databases)
-        assert notices.taken() == {"sales"}, "what changed before it listened"
-        await shop.execute(RENAME)
-
-        async def told() -> bool:
-            return notices.taken() == {"sales"}
-
-        await until(told)
-        await notices.follow([])
-        assert await shop.fetch("SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%'") == []
-    finally:
-        await notices.aclose()
-
-
-async def test_a_database_without_triggers_or_an_answer_is_passed_over(shop: Any, pool: Any) -> None:
-    await shop.execute(INSTALL)
-    await shop.execute(REMOVE)
-    (entry,) = await CatalogStore(pool).list()
-    notices = SchemaNotices(ConnectSettings(), again=0)
-    away = Database("away", entry.database.dsn + "_not_there", "", ())
-    await notices.follow([entry.database, away])
-    assert notices.taken() == frozenset()
-    assert await shop.fetchval("SELECT count(*) FROM pg_event_trigger") == 0
-    assert await shop.fetchval("SELECT to_regnamespace('pgparley_notice')") is None
-
-
-async def test_a_connection_that_broke_is_made_again(shop: Any, pool: Any) -> None:
-    await shop.execute(INSTALL)
-    databases = [entry.database for entry in await CatalogStore(pool).list()]
-    notices = SchemaNotices(ConnectSettings(), again=3600)
-    try:
-        await notices.follow(databases)
-        assert notices.taken() == {"sales"}
-        ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-        assert await shop.fetchval(ended)
-
-        async def again() -> bool:
-            await notices.follow(databases)
-            return notices.taken() == {"sales"}
-
-        await until(again)
-    finally:
-        await notices.aclose()
-
-
-async def test_the_watch_looks_at_once_where_it_is_told(shop: Any, pool: Any) -> None:
-    await shop.execute(INSTALL)
-    settings = CatalogSettings(watch=3600)
-    watch = SchemaWatch(pool, None, Metrics(), settings, "")  # type: ignore[arg-type]  # no values are allowed
-    running = asyncio.create_task(watch.run())
-    try:
-        listening = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%')"
-        await until(lambda: shop.fetchval(listening))
-        await shop.execute(RENAME)
-        await until(lambda: pool.fetchval("SELECT EXISTS (SELECT FROM nl_catalog.drift)"))
-    finally:
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-
-
-async def test_who_is_told_while_another_looks_looks_again(shop: Any, pool: Any) -> None:
-    store = CatalogStore(pool)
-    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(watch=3600), "")  # type: ignore[arg-type]  # as above
-    assert await watch.look() == frozenset()
-    await shop.execute(RENAME)
-    told = frozenset({"sales"})
-    async with store.drift.turn("sales", 0) as mine:
-        assert mine
-        assert await watch.look(told) == told
-    assert await watch.look(told) == frozenset()
-    assert await pool.fetchval("SELECT state FROM nl_catalog.drift") == "proposed"

@@ -30,9 +30,11 @@ from schema_catalog.catalog import CachedCatalog
 from schema_catalog.introspect import introspect
 from schema_catalog.logins import make_login
 from schema_catalog.migrate import migrate
+from schema_catalog.quotas import QuotaStore
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import EVERYONE, Database
 from tests.support.scripted import ScriptedLLM, WordEncoder
+from tests.support.statements import execute_now
 
 MUSIC = """
 CREATE TABLE singer (singer_id int PRIMARY KEY, name text, stage_name text, family_name text, age int, salary int);
@@ -123,3 +125,24 @@ def calibrating(tools: Tools, points: CalibrationStore) -> Calibrating:
 def learning(calibrating: Calibrating, pool: Any) -> Service:
     """The service whose choices are kept."""
     return Service(calibrating.tools, Questions(pool, 600.0), CALIBRATED, calibrating.store)
+
+
+@pytest.fixture
+def engines(pool: Any, tools: Tools) -> tuple[Service, Service]:
+    """Two engines over one store."""
+
+    def made() -> Service:
+        limits = Limits(k=2, calls=4, concurrent=20)
+        return Service(tools, Questions(pool, 600.0), limits, quotas=QuotaStore(pool))
+
+    return made(), made()
+
+
+@pytest.fixture
+def groups(server: Cluster, pool: Any) -> Iterator[None]:
+    """Ana is one of the analysts, who are some of the staff."""
+    execute_now(
+        server.dsn(), "CREATE ROLE staff", "CREATE ROLE analysts IN ROLE staff", "GRANT analysts TO ana"
+    )
+    yield
+    execute_now(server.dsn(), "DROP ROLE analysts, staff")

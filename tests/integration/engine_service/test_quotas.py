@@ -4,47 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import asyncpg
 import pytest
 
-from engine.api.question_store import Questions
 from engine.api.service import Service
-from engine.core.tools import Tools
 from engine.errors import ModelUnavailableError, NLError, NotPermittedError, QuotaError
-from engine.settings import Limits
 from engine.types import Asker, AskRequest, MoreRequest
 from pgparley.cluster import Cluster
-from schema_catalog.quotas import QuotaStore
-from tests.support.statements import execute_now
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")
 SET = "SELECT nl_catalog.set_quota"
 QUESTION = "names of all singers"
-
-
-@pytest.fixture
-def engines(pool: Any, tools: Tools) -> tuple[Service, Service]:
-    """Two engines over one store."""
-
-    def made() -> Service:
-        limits = Limits(k=2, calls=4, concurrent=20)
-        return Service(tools, Questions(pool, 600.0), limits, quotas=QuotaStore(pool))
-
-    return made(), made()
-
-
-@pytest.fixture
-def groups(server: Cluster, pool: Any) -> Iterator[None]:
-    """Ana is one of the analysts, who are some of the staff."""
-    execute_now(
-        server.dsn(), "CREATE ROLE staff", "CREATE ROLE analysts IN ROLE staff", "GRANT analysts TO ana"
-    )
-    yield
-    execute_now(server.dsn(), "DROP ROLE analysts, staff")
 
 
 async def outcome(service: Service, asker: Asker) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,17 +11,12 @@ import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
-from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.core.ports import Completion, Prompt
-from engine.core.tools import Tools
 from engine.errors import CancelledError, ModelUnavailableError, NLError, NotPermittedError, QuotaError
-from engine.settings import Limits
 from engine.types import Asker, AskReply, AskRequest, ShowRequest
 from pgparley.cluster import Cluster
-from schema_catalog.quotas import QuotaStore
 from tests.support.scripted import ScriptedLLM
-from tests.support.statements import execute_now
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")
@@ -56,27 +50,6 @@ def model() -> Costly:
     made = Costly(["SELECT name FROM nowhere", "SELECT name FROM singer"] * 20)
     made.reached = asyncio.Event()
     return made
-
-
-@pytest.fixture
-def engines(pool: Any, tools: Tools) -> tuple[Service, Service]:
-    """Two engines over one store."""
-
-    def made() -> Service:
-        limits = Limits(k=2, calls=4, concurrent=20)
-        return Service(tools, Questions(pool, 600.0), limits, quotas=QuotaStore(pool))
-
-    return made(), made()
-
-
-@pytest.fixture
-def groups(server: Cluster, pool: Any) -> Iterator[None]:
-    """Ana is one of the analysts, who are some of the staff."""
-    execute_now(
-        server.dsn(), "CREATE ROLE staff", "CREATE ROLE analysts IN ROLE staff", "GRANT analysts TO ana"
-    )
-    yield
-    execute_now(server.dsn(), "DROP ROLE analysts, staff")
 
 
 async def used(pool: Any, role: str = "ana") -> tuple[int, ...] | None:

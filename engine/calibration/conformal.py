@@ -171,7 +171,7 @@ class Selection:
 
     `group`: the likeliest database. `width`: candidates looked for. `whole`: no candidate
     was left out, for want of a threshold or by audit; only then is a choice a calibration point. `candidates`: the
-    first `width`, best ranked first. `conforming`: candidates in the set, of all; with 0 the best ranked is shown.
+    first `width`, best ranked first.
     """
 
     group: str
@@ -179,7 +179,6 @@ class Selection:
     threshold: Threshold | Uncalibrated
     whole: bool
     candidates: tuple[Scored, ...]
-    conforming: int
 
 
 def nonconformity(candidate: Candidate) -> float:

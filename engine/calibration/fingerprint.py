@@ -110,7 +110,7 @@ def counting(settings: EngineSettings) -> EngineSettings:
             warm_databases=limits.warm_databases,
         ),
         dialogue=replace(settings.dialogue, on_doubt=DialogueSettings().on_doubt),
-        # By which function stands with each score, and the promise is no part of them.
+        # The promise is no part of the scores.
         selection=selection,
         upstream=replace(
             settings.upstream,

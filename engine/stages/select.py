@@ -55,7 +55,6 @@ async def select(state: State, tools: Tools) -> State:
         threshold=threshold,
         whole=whole and not state.ask.exclude and not state.dialogue.turns,
         candidates=tuple(Scored(each.database, nonconformity(each)) for each in state.candidates[: state.k]),
-        conforming=sum(fits),
     )
     return _narrowed(replace(state, selection=selection), fits, threshold)
 

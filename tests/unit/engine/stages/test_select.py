@@ -77,7 +77,7 @@ async def test_what_does_not_conform_is_left_out_and_told() -> None:
     assert [each.sql for each in found.candidates] == ["SELECT name", "SELECT stage_name"]
     assert found.selection is not None
     assert found.selection.threshold == Threshold(0.4, 40, 0.95)
-    assert (found.selection.whole, found.selection.conforming, found.selection.group) == (False, 2, "music")
+    assert (found.selection.whole, found.selection.group) == (False, "music")
     events = told(found)
     assert events[0][0] == "calibrated"
     assert "40 points" in events[0][1]
@@ -109,7 +109,6 @@ async def test_the_set_is_never_empty() -> None:
     found = await select(state(), tools(AskerFeedback(0.0)))
     assert [each.sql for each in found.candidates] == ["SELECT name"]
     assert found.selection is not None
-    assert found.selection.conforming == 0
     assert ("nothing conforms; the best ranked stays", "SELECT name", 0.1) in told(found)
     assert sum(event.startswith("left out") for event, _, _ in told(found)) == 2
     nothing = replace(state(), candidates=())
@@ -120,7 +119,7 @@ async def test_what_does_not_conform_never_runs_unseen() -> None:
     found = await select(state(run=True), tools(AskerFeedback(0.0)))
     assert len(found.candidates) == 3
     assert found.selection is not None
-    assert (found.selection.conforming, found.selection.whole) == (0, False)
+    assert not found.selection.whole
     assert told(found)[-1][0] == "nothing conforms"
     assert len((await select(state(run=True), tools(AskerFeedback(0.1)))).candidates) == 1
 

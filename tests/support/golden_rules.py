@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -49,20 +49,93 @@ def _with_keys(table: Table, *, required: bool) -> Table:
     )
 
 
-def _of(schema: str, name: str, columns: str, *references: tuple[str, str, str, str]) -> Table:
-    """`columns`: the first one is the primary key; `references`: (column, schema, table, column)."""
-    keys = tuple(ForeignKey((c,), to, t, (r,)) for c, to, t, r in references)
-    return replace(table(name, columns), schema=schema, foreign_keys=keys)
+_TABLES = """
+reports
+report: report_id | device | payload jsonb | due
+
+camel
+Loan: loanId | memberId integer | to | Code | code
+Member: memberId integer | isActive boolean
+
+clinics
+north.patient: patient_id | name
+north.visit: visit_id | patient_id -> north.patient.patient_id | fee integer
+south.patient: patient_id | name
+south.visit: visit_id | patient_id -> south.patient.patient_id | fee integer
+
+islands
+vendor: vendor_id | name
+model_line: line_id | vendor_id -> vendor.vendor_id | model
+sale: sale_id | model | price
+
+terse
+dpt: dpt_id | dpt_nm
+pay: pay_id | dpt_id -> dpt.dpt_id | amt integer | pd_on date | bkd_at timestamp without time zone
+
+codes
+dpt: dpt_cd | dpt_nm
+pay: pay_id | dpt_cd -> dpt.dpt_cd -- who pays: S sales, W warehouse | amt integer | payee
+
+trade
+customer: customer_id | name
+item: item_id | order_id -> orders.order_id | quantity integer
+orders: order_id | customer_id -> customer.customer_id | status integer -- 10 new, 20 paid, 30 invoiced\
+ | state -- N = new, P = paid | total integer | ordered_at timestamp without time zone
+payment: payment_id | order_id -> orders.order_id | amount integer
+
+flags
+club: club_id | title
+member: member_id | name | age integer | club_id -> club.club_id | is_active boolean | isofficial | retired boolean
+
+several
+person: person_id | name | employed daterange
+article: article_id | title | tags text[]
+
+gone
+client: client_id | name
+bill: bill_id | client_id -> client.client_id | net integer | trial boolean -- made by us; such bills do not count\
+ | deleted_at timestamp without time zone
+
+shop
+archive.orders: id -> clients.id | total | closed
+archive.refunds: id | order_id -> archive.orders.id
+clients: id | email
+orders: id | total | client_id -> clients.id
+payments: id | order_id -> orders.id
+"""
+"""Schemas by name, a table a line: `column type -> what it refers to -- description | …`, the first one the key."""
+
+_COLUMN = re.compile(r"(?P<name>\w+)(?: (?P<type>[^-]+?))?(?: -> (?P<to>\S+))?(?: -- (?P<description>.+))?")
 
 
-def _described(given: Table, **descriptions: str) -> Table:
-    columns = tuple(replace(each, description=descriptions.get(each.name)) for each in given.columns)
-    return replace(given, columns=columns)
+def _written(text: str) -> Iterator[tuple[str, Snapshot]]:
+    for block in text.strip().split("\n\n"):
+        name, *lines = block.splitlines()
+        yield name, Snapshot(name, ("public",), tuple(map(_table, lines)))
 
 
-def _typed(given: Table, **types: str) -> Table:
-    columns = tuple(replace(each, type=types.get(each.name, each.type)) for each in given.columns)
-    return replace(given, columns=columns)
+def _table(line: str) -> Table:
+    name, _, columns = line.partition(": ")
+    *schema, name = name.split(".")
+    found = [each.groupdict() for each in map(_COLUMN.fullmatch, columns.split(" | ")) if each]
+    assert len(found) == columns.count(" | ") + 1, line
+    made = table(name, " ".join(each["name"] for each in found))
+    keys = [
+        ForeignKey(
+            (each["name"],), *(["public", *each["to"].split(".")][-3:-1]), (each["to"].split(".")[-1],)
+        )
+        for each in found
+        if each["to"]
+    ]
+    return replace(
+        made,
+        schema=schema[0] if schema else "public",
+        columns=tuple(
+            replace(column, type=each["type"] or column.type, description=each["description"])
+            for column, each in zip(made.columns, found, strict=True)
+        ),
+        foreign_keys=tuple(keys),
+    )
 
 
 SCHEMAS: Mapping[str, Snapshot] = {
@@ -102,178 +175,7 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
-    "reports": Snapshot(
-        "reports",
-        ("public",),
-        (_typed(_of("public", "report", "report_id device payload due"), payload="jsonb"),),
-    ),
-    "camel": Snapshot(
-        "camel",
-        ("public",),
-        (
-            _typed(_of("public", "Loan", "loanId memberId to Code code"), memberId="integer"),
-            _typed(_of("public", "Member", "memberId isActive"), memberId="integer", isActive="boolean"),
-        ),
-    ),
-    "clinics": Snapshot(
-        "clinics",
-        ("public",),
-        tuple(
-            table
-            for schema in ("north", "south")
-            for table in (
-                _of(schema, "patient", "patient_id name"),
-                _typed(
-                    _of(
-                        schema,
-                        "visit",
-                        "visit_id patient_id fee",
-                        ("patient_id", schema, "patient", "patient_id"),
-                    ),
-                    fee="integer",
-                ),
-            )
-        ),
-    ),
-    "islands": Snapshot(
-        "islands",
-        ("public",),
-        (
-            _of("public", "vendor", "vendor_id name"),
-            _of(
-                "public",
-                "model_line",
-                "line_id vendor_id model",
-                ("vendor_id", "public", "vendor", "vendor_id"),
-            ),
-            _of("public", "sale", "sale_id model price"),
-        ),
-    ),
-    "terse": Snapshot(
-        "terse",
-        ("public",),
-        (
-            _of("public", "dpt", "dpt_id dpt_nm"),
-            _typed(
-                _of("public", "pay", "pay_id dpt_id amt pd_on bkd_at", ("dpt_id", "public", "dpt", "dpt_id")),
-                amt="integer",
-                pd_on="date",
-                bkd_at="timestamp without time zone",
-            ),
-        ),
-    ),
-    "codes": Snapshot(
-        "codes",
-        ("public",),
-        (
-            _of("public", "dpt", "dpt_cd dpt_nm"),
-            _described(
-                _typed(
-                    _of("public", "pay", "pay_id dpt_cd amt payee", ("dpt_cd", "public", "dpt", "dpt_cd")),
-                    amt="integer",
-                ),
-                dpt_cd="who pays: S sales, W warehouse",
-            ),
-        ),
-    ),
-    "trade": Snapshot(
-        "trade",
-        ("public",),
-        (
-            _of("public", "customer", "customer_id name"),
-            _typed(
-                _of(
-                    "public",
-                    "item",
-                    "item_id order_id quantity",
-                    ("order_id", "public", "orders", "order_id"),
-                ),
-                quantity="integer",
-            ),
-            _described(
-                _typed(
-                    _of(
-                        "public",
-                        "orders",
-                        "order_id customer_id status state total ordered_at",
-                        ("customer_id", "public", "customer", "customer_id"),
-                    ),
-                    status="integer",
-                    total="integer",
-                    ordered_at="timestamp without time zone",
-                ),
-                status="10 new, 20 paid, 30 invoiced",
-                state="N = new, P = paid",
-            ),
-            _typed(
-                _of(
-                    "public",
-                    "payment",
-                    "payment_id order_id amount",
-                    ("order_id", "public", "orders", "order_id"),
-                ),
-                amount="integer",
-            ),
-        ),
-    ),
-    "flags": Snapshot(
-        "flags",
-        ("public",),
-        (
-            _of("public", "club", "club_id title"),
-            _typed(
-                _of(
-                    "public",
-                    "member",
-                    "member_id name age club_id is_active isofficial retired",
-                    ("club_id", "public", "club", "club_id"),
-                ),
-                age="integer",
-                is_active="boolean",
-                retired="boolean",
-            ),
-        ),
-    ),
-    "several": Snapshot(
-        "several",
-        ("public",),
-        (
-            _typed(_of("public", "person", "person_id name employed"), employed="daterange"),
-            _typed(_of("public", "article", "article_id title tags"), tags="text[]"),
-        ),
-    ),
-    "gone": Snapshot(
-        "gone",
-        ("public",),
-        (
-            _of("public", "client", "client_id name"),
-            _described(
-                _typed(
-                    _of(
-                        "public",
-                        "bill",
-                        "bill_id client_id net trial deleted_at",
-                        ("client_id", "public", "client", "client_id"),
-                    ),
-                    net="integer",
-                    trial="boolean",
-                    deleted_at="timestamp without time zone",
-                ),
-                trial="made by us; such bills do not count",
-            ),
-        ),
-    ),
-    "shop": Snapshot(
-        "shop",
-        ("public",),
-        (
-            _of("archive", "orders", "id total closed", ("id", "public", "clients", "id")),
-            _of("archive", "refunds", "id order_id", ("order_id", "archive", "orders", "id")),
-            _of("public", "clients", "id email"),
-            _of("public", "orders", "id total client_id", ("client_id", "public", "clients", "id")),
-            _of("public", "payments", "id order_id", ("order_id", "public", "orders", "id")),
-        ),
-    ),
+    **dict(_written(_TABLES)),
 }
 
 

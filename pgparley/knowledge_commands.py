@@ -13,9 +13,10 @@ import typer
 
 from pgparley.store_session import run_on_store_as_it_is
 from pgparley.terminal import fail, printable
+from schema_catalog.imports.own_export import taken_back
 from schema_catalog.imports.statements import ImportedFile, Statements, Target
 from schema_catalog.knowledge_files.export import open_databases, stored_file
-from schema_catalog.knowledge_files.format import Source, read_file, write_text
+from schema_catalog.knowledge_files.format import KnowledgeFile, read_file, write_text
 from schema_catalog.knowledge_files.merge import Step, Wanted, apply, differences, one_at_a_time
 from schema_catalog.knowledge_files.skeleton import skeleton
 from schema_catalog.pg import Connection, Pool
@@ -26,7 +27,7 @@ SHOWN = 100
 
 
 class Tool(StrEnum):
-    """Whose files are read; also the name under which they are imported."""
+    """Whose files are read and written; also the name under which they are imported."""
 
     DBT = "dbt"
     OSI = "osi"
@@ -39,6 +40,16 @@ def read_tool(tool: Tool, path: Path) -> Statements:
     from schema_catalog.imports.open_semantic import read_open_semantic  # noqa: PLC0415
 
     return {Tool.DBT: read_dbt, Tool.OSI: read_open_semantic}[tool](path)
+
+
+def written(tool: Tool | None, content: KnowledgeFile) -> str:
+    """`content` in the form of `tool`, or in ours; raises `CatalogError`."""
+    if tool is None:
+        return write_text(content)
+    from schema_catalog.exports.dbt import dbt_text  # noqa: PLC0415
+    from schema_catalog.exports.open_semantic import open_semantic_text  # noqa: PLC0415
+
+    return {Tool.DBT: dbt_text, Tool.OSI: open_semantic_text}[tool](content)
 
 
 async def for_database(
@@ -119,7 +130,11 @@ File = Annotated[
 ]
 From = Annotated[Tool | None, typer.Option("--from", help="Whose files they are; without it ours.")]
 Into = Annotated[
-    str | None, typer.Option("--database", help="With --from: the registered database that they are about.")
+    str | None,
+    typer.Option(
+        "--database",
+        help="With --from: the registered database that they are about. Without it: as `export --to` wrote it.",
+    ),
 ]
 
 
@@ -141,9 +156,14 @@ def add_knowledge_commands(app: typer.Typer, store_dsn: Callable[[], str]) -> No
         as_skeleton: Annotated[
             bool, typer.Option("--skeleton", help="With every element, and what may help as comments.")
         ] = False,
+        tool: Annotated[
+            Tool | None, typer.Option("--to", help="In the form of this tool; of one database.")
+        ] = None,
     ) -> None:
         """Write what was said of databases as YAML."""
-        text = run(lambda connection: _export(connection, databases or (), as_skeleton=as_skeleton))
+        if as_skeleton and tool is not None:
+            raise typer.BadParameter("--skeleton and --to do not go together")
+        text = run(lambda connection: _export(connection, databases or (), tool, as_skeleton=as_skeleton))
         if output is None:
             typer.echo(text, nl=False)
             return
@@ -188,28 +208,27 @@ class _OfTool:
     name: str
 
 
-def _read(file: Path, tool: Tool | None, database: str | None) -> Source | _OfTool:
-    if (tool is None) != (database is None):
-        raise typer.BadParameter("--from and --database go together")
+def _read(file: Path, tool: Tool | None, database: str | None) -> Wanted | _OfTool:
+    if tool is None and database is not None:
+        raise typer.BadParameter("--database goes with --from")
     try:
-        if tool is None or database is None:
+        if tool is None:
             return read_file(file)
-        return _OfTool(read_tool(tool, file), tool, database, file.name)
+        said = read_tool(tool, file)
+        return taken_back(said, file.name) if database is None else _OfTool(said, tool, database, file.name)
     except CatalogError as error:
         fail(f"{error}.")
     except OSError as error:
         fail(f"cannot read {file}: {error.strerror}.")
 
 
-async def _wanted(connection: Connection, given: Source | _OfTool) -> Source | ImportedFile:
-    if isinstance(given, Source):
-        return given
-    return await for_database(connection, given.said, given.tool, given.database, given.name)
+async def _wanted(connection: Connection, given: Wanted | _OfTool) -> Wanted:
+    if isinstance(given, _OfTool):
+        return await for_database(connection, given.said, given.tool, given.database, given.name)
+    return given
 
 
-async def _differences(
-    connection: Connection, given: Source | _OfTool
-) -> tuple[Source | ImportedFile, tuple[Step, ...]]:
+async def _differences(connection: Connection, given: Wanted | _OfTool) -> tuple[Wanted, tuple[Step, ...]]:
     wanted = await _wanted(connection, given)
     return wanted, await differences(connection, wanted)
 
@@ -233,7 +252,9 @@ def _explained(comment: str) -> tuple[tuple[str, str], ...]:
     return tuple((each.code, each.said) for each in legend(comment))
 
 
-async def _export(connection: Connection, wanted: Iterable[str], *, as_skeleton: bool) -> str:
+async def _export(
+    connection: Connection, wanted: Iterable[str], tool: Tool | None, *, as_skeleton: bool
+) -> str:
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         visible = await open_databases(connection)
         names = tuple(wanted) or visible
@@ -242,10 +263,10 @@ async def _export(connection: Connection, wanted: Iterable[str], *, as_skeleton:
                 raise UnknownNameError(f'no database "{name}" is registered, or it is not open to you')
         if as_skeleton:
             return await skeleton(connection, sorted(set(names)), _explained)
-        return write_text(await stored_file(connection, names))
+        return written(tool, await stored_file(connection, names))
 
 
-async def _import(connection: Connection, given: Source | _OfTool, *, dry_run: bool) -> None:
+async def _import(connection: Connection, given: Wanted | _OfTool, *, dry_run: bool) -> None:
     transaction = connection.transaction()
     await transaction.start()
     try:
@@ -254,7 +275,7 @@ async def _import(connection: Connection, given: Source | _OfTool, *, dry_run: b
         wanted = await _wanted(connection, given)
         steps = await apply(connection, wanted)
         _print(wanted, steps)
-        if isinstance(wanted, ImportedFile):
+        if isinstance(wanted, ImportedFile) and wanted.origin is not None:
             await print_conflicts(connection, wanted)
     except BaseException:
         await transaction.rollback()

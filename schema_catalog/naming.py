@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+_PART = re.compile(r'"((?:[^"]|"")+)"|([^".\s]+)')
 
 KEYWORDS = frozenset(
     """
@@ -55,3 +56,16 @@ def quote_literal(text: str) -> str:
 def dotted(names: Iterable[str]) -> str:
     """A name of several parts as SQL writes it, such as `public."Order".id`."""
     return ".".join(map(quote_ident, names))
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """The parts of a dotted name, without quotes and with the letters as they stand; none where it is no name."""
+    found, position = list[str](), 0
+    while match := _PART.match(name, position):
+        found.append(match[2] or match[1].replace('""', '"'))
+        if match.end() == len(name):
+            return tuple(found)
+        if name[match.end()] != ".":
+            break
+        position = match.end() + 1
+    return ()

@@ -13,6 +13,7 @@ import msgspec
 from schema_catalog.imports.dbt_metrics import MetricBlock, SemanticModel, said_metrics
 from schema_catalog.imports.documents import YAML_ENDINGS, Document, read_documents, words_in, yaml_files
 from schema_catalog.imports.statements import (
+    VENDOR,
     LeftOut,
     Place,
     SaidColumn,
@@ -62,7 +63,10 @@ class _Table(msgspec.Struct, frozen=True):
 class _SourceGroup(msgspec.Struct, frozen=True):
     name: str
     schema_: str | None = msgspec.field(default=None, name="schema")
+    description: str | None = None
     tables: list[_Table] | None = None
+    meta: dict[str, Any] | None = None
+    config: _Config | None = None
 
 
 class _Properties(msgspec.Struct, frozen=True):
@@ -147,7 +151,15 @@ def _of_properties(documents: Iterable[Document]) -> Statements:
         {one.name: name for _, one, name, group in tables if group is None},
         {(group, one.name): name for _, one, name, group in tables if group is not None},
     )
-    said = Statements(tables=tuple(_said(one, name, place) for place, one, name, _ in tables))
+    groups = (
+        _text(group, place.below(f".sources[{n}]"))
+        for place, properties in read
+        for n, group in enumerate(properties.sources or ())
+    )
+    said = Statements(
+        tables=tuple(_said(one, name, place) for place, one, name, _ in tables),
+        about=next((text for text in groups if text.rest is not None), None),
+    )
     for place, one, name, _ in tables:
         for c, column in enumerate(one.columns or ()):
             at = place.below(f".columns[{c}]")
@@ -194,12 +206,12 @@ def _said(one: _Table, name: TableName, place: Place) -> SaidTable:
     return SaidTable(name, _text(one, place), columns)
 
 
-def _text(one: _Table | _Column | _Node, place: Place) -> SaidText:
+def _text(one: _Table | _Column | _Node | _SourceGroup, place: Place) -> SaidText:
     meta = {**((one.config and one.config.meta) or {}), **(one.meta or {})}
     marks: dict[str, object] = {key: meta[key] for key in ("unit", "time_zone") if key in meta}
     if any(str(meta.get(key)).lower() == "true" for key in _SENSITIVE):
         marks["sensitivity"] = "sensitive"
-    return SaidText(one.description, words_in(meta, "synonyms"), place, marks)
+    return SaidText(one.description, words_in(meta, "synonyms"), place, marks, meta.get(VENDOR))
 
 
 def _tests(column: _Column) -> list[tuple[str, Mapping[str, Any]]]:

@@ -8,6 +8,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from schema_catalog.naming import dotted
+
 _MOST = 4_000
 """Characters of an expression that is parsed at all; a definition has 400 at most."""
 
@@ -18,8 +20,8 @@ class ExpressionError(Exception):
 
 def composed(expression: str, parts: Mapping[str, str]) -> str:
     """`expression` with each name of `parts` replaced by what it stands for; raises `ExpressionError`."""
-    tree = _parsed(expression)
-    inner = {name: exp.paren(_parsed(part)) for name, part in parts.items()}
+    tree = parsed(expression)
+    inner = {name: exp.paren(parsed(part)) for name, part in parts.items()}
     for column in list(tree.find_all(exp.Column)):
         if column.table or column.name not in inner:
             raise ExpressionError(f"{column.sql('postgres')} stands for nothing that it is computed of")
@@ -28,15 +30,20 @@ def composed(expression: str, parts: Mapping[str, str]) -> str:
 
 
 def qualified(expression: str, name: Callable[[str, str], str]) -> str:
-    """`expression` with every column as `name` writes it, from table ("": none) and name. Raises `ExpressionError`."""
-    tree = _parsed(expression)
+    """`expression` with every column as `name` writes it, from what stands before it ("": nothing) and its name.
+
+    Raises `ExpressionError`.
+    """
+    tree = parsed(expression)
     for column in list(tree.find_all(exp.Column)):
-        written = name(column.table, column.name)
+        table = dotted((column.db, column.table)) if column.db else column.table
+        written = name(table, column.name)
         column.replace(sqlglot.parse_one(written, dialect="postgres"))
     return tree.sql("postgres")
 
 
-def _parsed(expression: str) -> exp.Expression:
+def parsed(expression: str) -> exp.Expression:
+    """The tree of `expression`, which holds no query; raises `ExpressionError`."""
     if "{{" in expression or "{%" in expression:
         raise ExpressionError("it is a template that only its tool can fill in")
     if len(expression) > _MOST:

@@ -10,6 +10,7 @@ import msgspec
 from schema_catalog.imports.documents import read_documents, words_in
 from schema_catalog.imports.expressions import ExpressionError, qualified
 from schema_catalog.imports.statements import (
+    VENDOR,
     LeftOut,
     Place,
     SaidColumn,
@@ -20,7 +21,7 @@ from schema_catalog.imports.statements import (
     Statements,
     TableName,
 )
-from schema_catalog.naming import is_plain, quote_ident
+from schema_catalog.naming import dotted, is_plain, parts_of
 from schema_catalog.store import CatalogError
 
 _SQL = ("ANSI_SQL", "OSSIE_SQL_2026")
@@ -39,20 +40,28 @@ class _Expression(msgspec.Struct, frozen=True):
     dialects: list[_Dialect] = []
 
 
-class _Field(msgspec.Struct, frozen=True):
-    name: str
-    expression: _Expression = _Expression()
+class _Extension(msgspec.Struct, frozen=True):
+    vendor_name: str
+    data: str
+
+
+class _Described(msgspec.Struct, frozen=True):
+    name: str = ""
     description: str | None = None
     ai_context: Any = None
+    custom_extensions: list[_Extension] = []
 
 
-class _Dataset(msgspec.Struct, frozen=True):
+class _Field(_Described, frozen=True, kw_only=True):
+    name: str
+    expression: _Expression = _Expression()
+
+
+class _Dataset(_Described, frozen=True, kw_only=True):
     name: str
     source: Any = None
     primary_key: list[str] | None = None
     unique_keys: list[list[str]] | None = None
-    description: str | None = None
-    ai_context: Any = None
     fields: list[_Field] | None = None
 
 
@@ -64,9 +73,7 @@ class _Relationship(msgspec.Struct, frozen=True, rename={"many": "from", "one": 
     to_columns: list[str] = []
 
 
-class _Model(msgspec.Struct, frozen=True):
-    name: str = ""
-    description: str | None = None
+class _Model(_Described, frozen=True):
     datasets: list[_Dataset] | None = None
     relationships: list[_Relationship] | None = None
     metrics: list[_Field] | None = None
@@ -93,9 +100,9 @@ def read_open_semantic(path: Path) -> Statements:
 
 
 def _of_model(model: _Model, place: Place) -> Statements:
-    said = Statements()
+    said = Statements(about=_text(model, place))
     tables: dict[str, TableName] = {}
-    columns: dict[tuple[str, str], str] = {}
+    columns: dict[tuple[str, str], str | None] = {}
     for n, dataset in enumerate(model.datasets or ()):
         at = place.below(f".datasets[{n}]")
         table = _table(dataset.source)
@@ -105,7 +112,11 @@ def _of_model(model: _Model, place: Place) -> Statements:
             continue
         tables[dataset.name] = table
         columns.update(
-            {(dataset.name, field.name): sql for field in dataset.fields or () if (sql := _sql(field))}
+            {
+                (dataset.name, field.name): _column(sql)
+                for field in dataset.fields or ()
+                if (sql := _sql(field))
+            }
         )
         said += _of_dataset(dataset, table, at)
     for n, relationship in enumerate(model.relationships or ()):
@@ -119,10 +130,8 @@ def _table(source: Any) -> TableName | None:
     """`table`, `schema.table` or `database.schema.table`, as a text or in `object`; None of a query."""
     if isinstance(source, dict):
         source = source.get("object") if source.get("kind") == "table" else None
-    if not isinstance(source, str):
-        return None
-    parts = [part.strip().strip('"') for part in source.split(".")]
-    if len(parts) > _WITH_DATABASE or not all(parts) or any(" " in part for part in parts):
+    parts = parts_of(source) if isinstance(source, str) else ()
+    if not 0 < len(parts) <= _WITH_DATABASE:
         return None
     return TableName(parts[-1], parts[-2] if len(parts) > 1 else None)
 
@@ -131,15 +140,15 @@ def _of_dataset(dataset: _Dataset, table: TableName, place: Place) -> Statements
     unique = _single_keys(dataset)
     columns, left_out = [], []
     for n, field in enumerate(dataset.fields or ()):
-        at, sql = place.below(f".fields[{n}]"), _sql(field)
-        if sql is None or not is_plain(sql):
+        at, name = place.below(f".fields[{n}]"), _column(_sql(field))
+        if name is None:
             left_out.append(LeftOut(f"field {dataset.name}.{field.name}", "it is no column of the table", at))
         else:
-            keys = {field.name, sql} & unique
-            columns.append(SaidColumn(sql, _text(field.description, field.ai_context, at), bool(keys)))
+            keys = {field.name, name} & unique
+            columns.append(SaidColumn(name, _text(field, at), bool(keys)))
     fields = {field.name for field in dataset.fields or ()} | {column.name for column in columns}
     columns += [SaidColumn(name, SaidText(None, (), place), unique=True) for name in sorted(unique - fields)]
-    text = _text(dataset.description, dataset.ai_context, place)
+    text = _text(dataset, place)
     return Statements(tables=(SaidTable(table, text, tuple(columns)),), left_out=tuple(left_out))
 
 
@@ -148,12 +157,27 @@ def _single_keys(dataset: _Dataset) -> set[str]:
     return {key[0] for key in keys if len(key) == 1}
 
 
-def _text(description: str | None, context: Any, place: Place) -> SaidText:
-    synonyms = words_in(context, "synonyms") if isinstance(context, dict) else ()
-    return SaidText(description, synonyms, place)
+def _text(said: _Described, place: Place) -> SaidText:
+    context = said.ai_context if isinstance(said.ai_context, dict) else {}
+    ours = next((each.data for each in said.custom_extensions if each.vendor_name == VENDOR), None)
+    try:
+        rest = None if ours is None else msgspec.json.decode(ours)
+    except msgspec.DecodeError as error:
+        raise CatalogError(f"{place}: the data of {VENDOR} are no JSON: {error}") from None
+    rules = (
+        {"rules": context["instructions"]} if isinstance(said, _Model) and context.get("instructions") else {}
+    )
+    return SaidText(said.description, words_in(context, "synonyms"), place, rules, rest)
+
+
+def _column(sql: str | None) -> str | None:
+    """The column that an expression is; None of another."""
+    parts = parts_of(sql or "")
+    return parts[0] if len(parts) == 1 and (sql != parts[0] or is_plain(parts[0])) else None
 
 
 def _sql(field: _Field) -> str | None:
+    """Its expression in SQL, as the file has it."""
     written = {each.dialect: each.expression.strip() for each in field.expression.dialects}
     return next((written[dialect] for dialect in _SQL if dialect in written), None)
 
@@ -162,7 +186,7 @@ def _of_relationship(
     relationship: _Relationship,
     model: _Model,
     tables: dict[str, TableName],
-    columns: dict[tuple[str, str], str],
+    columns: dict[tuple[str, str], str | None],
     place: Place,
 ) -> Statements:
     many, one = tables.get(relationship.many), tables.get(relationship.one)
@@ -175,20 +199,21 @@ def _of_relationship(
     unique = any(
         own in _single_keys(dataset) for dataset in model.datasets or () if dataset.name == relationship.many
     )
-    own, other = columns.get((relationship.many, own), own), columns.get((relationship.one, other), other)
+    own = columns.get((relationship.many, own)) or own
+    other = columns.get((relationship.one, other)) or other
     return Statements(joins=(SaidJoin(many, own, one, other, place, unique),))
 
 
 def _of_metric(
-    metric: _Field, tables: dict[str, TableName], columns: dict[tuple[str, str], str], place: Place
+    metric: _Field, tables: dict[str, TableName], columns: dict[tuple[str, str], str | None], place: Place
 ) -> Statements:
     only = next(iter(tables)) if len(tables) == 1 else ""
 
     def column(dataset: str, name: str) -> str:
-        sql = columns.get((dataset or only, name), name)
-        if not is_plain(sql):
+        found = columns.get((dataset or only, name), name)
+        if found is None:
             raise ExpressionError(f"it reads the field {name}, which is no column of the table")
-        return f"{quote_ident(dataset or only)}.{sql}" if dataset or only else sql
+        return dotted(filter(None, (dataset or only, found)))
 
     try:
         sql = _sql(metric)
@@ -197,8 +222,10 @@ def _of_metric(
         expression = qualified(sql, column)
     except ExpressionError as problem:
         return Statements(left_out=(LeftOut(f"metric {metric.name}", str(problem), place),))
-    synonyms = _text(None, metric.ai_context, place).synonyms
+    synonyms = _text(metric, place).synonyms
     names = (metric.name.replace("_", " "), *synonyms)
+    written = (metric.name, sql)
+    named = tuple(tables.items())
     return Statements(
-        metrics=(SaidMetric(names, metric.description, expression, place, None, tuple(tables.items())),)
+        metrics=(SaidMetric(names, metric.description, expression, place, None, named, written),)
     )

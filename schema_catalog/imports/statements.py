@@ -9,6 +9,9 @@ from schema_catalog.knowledge_files.format import KnowledgeFile
 from schema_catalog.knowledge_files.yaml_text import line_of
 from schema_catalog.types import TableKey
 
+VENDOR = "pgparley"
+"""Under which an exported file has what the form of another tool cannot hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -41,12 +44,13 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class SaidText:
-    """What is said of one element. `attributes`: by their names, as the file has them."""
+    """What is said of one element. `attributes`: by their names, as the file has them; `rest`: what we put beside."""
 
     description: str | None
     synonyms: tuple[str, ...]
     place: Place
     attributes: Mapping[str, object] = field(default_factory=dict)
+    rest: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,10 @@ class SaidJoin:
 
 @dataclass(frozen=True, slots=True)
 class SaidMetric:
-    """A term of the business. `expression`: SQL, of columns of `tables`, by the names before them, or of `table`."""
+    """A term of the business. `expression`: SQL, of columns of `tables`, by the names before them, or of `table`.
+
+    `written`: name and expression as they stand in the file.
+    """
 
     names: tuple[str, ...]
     description: str | None
@@ -89,6 +96,7 @@ class SaidMetric:
     place: Place
     table: TableName | None = None
     tables: tuple[tuple[str, TableName], ...] = ()
+    written: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +116,8 @@ class Statements:
     joins: tuple[SaidJoin, ...] = ()
     metrics: tuple[SaidMetric, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    description: str | None = None
+    about: SaidText | None = None
+    """Of the database itself; of several the first."""
 
     def __add__(self, other: Statements) -> Statements:
         return Statements(
@@ -116,7 +125,7 @@ class Statements:
             self.joins + other.joins,
             self.metrics + other.metrics,
             self.left_out + other.left_out,
-            self.description or other.description,
+            self.about or other.about,
         )
 
 
@@ -132,11 +141,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """A file of knowledge that was made of another tool's; `origin`: that tool, under which it is imported."""
+    """A file of knowledge that was made of one in another tool's form.
+
+    `origin`: that tool, under which it is imported; None: it says what people say.
+    """
 
     name: str
     content: KnowledgeFile
-    origin: str
+    origin: str | None
     left_out: tuple[LeftOut, ...]
     _places: Mapping[str, Place] = field(repr=False)
 

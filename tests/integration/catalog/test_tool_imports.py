@@ -328,7 +328,7 @@ def test_hostile_texts_are_data(run: Run, fetch: Fetch, tmp_path: Path) -> None:
 
 
 def test_from_and_database_go_together(run: Run, project: Path) -> None:
-    assert run("import", str(project), "--from", "dbt").exit_code == 2
+    assert run("import", str(project), "--database", "sales").exit_code == 2
     unknown = run("import", str(project), "--from", "dbt", "--database", "nowhere")
     assert unknown.exit_code == 1
     assert 'no database "nowhere" is registered, or it is not open to you' in unknown.output

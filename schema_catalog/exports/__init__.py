@@ -1,0 +1,1 @@
+"""What was said of a database, in the forms of other tools; `schema_catalog/imports` reads them."""

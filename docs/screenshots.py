@@ -19,7 +19,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from engine.api.question_store import Questions
-from page.coverage import Coverage, CoverageLine
+from page.coverage import Coverage, CoverageLine, Model
 from page.server import application
 from page.settings import PageSettings
 from pgparley import cluster
@@ -35,12 +35,14 @@ PASSWORD = "for a picture"  # noqa: S105 - of a server that lives as long as thi
 SIZE = {"width": 1180, "height": 760}
 
 PICTURES = (
+    ("databases", "/", "light"),
     ("database", "/database?database=sales", "light"),
     ("database", "/database?database=sales", "dark"),
     ("table", "/table?database=sales&schema=public&table=orders", "light"),
     ("health", "/health?database=flights", "light"),
     ("questions", "/questions", "light"),
     ("questions", "/questions", "dark"),
+    ("models", "/models", "light"),
     ("coverage", "/coverage", "light"),
     ("coverage", "/coverage", "dark"),
 )
@@ -50,12 +52,23 @@ SAID = """
     SELECT nl_catalog.describe('sales', 'what the company sold, to whom, and who works there');
     SELECT nl_catalog.describe('sales.orders', 'one row for each order of a customer');
     SELECT nl_catalog.add_synonym('sales.orders', 'purchase'), nl_catalog.add_synonym('sales.orders', 'receipt');
+    SELECT nl_catalog.set_quota('public', 60), nl_catalog.set_token_budget('public', 200000);
+    INSERT INTO pgparley.token_use (day, asker, questions, prefilled, cached, generated)
+    VALUES (pgparley.today(), 'ana', 41, 61200, 180400, 5310), (pgparley.today(), 'bo', 12, 17950, 52100, 1490);
     SELECT nl_catalog.verify('sales', 'How many orders are there?', 'SELECT count(*) FROM orders', '{kpi}');
 """
 
 
-class ExampleCoverage:
-    """A calibration as it may look."""
+class ExampleEngine:
+    """A calibration and models as they may look."""
+
+    async def models(self) -> tuple[Model, ...]:
+        """A service, and the embedded model behind it."""
+        return (
+            Model("generate", "a-model", "https://models.example/v1", "ready", "schema; logprobs"),
+            Model("fallback", "embedded", "http://127.0.0.1:6434/v1", "", ""),
+            Model("encode", "all-MiniLM-L6-v2", "", "ready", ""),
+        )
 
     async def coverage(self) -> Coverage:
         """One promise after the other, kept but for one."""
@@ -119,7 +132,7 @@ async def draw(running: Cluster) -> None:
     hba.write_text("local all dora scram-sha-256\n" + hba.read_text("utf-8"), encoding="utf-8")
     await admin.execute("SELECT pg_reload_conf()")
     await admin.close()
-    app = application(running.dsn(STORE), PageSettings("127.0.0.1:0"), ExampleCoverage(), https=False)
+    app = application(running.dsn(STORE), PageSettings("127.0.0.1:0"), ExampleEngine(), https=False)
     async with TestServer(app) as server, chromium() as browser:
         url = str(server.make_url(""))
         for name, path, scheme in PICTURES:

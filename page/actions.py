@@ -134,6 +134,7 @@ ACTIONS = {
         Action("accept_rename", "Accept", "What was said is said of the new name.", (_RENAME,)),
         Action("decline_rename", "Decline", "The two are different things.", (_RENAME,)),
         Action("accept_suggestion", "Accept", "It is said of the element.", (_SUGGESTION,)),
+        Action("accept_suggestions", "Accept all", "They are said of their elements.", (_DATABASE,)),
         Action("decline_suggestion", "Decline", "It is not suggested again.", (_SUGGESTION,)),
     )
 }

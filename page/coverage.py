@@ -1,4 +1,4 @@
-"""The calibration as the engine reckons it, and coverage promised against observed as numbers for a template to draw.
+"""What the page asks of the engine, and coverage promised against observed as numbers for a template to draw.
 
 Owns scales and marks. Both axes go from `LEAST` to 1.
 """
@@ -44,11 +44,26 @@ class Coverage:
     lines: tuple[CoverageLine, ...]
 
 
-class CoverageSource(Protocol):
-    """Where the calibration is known."""
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What a model is there for, and whether it answers. `address`: empty where the engine runs it; `can`: in words."""
+
+    role: str
+    name: str
+    address: str
+    state: str
+    can: str
+
+
+class RunningEngine(Protocol):
+    """What the engine alone knows; both raise `UnavailableError`."""
 
     async def coverage(self) -> Coverage:
-        """The calibration now; raises `UnavailableError`."""
+        """The calibration now."""
+        ...
+
+    async def models(self) -> tuple[Model, ...]:
+        """The models in use."""
         ...
 
 

@@ -5,6 +5,7 @@ Owns the words for it; what counts as lacking the view `nl_catalog.health` says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schema_catalog.pg import Connection
@@ -35,6 +36,15 @@ class Lacking:
 
 
 @dataclass(frozen=True, slots=True)
+class Missed:
+    """A word that questions used so many times and nothing stands for; `element`: what it came nearest to."""
+
+    word: str
+    element: str | None
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
 class Conflict:
     """What is said and `COMMENT ON` differ, or the element is gone. `name`: as the functions take it."""
 
@@ -57,6 +67,7 @@ class Refused:
 class Health:
     """All of it for one database."""
 
+    missed: tuple[Missed, ...]
     lacking: tuple[Lacking, ...]
     conflicts: tuple[Conflict, ...]
     refused: tuple[Refused, ...]
@@ -91,10 +102,16 @@ _KINDS = (
 )
 """As the view says it, as the page does, and why it matters."""
 
+_MISSED = """
+    SELECT word, element, times FROM nl_catalog.not_understood WHERE database = $1 ORDER BY times DESC, word LIMIT $2
+"""
+
+# What questions came near to stands first.
 _FIRST = """
     SELECT schema, "table", coalesce("column", ''), detail, count(*) OVER () AS n
     FROM nl_catalog.health WHERE database = $1 AND problem = $2
-    ORDER BY CASE WHEN detail LIKE '“%' THEN detail END, schema, "table", "column" LIMIT $3
+    ORDER BY array_position($4::text[], element),
+             CASE WHEN detail LIKE '“%' THEN detail END, schema, "table", "column" LIMIT $3
 """
 
 _REFUSED = """
@@ -115,14 +132,20 @@ async def health(connection: Connection, database: str) -> Health:
         database,
     )
     refused = await connection.fetch(_REFUSED, database)
+    missed = tuple(Missed(*row) for row in await connection.fetch(_MISSED, database, SHOWN))
+    first = [each.element for each in missed if each.element]
     return Health(
-        tuple([await _lacking(connection, database, *kind) for kind in _KINDS]),
+        missed,
+        tuple([await _lacking(connection, database, kind, first) for kind in _KINDS]),
         tuple(Conflict(*row) for row in conflicts),
         tuple(Refused(*row) for row in refused),
     )
 
 
-async def _lacking(connection: Connection, database: str, problem: str, title: str, why: str) -> Lacking:
-    rows = await connection.fetch(_FIRST, database, problem, SHOWN)
+async def _lacking(
+    connection: Connection, database: str, kind: tuple[str, str, str], first: Sequence[str]
+) -> Lacking:
+    problem, title, why = kind
+    rows = await connection.fetch(_FIRST, database, problem, SHOWN, first)
     places = tuple(Place(database, *list(row)[:4]) for row in rows)
     return Lacking(title, why, rows[0]["n"] if rows else 0, places)

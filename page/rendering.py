@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from page.actions import ACTIONS
 from page.elements import Path
+from page.schema_graph import HEIGHT, WIDTH, noted
 from page.sessions import Notice
 
 NAVIGATION = (
@@ -23,6 +24,7 @@ NAVIGATION = (
     ("/learned", "Learned"),
     ("/drift", "Drift"),
     ("/suggestions", "Suggestions"),
+    ("/models", "Models"),
     ("/coverage", "Coverage"),
 )
 """Where the head of every page leads."""
@@ -57,6 +59,8 @@ class Renderer:
             "address": element_address,
             "path_of": Path,
             "moment": moment,
+            "noted": noted,
+            "box": {"width": WIDTH, "height": HEIGHT},
             "query": query,
         }
 

@@ -1,9 +1,9 @@
-"""What somebody has to look at: how schemas changed, what users taught, what the model suggests; owns their SQL."""
+"""What somebody has to look at: how schemas changed, what users taught, what the model suggests and costs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from schema_catalog.pg import Connection
 
@@ -93,3 +93,41 @@ async def suggestions(connection: Connection) -> tuple[Suggestion, ...]:
         SHOWN,
     )
     return tuple(Suggestion(**row) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Tokens of the model that a role's questions of a day took. `budget`: of today; None: none, or another day."""
+
+    day: date
+    role: str
+    questions: int
+    tokens: int
+    budget: int | None
+
+
+async def token_use(connection: Connection) -> tuple[Use, ...]:
+    """The newest days, who used most first."""
+    rows = await connection.fetch(
+        "SELECT day, role, questions, tokens, tokens_a_day FROM nl_catalog.token_use"
+        " ORDER BY day DESC, tokens DESC, role LIMIT $1",
+        SHOWN,
+    )
+    return tuple(Use(*row) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a role may ask; None: as much as it likes."""
+
+    role: str
+    questions_an_hour: int | None
+    tokens_a_day: int | None
+
+
+async def limits(connection: Connection) -> tuple[Limit, ...]:
+    """All that the reader may see, by role."""
+    rows = await connection.fetch(
+        "SELECT role, questions_an_hour, tokens_a_day FROM nl_catalog.quotas ORDER BY role"
+    )
+    return tuple(Limit(*row) for row in rows)

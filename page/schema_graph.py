@@ -10,35 +10,45 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import pairwise
 
 MOST = 150
 """Tables that are drawn: those with the most joins."""
 
-WIDTH, HEIGHT = 168, 36
+WIDTH, HEIGHT = 168, 48
 """Of a box, in pixels."""
 
 _ACROSS, _DOWN, _MARGIN = 36, 64, 24
 _ROW = 6
-_LETTERS = 21
+_LETTERS, _SMALL_LETTERS = 20, 26
+"""Characters of a box's two lines."""
 
 Name = tuple[str, str]
 """(schema, table)."""
 
 
+class Origin(StrEnum):
+    """Who says that a table refers to another: the database, a DBA, or nobody yet."""
+
+    KEY = "key"
+    DECLARED = "declared"
+    PROPOSED = "proposed"
+
+
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A table refers to another. `words`: by which columns; `declared`: by a DBA, not by a key."""
+    """A table refers to another. `words`: by which columns."""
 
     table: Name
     referred: Name
     words: str
-    declared: bool = False
+    origin: Origin = Origin.KEY
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A table, its upper left corner. `label` fits into the box."""
+    """A table, its upper left corner. `label` fits into the box, as `noted` cuts a line below it."""
 
     name: Name
     label: str
@@ -52,7 +62,7 @@ class Line:
 
     path: str
     words: str
-    declared: bool
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +141,21 @@ def _cut(layer: Sequence[Name]) -> Iterable[Sequence[Name]]:
 def _placed(row: Sequence[Name], y: int, most: int) -> Iterable[Box]:
     indent = (most - len(row)) * (WIDTH + _ACROSS) // 2
     for x, name in enumerate(row):
-        label = name[1] if len(name[1]) <= _LETTERS else name[1][: _LETTERS - 1] + "…"
-        yield Box(name, label, _MARGIN + indent + x * (WIDTH + _ACROSS), _MARGIN + y * (HEIGHT + _DOWN))
+        yield Box(
+            name,
+            _cut_to(name[1], _LETTERS),
+            _MARGIN + indent + x * (WIDTH + _ACROSS),
+            _MARGIN + y * (HEIGHT + _DOWN),
+        )
+
+
+def noted(text: str) -> str:
+    """As much of a description as fits below a table's name."""
+    return _cut_to(text, _SMALL_LETTERS)
+
+
+def _cut_to(text: str, letters: int) -> str:
+    return text if len(text) <= letters else text[: letters - 1] + "…"
 
 
 def _lines(joins: Sequence[Join], boxes: Mapping[Name, Box], width: int) -> tuple[Line, ...]:
@@ -149,7 +172,7 @@ def _lines(joins: Sequence[Join], boxes: Mapping[Name, Box], width: int) -> tupl
             path = f"M{start} {one.y} C{start} {rise} {end} {rise} {end} {one.y}"
         else:
             path = _through(start, end, (one.y, other.y), lanes[number])
-        lines.append(Line(path, join.words, join.declared))
+        lines.append(Line(path, join.words, join.origin))
     return tuple(lines)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from page.coverage import CoverageSource
+from page.coverage import RunningEngine
 from page.rendering import Renderer
 from page.security import Cookies, guarded
 from page.sessions import Attempts, Sessions
@@ -25,38 +25,37 @@ _LONGEST_FORM = 512 * 1024
 """Bytes of a request's body at most."""
 
 
-def application(
-    store: str, settings: PageSettings, coverage: CoverageSource, *, https: bool
-) -> web.Application:
+def application(store: str, settings: PageSettings, engine: RunningEngine, *, https: bool) -> web.Application:
     """The page over the store at the URI `store`."""
-    site = Site(store, Cookies(https), Sessions(60 * settings.idle_minutes), Attempts(), coverage, Renderer())
+    site = Site(store, Cookies(https), Sessions(60 * settings.idle_minutes), Attempts(), engine, Renderer())
     app = web.Application(middlewares=[guarded(https=https), unreadable(site)], client_max_size=_LONGEST_FORM)
     forms, views = SignInForms(site), Views(site)
     app.router.add_get("/sign-in", forms.show)
     app.router.add_post("/sign-in", forms.enter)
     app.router.add_post("/sign-out", forms.leave)
     app.router.add_get("/", views.databases)
-    for name in ("database", "table", "column", "search", "health", "coverage"):
+    for name in ("database", "table", "column", "search", "health", "coverage", "models"):
         app.router.add_get(f"/{name}", getattr(views, name))
     for name in LISTS:
         app.router.add_get(f"/{name}", views.listed)
+    app.router.add_post("/words", views.words)
     app.router.add_post("/do/{name}", views.perform)
     app.router.add_static("/static", Path(__file__).parent / "static")
     app.cleanup_ctx.append(_sweeping(site.sessions))
     return app
 
 
-def run(store: str, settings: PageSettings, coverage: CoverageSource) -> None:
+def run(store: str, settings: PageSettings, engine: RunningEngine) -> None:
     """Serves the page until SIGTERM or SIGINT; raises `PageConfigError`, and `OSError` for an address that is taken."""
-    asyncio.run(_serve(store, settings, coverage))
+    asyncio.run(_serve(store, settings, engine))
 
 
-async def _serve(store: str, settings: PageSettings, coverage: CoverageSource) -> None:
+async def _serve(store: str, settings: PageSettings, engine: RunningEngine) -> None:
     where, context = address(settings), tls_context(settings)
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    runner = web.AppRunner(application(store, settings, coverage, https=where.https), access_log=None)
+    runner = web.AppRunner(application(store, settings, engine, https=where.https), access_log=None)
     await runner.setup()
     try:
         await web.TCPSite(runner, where.host, where.port, ssl_context=context).start()

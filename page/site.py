@@ -13,7 +13,7 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from page.coverage import CoverageSource
+from page.coverage import RunningEngine
 from page.rendering import Frame, Renderer
 from page.security import Cookies
 from page.sessions import Attempts, Session, Sessions
@@ -30,7 +30,7 @@ class Site:
     cookies: Cookies
     sessions: Sessions
     attempts: Attempts
-    coverage: CoverageSource
+    engine: RunningEngine
     renderer: Renderer
 
     def session(self, request: web.Request) -> Session:

@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import math
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import asyncpg
@@ -14,12 +14,14 @@ from aiohttp import web
 
 from page import elements, review
 from page.actions import ACTIONS, Action, ActionError, perform
-from page.coverage import TICKS, Coverage, UnavailableError, across, down, marks
-from page.elements import Definition, Element, Key, Path
+from page.coverage import TICKS, Coverage, Model, UnavailableError, across, down, marks
+from page.elements import Definition, Element, Path
 from page.failures import failures
 from page.health import health
+from page.next_steps import next_steps
+from page.picture import keyed, picture, said, table_name
 from page.rendering import Frame
-from page.schema_graph import Graph, Join, schema_graph
+from page.schema_graph import Origin
 from page.security import local
 from page.sessions import Notice, Session, Tone
 from page.sign_in import Credentials, SignInError, WrongLoginError, sign_in
@@ -29,6 +31,8 @@ from schema_catalog.pg import Connection
 FOUND = 100
 """Elements that a search shows at most."""
 
+_LOOKED_THROUGH = 1000
+"""Those of all databases among which the picture's are."""
 
 LISTS: Mapping[str, tuple[str, Callable[[Connection], Awaitable[object]]]] = {
     "questions": ("groups", failures),
@@ -60,24 +64,33 @@ class Views:
         async with self.site.reading(session) as connection:
             found = await elements.overviews(connection)
             waiting = await elements.waiting(connection) if session.signed.admin else ()
-        return self.site.answer(session, "/", "databases", databases=found, waiting=waiting)
+            steps = await next_steps(connection) if session.signed.changes else ()
+        return self.site.answer(session, "/", "databases", databases=found, waiting=waiting, steps=steps)
 
     async def database(self, request: web.Request) -> web.Response:
         """One database: its picture, tables and definitions."""
         session, path = self.site.session(request), Path(request.query.get("database", ""))
+        wanted = request.query.get("find", "").strip()[:200]
         async with self.site.reading(session) as connection:
             found = await _known(connection, path)
             tables = await elements.tables(connection, path.database)
             keys = await elements.keys(connection, path.database)
             joins = await elements.declared_joins(connection, path.database)
+            proposed = await elements.proposed_joins(connection, path.database)
+            near = await elements.search(connection, wanted, _LOOKED_THROUGH) if wanted else ()
             values = {
-                "proposed": await elements.proposed_joins(connection, path.database),
                 "terms": await elements.terms(connection, path.database),
                 "queries": await elements.verified_queries(connection, path.database),
                 "history": await elements.history(connection, path.database, found.name),
             }
-        graph = _graph(tables, keys, joins)
-        shown = {"element": found, "tables": tables, "joins": joins, "graph": graph, **values}
+        marked = {table_name(each) for each in near if each.path.database == path.database}
+        lines = [
+            *keyed(keys),
+            *said(tables, joins, Origin.DECLARED),
+            *said(tables, proposed, Origin.PROPOSED),
+        ]
+        shown = {"element": found, "tables": tables, "joins": joins, "proposed": proposed, **values}
+        shown |= {"picture": picture(tables, lines, marked if wanted else None), "find": wanted}
         return self.site.answer(session, request.path_qs, "database", **shown)
 
     async def table(self, request: web.Request) -> web.Response:
@@ -138,7 +151,7 @@ class Views:
             admin = session.signed.admin and await connection.fetchval("SELECT nl_catalog.is_admin()")
         opened, problem, shown = {row["database"] for row in rows}, "", Coverage(0.0, 0, ())
         try:
-            whole = await self.site.coverage.coverage()
+            whole = await self.site.engine.coverage()
             lines = (line for line in whole.lines if admin or line.database in opened)
             shown = Coverage(whole.promised, whole.stale, tuple(lines))
         except UnavailableError as unavailable:
@@ -148,6 +161,40 @@ class Views:
         return self.site.answer(
             session, "/coverage", "coverage", coverage=shown, problem=problem, marks=drawn, ticks=ticks
         )
+
+    async def models(self, request: web.Request) -> web.Response:
+        """The models, and what may be spent on them."""
+        session = self.site.session(request)
+        async with self.site.reading(session) as connection:
+            use, limits = await review.token_use(connection), await review.limits(connection)
+        models: tuple[Model, ...] = ()
+        problem = ""
+        try:
+            models = await self.site.engine.models()
+        except UnavailableError as unavailable:
+            problem = str(unavailable)
+        shown = {"models": models, "problem": problem, "use": use, "limits": limits}
+        return self.site.answer(session, "/models", "models", **shown)
+
+    async def words(self, request: web.Request) -> web.StreamResponse:
+        """Says what was typed of a table and its columns; shows the first call that was refused."""
+        session, form = self.site.session(request), await request.post()
+        if not session.owns(str(form.get("token", ""))):
+            raise web.HTTPForbidden(text="This form is not of your session.")
+        back, saved = local(str(form.get("back", ""))), 0
+        columns = (map(str, form.getall(name, [])) for name in ("element", "was", "description", "synonyms"))
+        refused: list[tuple[Action, dict[str, str], ActionError]] = []
+        for action, given in _typed(zip(*columns, strict=False)):
+            outcome = await self._performed(session, action, given)
+            if isinstance(outcome, ActionError):
+                refused.append((action, given, outcome))
+            else:
+                saved += 1
+        log.info("catalog changed", role=session.signed.role, function="words", saved=saved)
+        session.notice = Notice(Tone.DONE, f"{saved} saved." if saved else "Nothing new was typed.")
+        if not refused:
+            raise web.HTTPSeeOther(back)
+        return self._refused(session, back, *refused[0])
 
     async def perform(self, request: web.Request) -> web.StreamResponse:
         """Does what a form says, as the role, and leads back; else says why not, and shows the form again."""
@@ -164,8 +211,13 @@ class Views:
             log.info("catalog changed", role=session.signed.role, function=action.name)
             session.notice = Notice(Tone.DONE, f"{action.done} {outcome}".strip())
             raise web.HTTPSeeOther(back)
-        response = self.site.answer(session, back, "not_done", action=action, given=given, problem=outcome)
-        response.set_status(outcome.status)
+        return self._refused(session, back, action, given, outcome)
+
+    def _refused(
+        self, session: Session, back: str, action: Action, given: Mapping[str, str], problem: ActionError
+    ) -> web.Response:
+        response = self.site.answer(session, back, "not_done", action=action, given=given, problem=problem)
+        response.set_status(problem.status)
         return response
 
     async def _performed(
@@ -203,32 +255,13 @@ async def _known(connection: Connection, path: Path) -> Element:
     return found
 
 
-def _graph(tables: Iterable[Element], keys: Iterable[Key], joins: Sequence[Definition]) -> Graph:
-    names = [(each.path.schema, each.path.table) for each in tables]
-    known = set(names)
-    drawn = [
-        Join(
-            (key.schema, key.table),
-            (key.to_schema or "", key.to_table or ""),
-            f"{key.table} ({', '.join(key.columns)}) refers to {key.to_table} ({', '.join(key.to_columns)})",
-        )
-        for key in keys
-        if key.kind == "foreign"
-    ]
-    drawn += _declared(tables, joins)
-    return schema_graph(names, [join for join in drawn if {join.table, join.referred} <= known])
-
-
-def _declared(tables: Iterable[Element], joins: Sequence[Definition]) -> Iterable[Join]:
-    """Declared joins by the tables whose written names their columns' begin with."""
-    by_name = {each.name: (each.path.schema, each.path.table) for each in tables}
-    for join in joins:
-        ends = [
-            next((key for name, key in by_name.items() if column.startswith(f"{name}.")), None)
-            for column in (join.name, join.body)
-        ]
-        if ends[0] is not None and ends[1] is not None:
-            yield Join(ends[0], ends[1], f"{join.name} refers to {join.body}", declared=True)
+def _typed(rows: Iterable[tuple[str, ...]]) -> Iterable[tuple[Action, dict[str, str]]]:
+    """The calls for what was typed: `rows` of element, description before and now, and new synonyms."""
+    for element, was, description, synonyms in rows:
+        if description.replace("\r\n", "\n").strip() != was.replace("\r\n", "\n").strip():
+            yield ACTIONS["describe"], {"element": element, "description": description}
+        for word in filter(None, map(str.strip, synonyms.split(","))):
+            yield ACTIONS["add_synonym"], {"element": element, "synonym": word}
 
 
 @dataclass(frozen=True, slots=True)

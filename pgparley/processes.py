@@ -62,10 +62,10 @@ def model(config: Config, *, held: bool = False) -> None:
 def page(config: Config) -> None:
     """Runs the DBA's page; raises `PageConfigError`, and `OSError` where its address cannot be bound."""
     from page.server import run  # noqa: PLC0415
-    from pgparley.page_coverage import EngineCoverage  # noqa: PLC0415
+    from pgparley.page_engine import PageEngine  # noqa: PLC0415
     from schema_catalog.dsn import as_uri  # noqa: PLC0415
 
-    run(as_uri(config.engine.store), config.page, EngineCoverage(config))
+    run(as_uri(config.engine.store), config.page, PageEngine(config))
 
 
 def main(arguments: list[str]) -> None:

@@ -246,6 +246,14 @@ END
 $$;
 COMMENT ON FUNCTION nl_catalog.accept_suggestion IS 'Says a suggested description or synonym, as describe() or add_synonym() would. Returns the version.';
 
+CREATE FUNCTION nl_catalog.accept_suggestions(database text) RETURNS bigint
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT count(nl_catalog.accept_suggestion(s.id)) FROM pgparley.suggestion s
+    WHERE s.database = pgparley.open_database($1) AND s.state = 'proposed'
+      AND (s.kind = 'synonym' OR (pgparley.said_of(pgparley.written(s.database, s.element))).description IS NULL)
+$$;
+COMMENT ON FUNCTION nl_catalog.accept_suggestions IS 'Says all that is suggested of a database and waits, but for descriptions of what has one by now. Returns how many.';
+
 CREATE FUNCTION nl_catalog.decline_suggestion(id bigint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

@@ -331,12 +331,18 @@ SET search_path = pg_catalog, pg_temp AS $$
     WHERE line ->> 'event' = 'nothing stands for' AND line ->> 'stage' <> 'link'
 $$;
 
+-- Of an answer that shows no statement: that which was ranked first.
+CREATE FUNCTION pgparley.likeliest(reply jsonb) RETURNS text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT line ->> 'event' FROM jsonb_array_elements($1 -> 'trace') WITH ORDINALITY AS each (line, n)
+    WHERE line ->> 'stage' = 'rank' AND line ->> 'event' ~ '^(SELECT|WITH) ' ORDER BY n LIMIT 1
+$$;
+
 CREATE VIEW nl_catalog.failed_questions WITH (security_barrier) AS
 SELECT q.asked_at, q.question,
        CASE WHEN v.kind = 'corrected' THEN 'corrected' WHEN v.kind = 'none' THEN 'rejected' ELSE 'abstained' END AS outcome,
        CASE WHEN v.kind = 'none' THEN v.body ELSE q.reply #>> '{rows,0,explanation}' END AS reason,
        coalesce(v.database, q.reply #>> '{rows,0,database}', r.databases[1]) AS database,
-       r.databases, coalesce(v_sql.sql, q.reply #>> '{rows,0,sql}') AS sql, w.words, w.nearest
+       r.databases, coalesce(v_sql.sql, q.reply #>> '{rows,0,sql}', pgparley.likeliest(q.reply)) AS sql, w.words, w.nearest
 FROM pgparley.question q
      LEFT JOIN LATERAL (SELECT v.kind, v.database, v.body FROM pgparley.verdict v
                         WHERE v.qid = q.qid ORDER BY v.given_at DESC LIMIT 1) AS v ON true
@@ -355,6 +361,14 @@ WHERE q.expires_at > now()
   AND (v.kind IS NOT NULL OR q.reply #>> '{rows,0,kind}' = 'abstain')
   AND (pgparley.is_admin() OR r.whole);
 COMMENT ON VIEW nl_catalog.failed_questions IS 'Questions that were abstained from, or whose answer was rejected or corrected, and the words that nothing stood for.';
+
+CREATE VIEW nl_catalog.not_understood WITH (security_barrier) AS
+SELECT f.database, lower(w.word) AS word, w.element, count(*) AS times, max(f.asked_at) AS last_asked
+FROM nl_catalog.failed_questions f CROSS JOIN unnest(f.words, f.nearest) AS w (word, element)
+WHERE NOT EXISTS (SELECT FROM nl_catalog.said s, unnest(s.synonyms) AS synonym WHERE s.database = f.database AND lower(synonym) = lower(w.word))
+  AND NOT EXISTS (SELECT FROM nl_catalog.verified_queries v WHERE v.database = f.database AND lower(v.question) = lower(f.question))
+GROUP BY f.database, lower(w.word), w.element;
+COMMENT ON VIEW nl_catalog.not_understood IS 'Words of questions that nothing stood for and nothing stands for yet, with the element that each came nearest to.';
 
 CREATE FUNCTION nl_catalog.create_roles() RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

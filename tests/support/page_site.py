@@ -15,7 +15,7 @@ from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.settings import LearningSettings
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, TraceLine
-from page.coverage import Coverage, CoverageLine
+from page.coverage import Coverage, CoverageLine, Model
 from page.server import application
 from page.settings import PageSettings
 from pgparley.cluster import Cluster
@@ -53,8 +53,15 @@ HR = Snapshot(
 )
 
 
-class FixedCoverage:
-    """A calibration that is always the same."""
+class FixedEngine:
+    """A calibration that is always the same, and two models."""
+
+    async def models(self) -> tuple[Model, ...]:
+        """One that is there, and one that is not."""
+        return (
+            Model("generate", "big", "https://models.example/v1", "ready", "grammars"),
+            Model("fallback", "<b>small</b>", "", "failed 3 times in a row", ""),
+        )
 
     async def coverage(self) -> Coverage:
         """Two lines, one of them of hr alone."""
@@ -102,6 +109,8 @@ async def save(
     lines = [TraceLine("route", "database", f"{database}; tables public.x")]
     if word:
         lines += [
+            TraceLine("rank", f"SELECT '{word}'", "as it came", 0.2),
+            TraceLine("rank", "SELECT 'worse'", "behind it", 0.1),
             TraceLine("link", word, f"{database}: {nearest}", 0.4),
             TraceLine("link", "nothing stands for", f"{database}: {word}", 0.4),
         ]
@@ -154,7 +163,7 @@ async def page_site(
     connection = await asyncpg.connect(dsn)
     try:
         roles = await make_roles(connection, cluster, suffix)
-        server = TestServer(application(dsn, PageSettings("127.0.0.1:0"), FixedCoverage(), https=https))
+        server = TestServer(application(dsn, PageSettings("127.0.0.1:0"), FixedEngine(), https=https))
         await server.start_server()
         try:
             yield PageSite(str(server.make_url("")), dsn, roles)

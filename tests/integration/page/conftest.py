@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -44,6 +44,11 @@ class Visitor:
         async with self.http.post(
             self.url + path, data=fields, headers=headers, allow_redirects=False
         ) as response:
+            return await _page(response)
+
+    async def post_all(self, path: str, fields: Sequence[tuple[str, str]]) -> Page:
+        """Sends a form that has a field several times."""
+        async with self.http.post(self.url + path, data=fields, allow_redirects=False) as response:
             return await _page(response)
 
     async def token(self, path: str = "/") -> str:

@@ -28,11 +28,23 @@ PAGES = [
     "/drift",
     "/suggestions",
     "/coverage",
+    "/models",
+    "/database?database=sales&find=net",
 ]
 BEYOND = """
     [...document.querySelectorAll("body *")]
     .filter(each => each.getBoundingClientRect().right > innerWidth && !each.closest(".scroll, .plot"))
     .map(each => each.outerHTML)
+"""
+CUT = """
+    [...document.querySelectorAll("input[placeholder]")].filter(each => {
+        each.value = each.placeholder;
+        return each.scrollWidth > each.clientWidth;
+    }).map(each => each.placeholder).concat(
+    [...document.querySelectorAll("svg.graph a")].filter(each => {
+        const box = each.querySelector("rect").getBBox();
+        return [...each.querySelectorAll("text")].some(text => text.getBBox().width > box.width);
+    }).map(each => each.textContent))
 """
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -60,7 +72,7 @@ async def signed_in(context: BrowserContext, site: PageSite, kind: str = "admin"
 async def test_a_word_that_failed_is_mended_without_script(running: Browser, site: PageSite) -> None:
     context = await running.new_context(java_script_enabled=False)
     tab = await signed_in(context, site, "steward")
-    await tab.get_by_role("link", name="Questions").click()
+    await tab.get_by_role("link", name="Questions", exact=True).click()
     card = tab.get_by_role("region", name="turnover")
     assert await card.get_by_label("Element").input_value() == "sales.public.orders.net"
     await card.get_by_role("button", name="Add synonym").click()
@@ -155,6 +167,30 @@ async def test_nothing_is_refused_by_the_policy_and_no_markup_runs(running: Brow
     await tab.goto(site.url + PAGES[2].replace("orders", "customers"))
     assert await tab.get_by_text(MARKUP, exact=True).count() == 1
     assert said == []
+
+
+async def test_texts_are_not_cut(running: Browser, site: PageSite) -> None:
+    tab = await signed_in(await running.new_context(viewport={"width": 1180, "height": 760}), site)
+    await execute(
+        site.dsn, "SELECT nl_catalog.describe('sales.orders', 'what was ordered, by whom and when')"
+    )
+    for width in (320, 700, 1180):
+        await tab.set_viewport_size({"width": width, "height": 760})
+        await tab.goto(site.url + PAGES[1])
+        assert await tab.evaluate(CUT) == [], width
+
+
+async def test_a_table_is_described_by_keyboard(running: Browser, site: PageSite) -> None:
+    tab = await signed_in(await running.new_context(java_script_enabled=False), site, "steward")
+    await tab.goto(site.url + PAGES[2])
+    await tab.get_by_label("Description of id").focus()
+    await tab.keyboard.type("its number")
+    await tab.keyboard.press("Tab")
+    await tab.keyboard.type("number, no")
+    await tab.get_by_role("button", name="Save all columns").press("Enter")
+    assert await tab.get_by_role("status").inner_text() == "3 saved."
+    rows = await fetch(site.dsn, "SELECT element, description, synonyms FROM nl_catalog.said")
+    assert [tuple(row) for row in rows] == [("sales.public.orders.id", "its number", ["number", "no"])]
 
 
 async def test_a_narrow_screen_needs_no_scrolling_sideways(running: Browser, site: PageSite) -> None:

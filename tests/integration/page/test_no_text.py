@@ -10,7 +10,7 @@ from yarl import URL
 from page.server import application
 from page.settings import PageSettings
 from tests.integration.page.conftest import Visit
-from tests.support.page_site import FixedCoverage, PageSite
+from tests.support.page_site import FixedEngine, PageSite
 
 NO_TEXT = ("%00", "a%00b", "%FF", "%C3%28", "%ED%A0%80")
 PARAMETERS = ("database", "schema", "table", "column", "words", "unknown")
@@ -18,7 +18,7 @@ PARAMETERS = ("database", "schema", "table", "column", "words", "unknown")
 
 def addresses() -> list[tuple[str, str]]:
     """(method, address) of every route."""
-    app = application("postgresql://nowhere", PageSettings("127.0.0.1:0"), FixedCoverage(), https=False)
+    app = application("postgresql://nowhere", PageSettings("127.0.0.1:0"), FixedEngine(), https=False)
     found = {(route.method, route.resource.canonical) for route in app.router.routes() if route.resource}
     paths = [(method, path) for method, path in found if method != "HEAD" and "{" not in path]
     assert len(paths) > 13

@@ -33,9 +33,96 @@ async def test_an_admin_sees_all_databases_and_a_steward_theirs(visit: Visit) ->
 async def test_a_database_is_drawn_with_its_joins(visit: Visit) -> None:
     text = (await (await visit("admin")).get("/database?database=sales")).text
     assert "orders (customer) refers to customers (id)" in text
-    boxes = re.findall(r'<a href="(/table[^"]+)"><title>(\w+)</title><rect', text)
+    boxes = re.findall(r'<a href="(/table[^"]+)"><title>(\w+)[^<]*</title><rect', text)
     assert sorted(name for _, name in boxes) == ["customers", "notes", "orders"]
     assert (await (await visit("admin")).get(html.unescape(boxes[0][0]))).status == 200
+
+
+async def test_the_picture_shows_descriptions_and_every_kind_of_join(visit: Visit, site: PageSite) -> None:
+    await execute(
+        site.dsn,
+        "SELECT nl_catalog.describe('sales.orders', 'one line for each thing that was <b>ordered</b>'),"
+        " nl_catalog.declare_join('sales.orders.net', 'sales.customers.id');"
+        "INSERT INTO pgparley.proposed_join (database, element, evidence)"
+        " VALUES ('sales', '{Old Stuff,notes,name,public,customers,name}', 'all values occur')",
+    )
+    text = (await (await visit("steward")).get("/database?database=sales")).text
+    assert re.findall(r'<path class="join (\w+)"', text) == ["key", "declared", "proposed"]
+    assert "<title>orders: one line for each thing that was &lt;b&gt;ordered&lt;/b&gt;</title>" in text
+    assert re.search(r'class="note"[^>]+>one line for each thing t…<', text)
+
+
+async def test_the_picture_is_searched(visit: Visit) -> None:
+    steward = await visit("steward")
+
+    async def drawn(words: str) -> list[tuple[str, str]]:
+        text = (await steward.get(f"/database?database=sales&find={words}")).text
+        assert f'value="{words}"' in text
+        return re.findall(r'<a( class="found")? href="/table[^"]+"><title>(\w+)', text)
+
+    found = ' class="found"'
+    assert sorted(await drawn("net")) == [("", "customers"), (found, "orders")]
+    assert await drawn("notes") == [(found, "notes")]
+    assert await drawn("salaries") == []
+
+
+async def test_the_first_page_says_what_to_do_next(visit: Visit, site: PageSite) -> None:
+    await execute(
+        site.dsn,
+        "SELECT nl_catalog.define_term('sales', 'a', 'customers.id = 1');"
+        "UPDATE pgparley.definition SET state = 'refused'",
+    )
+    steward = await visit("steward")
+    items = re.findall(r'<li>(.*?)<a href="([^"]+)">(.*?)</a>', (await steward.get("/")).text)
+    steps = [(bool(star), html.unescape(to), words) for star, to, words in items if "=sales" in to]
+    assert steps == [
+        (True, "/questions?database=sales", "a word that questions use and nothing stands for"),
+        (False, "/health?database=sales#refused", "a definition that is refused"),
+        (False, "/learned?database=sales", "something that a user taught"),
+        (False, "/health?database=sales#lacking-1", "2 tables without a description"),
+    ]
+    assert 'id="next"' not in (await (await visit("reader")).get("/")).text
+
+
+async def test_a_whole_table_is_described_at_once(visit: Visit, site: PageSite) -> None:
+    steward, page = await visit("steward"), TABLE.replace("customers", "orders")
+    fields = [
+        ("token", await steward.token()),
+        ("back", page),
+        *(("element", f"sales.public.orders.{name}") for name in ("id", "customer", "net", "gone")),
+        *(("was", each) for each in ("", "", "", "")),
+        *(("description", each) for each in ("its number", "", "net of\r\nreturns", "x")),
+        *(("synonyms", each) for each in ("", "who bought, buyer", "", "")),
+    ]
+    refused = await steward.post_all("/words", fields)
+    assert refused.status == 422
+    assert "orders.gone" in refused.text
+    assert "4 saved." in refused.text
+    rows = await fetch(site.dsn, "SELECT element, description, synonyms FROM nl_catalog.said ORDER BY 1")
+    assert [tuple(row) for row in rows] == [
+        ("sales.public.orders.customer", None, ["who bought", "buyer"]),
+        ("sales.public.orders.id", "its number", []),
+        ("sales.public.orders.net", "net of\nreturns", []),
+    ]
+    assert (await steward.post_all("/words", [("token", "x"), *fields[1:]])).status == 403
+    same = await steward.post_all("/words", [*fields[:2], fields[2], ("was", "a"), ("description", "a")])
+    assert same.status == 303
+    assert "Nothing new was typed." in (await steward.get(page)).text
+    assert "<textarea" not in (await (await visit("reader")).get(page)).text
+
+
+async def test_models_and_budgets_are_seen(visit: Visit, site: PageSite) -> None:
+    await execute(
+        site.dsn,
+        "SELECT nl_catalog.set_quota('public', 100), nl_catalog.set_token_budget('public', 4000);"
+        "INSERT INTO pgparley.token_use (day, asker, questions, prefilled, cached, generated)"
+        " VALUES (pgparley.today(), 'ana', 3, 900, 50, 100)",
+    )
+    admin = (await (await visit("admin")).get("/models")).text
+    for shown in ("https://models.example/v1", "&lt;b&gt;small&lt;/b&gt;", "in the engine", "25 % of 4,000"):
+        assert shown in admin
+    assert re.search(r'public</th><td class="number">100</td><td class="number">4,000', admin)
+    assert "ana" not in (await (await visit("steward")).get("/models")).text
 
 
 async def test_what_is_typed_is_said_and_shown(visit: Visit, site: PageSite) -> None:
@@ -55,7 +142,7 @@ async def test_what_is_typed_is_said_and_shown(visit: Visit, site: PageSite) -> 
         site.roles["steward"],
     ):
         assert shown in text
-    assert "<td>net of returns</td>" in (await steward.get(TABLE.replace("customers", "orders"))).text
+    assert ">net of returns</textarea>" in (await steward.get(TABLE.replace("customers", "orders"))).text
     version = (await fetch(site.dsn, "SELECT min(version) FROM nl_catalog.history"))[0][0]
     await steward.do("restore", COLUMN, version=str(version))
     await steward.do("hide", COLUMN, element="sales.public.orders.net")
@@ -211,11 +298,13 @@ async def test_search_finds_by_name_description_and_synonym(visit: Visit) -> Non
     assert "Type words" in (await admin.get("/search")).text
 
 
-async def test_health_says_what_is_lacking(visit: Visit) -> None:
+async def test_health_says_what_is_lacking(visit: Visit, site: PageSite) -> None:
     admin = await visit("admin")
     await admin.do("describe", element="sales.public.orders.net", description="net of returns")
     text = (await admin.get("/health?database=sales")).text
     for title in (
+        "Words of questions that nothing stands for: 1",
+        "nearest sales.public.orders.net",
         "Tables without a description: 2",
         "Columns without a description: 6",
         "Names that stand for several things: 2",
@@ -225,6 +314,15 @@ async def test_health_says_what_is_lacking(visit: Visit) -> None:
         "Definitions that the database refuses: 0",
     ):
         assert title in text
+    places = re.findall(r">(\w+\.\w+)</a> <span", text.partition("Columns without a description")[2])
+    assert places[:2] == ["notes.Text", "notes.name"]
+    await execute(
+        site.dsn,
+        "UPDATE pgparley.question SET reply = replace(reply::text, 'orders.net', 'customers.name')::jsonb",
+    )
+    text = (await admin.get("/health?database=sales")).text
+    places = re.findall(r">(\w+\.\w+)</a> <span", text.partition("Columns without a description")[2])
+    assert places[:2] == ["customers.name", "notes.Text"]
     await admin.do("describe", element="sales.public.orders.net", description="net amount")
     assert "Comments that are not taken over: 0" in (await admin.get("/health?database=sales")).text
 
@@ -236,6 +334,8 @@ async def test_failed_questions_stand_by_the_word_and_are_mended(visit: Visit, s
     assert 'value="sales.public.orders.net"' in text
     assert "How many active customers are there?" in text
     assert "these are all customers" in text
+    assert "Nearest statement:</p>\n<pre>SELECT &#39;turnover&#39;</pre>" in text
+    assert "worse" not in text
     assert "pay" not in text
     assert "ana" not in re.findall(r"\w+", text)
     assert "Who earns most pay?" in (await (await visit("admin")).get("/questions")).text
@@ -350,6 +450,28 @@ async def test_suggestions_are_decided_on(visit: Visit, site: PageSite) -> None:
     assert "Nothing waits for a decision." in (await steward.get("/suggestions")).text
     rows = await fetch(site.dsn, "SELECT element, description, synonyms FROM nl_catalog.said")
     assert [tuple(row) for row in rows] == [("sales.public.orders", "what it is", [])]
+
+
+async def test_what_is_not_declined_is_accepted_at_once(visit: Visit, site: PageSite) -> None:
+    await execute(
+        site.dsn,
+        "INSERT INTO pgparley.suggestion (database, element, kind, suggestion)"
+        " SELECT 'sales', ARRAY['public', 'customers', name], kind, kind || ' of ' || name"
+        " FROM unnest('{id,name,status}'::text[]) AS name, unnest('{description,synonym}'::text[]) AS kind;"
+        "SELECT nl_catalog.describe('sales.customers.id', 'mine');"
+        "SELECT nl_catalog.decline_suggestion(id) FROM nl_catalog.suggestions WHERE suggestion = 'synonym of name'",
+    )
+    steward = await visit("steward")
+    assert (await steward.do("accept_suggestions", "/suggestions", database="hr")).status == 422
+    assert (await steward.do("accept_suggestions", "/suggestions", database="sales")).status == 303
+    rows = await fetch(site.dsn, 'SELECT "column", description, synonyms FROM nl_catalog.said ORDER BY 1')
+    assert [tuple(row) for row in rows] == [
+        ("id", "mine", ["synonym of id"]),
+        ("name", "description of name", []),
+        ("status", "description of status", ["synonym of status"]),
+    ]
+    rows = await fetch(site.dsn, "SELECT suggestion FROM nl_catalog.suggestions WHERE state = 'proposed'")
+    assert [tuple(row) for row in rows] == [("description of id",)]
 
 
 async def test_coverage_is_drawn_for_whom_it_concerns(visit: Visit) -> None:

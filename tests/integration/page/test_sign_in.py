@@ -10,7 +10,7 @@ from page.security import HEADERS
 from page.server import application
 from page.settings import PageSettings
 from tests.integration.page.conftest import Visit
-from tests.support.page_site import PASSWORD, FixedCoverage, PageSite
+from tests.support.page_site import PASSWORD, FixedEngine, PageSite
 
 PAGES = [
     "/",
@@ -143,7 +143,7 @@ async def test_no_page_has_script_or_style_of_its_own(visit: Visit) -> None:
 
 
 async def test_with_https_cookies_are_for_https_alone(site: PageSite) -> None:
-    app = application(site.dsn, PageSettings("127.0.0.1:0"), FixedCoverage(), https=True)
+    app = application(site.dsn, PageSettings("127.0.0.1:0"), FixedEngine(), https=True)
     async with TestClient(TestServer(app)) as client:
         answer = await client.get("/sign-in")
         assert "Strict-Transport-Security" in answer.headers

@@ -26,17 +26,17 @@ class Step:
 
 _KINDS = {
     "word": (
-        "a word that questions use and nothing stands for",
+        "word that questions use and nothing stands for",
         "words that questions use and nothing stands for",
         "/questions",
         "",
     ),
-    "refused": ("a definition that is refused", "definitions that are refused", "/health", "refused"),
-    "rename": ("a rename to decide on", "renames to decide on", "/drift", ""),
-    "join": ("a proposed join", "proposed joins", "/database", "joins"),
-    "suggestion": ("a suggestion of the model", "suggestions of the model", "/suggestions", ""),
-    "learned": ("something that a user taught", "things that users taught", "/learned", ""),
-    "table": ("a table without a description", "tables without a description", "/health", "lacking-1"),
+    "refused": ("definition that is refused", "definitions that are refused", "/health", "refused"),
+    "rename": ("rename to decide on", "renames to decide on", "/drift", ""),
+    "join": ("proposed join", "proposed joins", "/database", "joins"),
+    "suggestion": ("suggestion of the model", "suggestions of the model", "/suggestions", ""),
+    "learned": ("thing that a user taught", "things that users taught", "/learned", ""),
+    "table": ("table without a description", "tables without a description", "/health", "lacking-1"),
 }
 """Kind, as the query below says it, to: one of it, several, where they are seen to. The first costs most."""
 
@@ -71,5 +71,5 @@ async def next_steps(connection: Connection) -> tuple[Step, ...]:
     steps = []
     for kind, database, count in rows[:MOST]:
         one, several, address, place = _KINDS[kind]
-        steps.append(Step(database, count, one if count == 1 else f"{count} {several}", address, place))
+        steps.append(Step(database, count, one if count == 1 else several, address, place))
     return tuple(steps)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from engine.suggestions.types import SuggestReply, SuggestRequest
 from engine.types import Asker, AskReply, AskRequest, RowKind
 from pgparley.config import Config
 from pgparley.terminal import fail, print_error, print_json, printable
-from schema_catalog.naming import dotted
+from schema_catalog.naming import dotted, quote_literal
 
 TABLE_SECONDS = 3600.0
 """For one table: a wide one takes many calls of the model, of which each has a limit of its own."""
@@ -83,24 +84,29 @@ def add_suggest_command(app: typer.Typer, socket: Callable[[], str]) -> None:
         table: Annotated[
             str | None, typer.Option(help="Only this table; without it all that lack something.")
         ] = None,
+        *,
+        missed: Annotated[
+            bool, typer.Option("--missed", help="Only what questions came near to and did not understand.")
+        ] = False,
     ) -> None:
         """Have the language model propose descriptions and synonyms; none counts before it is accepted."""
-        asyncio.run(_suggest(socket(), name, table))
+        asyncio.run(_suggest(socket(), SuggestRequest(name, table=table, missed=missed)))
 
 
-async def _suggest(socket: str, name: str, table: str | None) -> None:
-    request, count = SuggestRequest(name, table=table), 0
+async def _suggest(socket: str, request: SuggestRequest) -> None:
+    count = 0
     async with running_engine(socket) as client:
         while (reply := await client.suggest(request, timeout=TABLE_SECONDS)).table is not None:
             _print_suggestions(reply)
             count += len(reply.suggestions)
-            request = SuggestRequest(name, reply.table, table)
+            request = replace(request, after=reply.table)
     if count:
-        typer.echo(f"{count} suggestions. Accept or decline them on the page, or in psql:")
+        typer.echo(f"{count} suggestions. Decline what is wrong and accept the rest, on the page or in psql:")
         typer.echo(
             "  SELECT id, element, kind, suggestion FROM nl_catalog.suggestions WHERE state = 'proposed';"
         )
-        typer.echo("  SELECT nl_catalog.accept_suggestion(…); SELECT nl_catalog.decline_suggestion(…);")
+        accept = f"accept_suggestions({quote_literal(request.database)})"
+        typer.echo(printable(f"  SELECT nl_catalog.decline_suggestion(…); SELECT nl_catalog.{accept};"))
     else:
         typer.echo("Nothing to suggest.")
 

@@ -313,6 +313,15 @@ class SuggestionStore:
         )
         return frozenset(tuple(element) for (element,) in rows)
 
+    async def missed(self, database: str) -> frozenset[tuple[str, ...]]:
+        """The elements that words of questions came near to, where nothing stands for the words yet."""
+        rows = await self._pool.fetch(
+            "SELECT DISTINCT (parse_ident(element))[2:] FROM nl_catalog.not_understood"
+            " WHERE database = $1 AND element <> ''",
+            database,
+        )
+        return frozenset(tuple(element) for (element,) in rows)
+
     async def add(self, database: str, suggestions: Iterable[Suggestion]) -> None:
         """Keeps suggestions, each once; raises `UnknownNameError`."""
         try:

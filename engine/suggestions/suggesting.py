@@ -65,10 +65,14 @@ class Suggesting:
         snapshot = await self._snapshot(request.database)
         store = SuggestionStore(self.pool)
         suggested = await store.elements(request.database)
+        missed = await store.missed(request.database) if request.missed else None
         waiting = [
             (table, asked)
             for table in _wanted(snapshot, request.table)
-            if (request.after is None or table.key > request.after) and (asked := lacking(table, suggested))
+            if request.after is None or table.key > request.after
+            if (
+                asked := [one for one in lacking(table, suggested) if missed is None or one.element in missed]
+            )
         ]
         if not waiting:
             return SuggestReply()

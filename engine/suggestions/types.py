@@ -12,11 +12,13 @@ class SuggestRequest:
     """Asks for suggestions for the first table of `database` behind `after` that lacks something.
 
     `table`: for this one alone, as it is called in the database: `orders` or `public.orders`.
+    `missed`: only for what words of questions came near to that nothing stood for.
     """
 
     database: str
     after: TableKey | None = None
     table: str | None = None
+    missed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from engine.api.console_views import ConsoleViews
 from engine.api.endpoints import EngineAPI
+from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
@@ -30,6 +31,7 @@ from schema_catalog.store import CatalogStore
 from schema_catalog.types import SuggestionKind
 from schema_catalog.values import ColumnValues, ValueStore
 from tests.support.allowed_values import allow
+from tests.support.page_site import save
 
 SINGER = ("public", "singer")
 ANSWER = "table singer: people who sing | vocalists\nage: years since birth | years\nsalary: what they earn | pay, wage"
@@ -74,6 +76,17 @@ async def test_what_was_suggested_is_not_asked_for_again(suggesting: Suggesting,
     assert reply.suggestions == ()
     names = model.prompts[0].user.partition("### Names\n")[2]
     assert names == "name\nstage_name\nfamily_name\n### Lines"
+
+
+async def test_only_what_questions_came_near_to_can_be_asked_for(
+    suggesting: Suggesting, model: Any, pool: Any
+) -> None:
+    request = SuggestRequest("music", missed=True)
+    assert await suggesting.suggest(request) == SuggestReply()
+    await save(Questions(pool, 3600.0), "q1", "Whose wage?", "music", word="wage", nearest="singer.salary")
+    reply = await suggesting.suggest(request)
+    assert {each.element for each in reply.suggestions} == {(*SINGER, "salary")}
+    assert model.prompts[0].user.partition("### Names\n")[2] == "salary\n### Lines"
 
 
 async def test_nothing_hidden_and_no_value_of_what_is_sensitive_reaches_the_model(
@@ -193,7 +206,8 @@ async def test_the_command_goes_from_table_to_table(socket: str, pool: Any, mode
     assert status == 0
     assert "public.singer: 7 suggestions, 0 tables left" in output
     assert "  ? public.singer.age description: years since birth" in output
-    assert "7 suggestions. Accept or decline them" in output
+    assert "7 suggestions. Decline what is wrong and accept the rest" in output
+    assert "SELECT nl_catalog.accept_suggestions('music');" in output
     model.lines[:] = ["nothing that can be read"]
     assert await run("music") == (0, "public.singer: 0 suggestions, 0 tables left\nNothing to suggest.\n")
     status, output = await run("nowhere")

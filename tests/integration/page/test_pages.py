@@ -76,9 +76,9 @@ async def test_the_first_page_says_what_to_do_next(visit: Visit, site: PageSite)
     items = re.findall(r'<li>(.*?)<a href="([^"]+)">(.*?)</a>', (await steward.get("/")).text)
     steps = [(bool(star), html.unescape(to), words) for star, to, words in items if "=sales" in to]
     assert steps == [
-        (True, "/questions?database=sales", "a word that questions use and nothing stands for"),
-        (False, "/health?database=sales#refused", "a definition that is refused"),
-        (False, "/learned?database=sales", "something that a user taught"),
+        (True, "/questions?database=sales", "1 word that questions use and nothing stands for"),
+        (False, "/health?database=sales#refused", "1 definition that is refused"),
+        (False, "/learned?database=sales", "1 thing that a user taught"),
         (False, "/health?database=sales#lacking-1", "2 tables without a description"),
     ]
     assert 'id="next"' not in (await (await visit("reader")).get("/")).text

@@ -37,7 +37,10 @@ class Lacking:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A word that questions used so many times and nothing stands for; `element`: what it came nearest to."""
+    """A word that questions used so many times and nothing stands for; `element`: what it came nearest to.
+
+    Also those of questions that came near to no database.
+    """
 
     word: str
     element: str | None
@@ -103,7 +106,8 @@ _KINDS = (
 """As the view says it, as the page does, and why it matters."""
 
 _MISSED = """
-    SELECT word, element, times FROM nl_catalog.not_understood WHERE database = $1 ORDER BY times DESC, word LIMIT $2
+    SELECT word, element, times FROM nl_catalog.not_understood WHERE database = $1 OR database IS NULL
+    ORDER BY times DESC, word LIMIT $2
 """
 
 # What questions came near to stands first.

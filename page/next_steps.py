@@ -15,7 +15,10 @@ MOST = 6
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """So many of a kind wait in a database. `address`: where they are seen to, `#` and what follows beside it."""
+    """So many of a kind wait in a database, or (empty) near to none.
+
+    `address`: where they are seen to; `place`: what stands there behind `#`.
+    """
 
     database: str
     count: int
@@ -41,7 +44,7 @@ _KINDS = {
 """Kind, as the query below says it, to: one of it, several, where they are seen to. The first costs most."""
 
 _WAITING = """
-    SELECT 'word' AS kind, database, count(*) AS n FROM nl_catalog.not_understood WHERE database IS NOT NULL GROUP BY 2
+    SELECT 'word' AS kind, coalesce(database, '') AS database, count(*) AS n FROM nl_catalog.not_understood GROUP BY 2
     UNION ALL
     SELECT 'refused', database, count(*)
     FROM (SELECT database, state FROM nl_catalog.terms UNION ALL SELECT database, state FROM nl_catalog.verified_queries

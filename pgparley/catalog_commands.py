@@ -17,7 +17,7 @@ from schema_catalog.definitions import State
 from schema_catalog.drift import Change
 from schema_catalog.drift_store import Finding
 from schema_catalog.dsn import redacted, with_dbname
-from schema_catalog.naming import dotted, quote_ident
+from schema_catalog.naming import dotted, quote_ident, quote_literal
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
 from schema_catalog.store import CatalogError, CatalogStore, DuplicateNameError, Entry
@@ -127,11 +127,24 @@ async def _add(
                 "rights, add them to trusted_owners in [upstream]."
             )
         )
-    said = (await store.said()).get(name)
-    if said is not None and said.proposed:
-        typer.echo(f"Joins that no foreign key declares: {len(said.proposed)}, in nl_catalog.proposed_joins.")
+    await _report_joins(store, database)
     if not changes:
         typer.echo("There is nothing to ask about yet: create tables, then run `pgparley catalog refresh`.")
+
+
+async def _report_joins(store: CatalogStore, database: Database) -> None:
+    """Says how many joins wait, and where their values could not be compared."""
+    evidence = await store.evidence(database.name)
+    if not evidence:
+        return
+    call = f"SELECT nl_catalog.accept_joins({quote_literal(database.name)})"
+    waiting = f"{len(evidence)}, in nl_catalog.proposed_joins; {call} declares them."
+    typer.echo(printable(f"  Joins that no foreign key declares: {waiting}"))
+    if unread := sum(each.endswith("not compared") for each in evidence):
+        typer.echo(
+            f"  Of {unread} no values were compared: where the catalog's login may read the tables (GRANT SELECT),"
+            " `pgparley catalog refresh` finds more, and surer ones."
+        )
 
 
 async def _list(store: CatalogStore, *, as_json: bool) -> None:
@@ -183,6 +196,7 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, gua
             typer.echo(f"pgparley: {printable(f'{entry.database.name}: {error}')}.", err=True)
         else:
             _report(entry.database.name, changes)
+            await _report_joins(store, entry.database)
             _report_renames(await store.drift.waiting(entry.database.name))
             await _report_identity(store, entry.database)
             _report_values(read)

@@ -169,6 +169,13 @@ class CatalogStore:
             )
         return number
 
+    async def evidence(self, name: str) -> tuple[str, ...]:
+        """Of the joins of a database that wait for somebody to decide."""
+        rows = await self._pool.fetch(
+            "SELECT evidence FROM nl_catalog.proposed_joins WHERE database = $1", name
+        )
+        return tuple(row[0] for row in rows)
+
     async def propose(self, name: str, joins: Iterable[ProposedJoin]) -> None:
         """Replaces what is proposed of a database; what was declined stays so."""
         rows = [(name, [*each.column, *each.referred], each.evidence) for each in joins]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from importlib.util import find_spec
@@ -18,6 +19,9 @@ from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
 
 _SECONDS = 5.0
+
+_LISTED = 5
+"""Names of a server's models that are shown."""
 
 ROOM = 1 << 30
 """Bytes that a folder of ours should have left: computed prompts take tens of megabytes a schema."""
@@ -95,7 +99,9 @@ async def _server(url: str, key: str, name: str) -> Finding:
         return problem("model", f"{address} answers {status}", "Correct base_url and api_key in [model].")
     # Gemini's begin with "models/".
     if f'{name}"' not in text:
-        return warning("model", f"{address} does not list {name}", "Correct model in [model].")
+        listed = ", ".join(re.findall(r'"id":\s*"([^"]{1,80})"', text)[:_LISTED])
+        hint = f"Correct model in [model]. It lists: {listed}." if listed else "Correct model in [model]."
+        return warning("model", f"{address} does not list {name}", hint)
     return ok("model", f"{url} serves {name}")
 
 

@@ -59,6 +59,10 @@ def diagnosis(each: Judged) -> Diagnosis:
     asked, reply = each.asked, each.reply
     if "permission denied" in reply.detail or "cannot read" in reply.detail:
         return Diagnosis(Cause.RIGHTS, "GRANT SELECT on what the known statement reads to who asks")
+    if reply.verdict is Verdict.UNJUDGED and "may be read by" in reply.detail:
+        return Diagnosis(
+            Cause.RIGHTS, f"pgparley catalog login {asked.database} ROLE, for the ROLE of --user"
+        )
     if reply.verdict is Verdict.FAILED:
         return Diagnosis(Cause.MODEL)
     known, shown = _parts(asked.sql), _parts(reply.sql or "SELECT")

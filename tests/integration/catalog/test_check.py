@@ -285,7 +285,9 @@ async def test_a_model_server_that_is_not_there_or_refuses(run: Check, models: T
     model = str(models.make_url("/v1"))
     refused = await run(model=f'{model}"\napi_key = "wrong')
     assert "answers 401" in refused["model"].found
-    assert "does not list other" in (await run(model=f'{model}"\nmodel = "other'))["model"].found
+    other = (await run(model=f'{model}"\nmodel = "other'))["model"]
+    assert "does not list other" in other.found
+    assert other.action == "Correct model in [model]. It lists: qwen2.5-coder-1.5b-instruct-q4_k_m."
 
 
 async def test_what_a_model_server_can_do_is_found_out_once_and_kept(run: Check, store: str) -> None:

@@ -43,6 +43,22 @@ def run(server: Cluster) -> Iterator[Run]:
     execute_now(server.dsn(), "DROP DATABASE store WITH (FORCE)", "DROP DATABASE shop WITH (FORCE)")
 
 
+def test_joins_that_wait_are_counted_each_time(run: Run, server: Cluster) -> None:
+    execute_now(server.dsn("shop"), "CREATE TABLE vtr (vtrnr int); CREATE TABLE auf (aufnr int, vtrnr int)")
+    waiting = (
+        "no foreign key declares: 1, in nl_catalog.proposed_joins; SELECT nl_catalog.accept_joins('shop')"
+    )
+    added = run("add", "shop").output
+    assert waiting in added
+    assert "Of 1 no values were compared" in added
+    execute_now(server.dsn("shop"), "INSERT INTO vtr VALUES (1); INSERT INTO auf VALUES (1, 1)")
+    read = run("refresh", "shop").output
+    assert waiting in read
+    assert "compared" not in read
+    execute_now(server.dsn("store"), "SELECT nl_catalog.accept_joins('shop')")
+    assert run("refresh", "shop").output == "shop: unchanged\n"
+
+
 def test_a_database_from_its_registration_to_its_end(run: Run, server: Cluster) -> None:
     assert "No database is registered" in run("list").output
     added = run("add", "shop")

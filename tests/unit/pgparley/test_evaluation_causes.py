@@ -71,4 +71,6 @@ def test_rights_and_a_model_that_fails_are_no_fault_of_the_catalog() -> None:
         found("SELECT 1 FROM t", None, Verdict.UNJUDGED, "42501: permission denied for table t").cause
         is Cause.RIGHTS
     )
+    unread = found("SELECT 1 FROM t", None, Verdict.UNJUDGED, 'nothing of it may be read by "root"')
+    assert unread == Diagnosis(Cause.RIGHTS, "pgparley catalog login own ROLE, for the ROLE of --user")
     assert found("SELECT 1 FROM t", None, Verdict.FAILED, "out of time") == Diagnosis(Cause.MODEL)

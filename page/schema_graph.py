@@ -143,7 +143,7 @@ def _placed(row: Sequence[Name], y: int, most: int) -> Iterable[Box]:
     for x, name in enumerate(row):
         yield Box(
             name,
-            _cut_to(name[1], _LETTERS),
+            _cut_to(".".join(name[name[0] == "public" :]), _LETTERS),
             _MARGIN + indent + x * (WIDTH + _ACROSS),
             _MARGIN + y * (HEIGHT + _DOWN),
         )

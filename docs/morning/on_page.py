@@ -61,7 +61,7 @@ class Visit:
 
     async def shows(self, text: str) -> None:
         """Raises playwright's `TimeoutError` where the page does not show `text`; scrolls there where it does."""
-        await self.tab.get_by_text(text).first.scroll_into_view_if_needed()
+        await self.tab.get_by_text(text).filter(visible=True).first.scroll_into_view_if_needed()
 
     async def later(self, wait: Wait, path: str, **query: str) -> None:
         """Shows a page once something has come about."""

@@ -196,10 +196,10 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, gua
             typer.echo(f"pgparley: {printable(f'{entry.database.name}: {error}')}.", err=True)
         else:
             _report(entry.database.name, changes)
-            await _report_joins(store, entry.database)
             _report_renames(await store.drift.waiting(entry.database.name))
             await _report_identity(store, entry.database)
             _report_values(read)
+            await _report_joins(store, entry.database)
     await _report_definitions(pool, name, settings, guard)
     if failed:
         raise typer.Exit(1)

@@ -55,11 +55,16 @@ def allow(run: Run, server: Cluster, *columns: str) -> str:
     """Allows them and reads what is allowed; what the command says of that."""
     calls = [f"SELECT nl_catalog.allow_values('{column}')" for column in columns]
     execute_now(server.dsn("values_store"), *calls)
-    return run("refresh", columns[0].partition(".")[0]).output.replace(": unchanged", "")
+    return without_joins(run("refresh", columns[0].partition(".")[0]).output).replace(": unchanged", "")
+
+
+def without_joins(output: str) -> str:
+    """What `refresh` prints before the joins that wait."""
+    return output.partition("  Joins that no foreign key")[0]
 
 
 def test_no_value_is_read_until_it_is_allowed(run: Run, server: Cluster) -> None:
-    assert run("refresh", "shop").output == "shop: unchanged\n"
+    assert without_joins(run("refresh", "shop").output) == "shop: unchanged\n"
     assert fetch_now(server.dsn("values_store"), "SELECT * FROM nl_catalog.allowed_values") == []
 
 
@@ -72,7 +77,7 @@ def test_a_permission_from_its_start_to_its_end(run: Run, server: Cluster) -> No
     assert stored(server, "code") == ["NO", "IT"]
     assert stored(server, "name") is None
     execute_now(server.dsn("shop"), "INSERT INTO customer VALUES (5, 'Di', 'Bonn', 'DE')")
-    assert run("refresh", "shop").output == "shop: unchanged\n  values: 6 of 2 columns\n"
+    assert without_joins(run("refresh", "shop").output) == "shop: unchanged\n  values: 6 of 2 columns\n"
     assert stored(server, "city") == ["Oslo", "Bonn", "Rome"]
     shown = fetch_now(
         server.dsn("values_store"), "SELECT element, kept, more, problem FROM nl_catalog.allowed_values"

@@ -4,7 +4,6 @@
     python -m training.routing_folds  no weights: the router on training databases held out of their fold, to choose by
     python -m training.second_look    engine/routing/second_look.json: the database by what linking finds there
     python -m training.linker         engine/schema_linking/base: which tables and columns a question is about
-    python -m training.branching      engine/schema_linking/branching: which of the linker's decisions may be wrong
     python -m training.judgement      engine/judgement/weights.json: how likely candidates are right
     python -m training.selection      engine/calibration/base.json: how high right candidates score
 

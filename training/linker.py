@@ -2,8 +2,8 @@
 
     python -m training.linker --bench FOLDER --out engine/schema_linking/base --work FOLDER
 
-The databases of `training.linker_split.Part.LINKER` alone are trained on; those of `Part.PROBES` set the slopes of the
-log-odds and give the figures. A run that was stopped goes on from its last checkpoint in `--work`.
+The databases of `Part.LINKER` alone are trained on (`benchmarks.harness.linker_split`); those of `Part.PROBES` set the
+slopes of the log-odds and give the figures. A run that was stopped goes on from its last checkpoint in `--work`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from benchmarks.harness.linker_split import Part
 from engine.models.linker import CALIBRATION, HEADS, LAYERS, SCALES, LinkerEncoder, collated, tokenized
 from engine.models.linker_network import Found, Heads, Inputs
 from engine.models.packaged import Packaged
@@ -31,7 +32,6 @@ from engine.settings import EncoderSettings
 from training.command import Making, parser, written
 from training.linker_examples import Example, Neighbours, questions, unanswerable, varied
 from training.linker_measures import Judged, calibration
-from training.linker_split import Part
 from training.tuned import Tuned
 
 TUNED = 4

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness.intervals import auc
+from benchmarks.harness.linker_split import Part
 from engine.core.elements import WHOLE_TABLE
 from engine.models.linker import calibrated
 from engine.schema_linking.linker import decide, teacher_forced
 from engine.schema_linking.nodes import HiddenStates, NodeStates
 from training.linker_examples import Example, Neighbours, questions, unanswerable
-from training.linker_split import Part
 from training.logit import either, fitted
 
 

@@ -27,6 +27,7 @@ from rich.console import Console
 
 from benchmarks.harness.command import check_bench, finished
 from benchmarks.harness.drawing import Item, digest, in_turns, left_out, may_be_fitted, read_items
+from benchmarks.harness.linker_split import Part, part_of
 from benchmarks.harness.model import model_server
 from benchmarks.harness.questions import TRAIN, Asked, Judge, Question, QuestionSet, Selection, asked
 from benchmarks.harness.running import replaying
@@ -44,7 +45,6 @@ from engine.stages.generate import generate
 from engine.stages.rank import known, questions, rank, with_questions
 from pgparley.config import cache_dir
 from training.command import parser
-from training.linker_split import Part, part_of
 
 TOGETHER, CALLS = 3, 8
 """Questions that are asked at once, and calls of the model: they are written in one batch."""

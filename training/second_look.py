@@ -26,6 +26,7 @@ from rich.progress import track
 
 from benchmarks.harness.intervals import mean
 from benchmarks.harness.journal import locked
+from benchmarks.harness.linker_split import Part, part_of
 from benchmarks.harness.questions import Question
 from benchmarks.harness.report import plain
 from benchmarks.harness.site import Site, site
@@ -43,7 +44,6 @@ from engine.routing.second_look import LOOKED_AT, features
 from engine.stages.link import link
 from training.command import parser, told
 from training.fold_weights import cross_fitted, fitted
-from training.linker_split import Part, part_of
 
 ROUTER = "router"
 

@@ -55,8 +55,7 @@ from engine.rewrite.driver import check_names
 from engine.routing import second_look
 from engine.routing.router import HybridRouter
 from engine.routing.vectors import VectorCache
-from engine.schema_linking import branching, linker
-from engine.schema_linking.branching import TrainedBranching
+from engine.schema_linking import linker
 from engine.schema_linking.linker import TrainedLinker
 from engine.settings import EncoderSettings, EngineSettings, GenerationSettings, Strategy
 from engine.suggestions.suggesting import Suggesting
@@ -139,8 +138,7 @@ def conditions(settings: GenerationSettings, encoder: Encoder) -> Conditions:
 
 
 def _linker(settings: EncoderSettings) -> TrainedLinker:
-    model = LinkerEncoder(read(linker.packaged(), linker.NAME, linker.FORMAT), settings)
-    return TrainedLinker(model, TrainedBranching.of(branching.packaged(), model.version))
+    return TrainedLinker(LinkerEncoder(read(linker.packaged(), linker.NAME, linker.FORMAT), settings))
 
 
 def ranker_of(settings: EngineSettings, encoder: Encoder) -> Ranker:

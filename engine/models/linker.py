@@ -1,4 +1,4 @@
-"""The schema linker's encoder, loaded from an artifact: a question and a schema in, the states of every layer out.
+"""The schema linker's encoder, loaded from an artifact: a question and a schema in, log-odds out.
 
 The tuned layers take their places in a copy of the encoder. Light to import: torch comes with the first question.
 """
@@ -73,19 +73,16 @@ class LinkerEncoder:
         given = schema_input(question, snapshot)
         import torch  # noqa: PLC0415  heavy: loaded with the first question
 
-        from engine.models.linker_network import pooled  # noqa: PLC0415  as torch
-
         with self._lock, torch.inference_mode():
             tokenizer, forward, heads = self._loaded()
             split = tokenized(tokenizer, [given])
             if len(split[0]) > MOST_WINDOWS:
                 return None
             inputs = collated([given], split)
-            layers = list(forward(inputs.ids, inputs.mask, heads.marks(inputs)))
-            found = heads(layers[-1], inputs)
-            states = torch.stack([pooled(layer, inputs.parts, len(given.nodes)) for layer in layers])
+            *_, last = forward(inputs.ids, inputs.mask, heads.marks(inputs))
+            found = heads(last, inputs)
             log_odds, answerable = found.nodes[0].numpy(), float(found.answerable[0].double().sigmoid())
-        raw = NodeStates(given.nodes, states.numpy(), log_odds, answerable)
+        raw = NodeStates(given.nodes, log_odds, answerable)
         return calibrated(raw, self._arrays[CALIBRATION])
 
     def _loaded(self) -> tuple[Any, Forward, Heads]:

@@ -1,15 +1,17 @@
 """The schema linker: a question's links as decisions, each about one element (RTS §3.1), and what they rule out.
 
 Tables are decided depth-first over the schema graph (DBCopilot, algorithm 2), the likeliest first; one that is no
-neighbour of a linked one has to be likelier. Columns are decided right after their table, where it is linked.
+neighbour of a linked one has to be likelier. Columns are decided right after their table, where it is linked. What is
+decided by little is a branching point (RTS §3.2), with what may be meant in its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -23,14 +25,30 @@ APART = 2.0
 """Log-odds above which a table that joins with no linked one is linked."""
 
 
+class Kind(StrEnum):
+    """What a decision is about."""
+
+    TABLE = "table"
+    COLUMN = "column"
+
+
+def kind_of(element: ColumnKey) -> Kind:
+    """What `element` is."""
+    return Kind.TABLE if element[2] == WHOLE_TABLE else Kind.COLUMN
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether `element` is linked. `node`: its number among the states' nodes, `log_odds`: theirs."""
+    """Whether `element` is linked. `log_odds`: its node's."""
 
     element: ColumnKey
     linked: bool
     log_odds: float
-    node: int
+
+    @property
+    def kind(self) -> Kind:
+        """What it is about."""
+        return kind_of(self.element)
 
 
 Walk = Generator[Decision, bool, None]
@@ -93,7 +111,7 @@ def _walk(states: NodeStates, snapshot: Snapshot) -> Walk:
             continue
         table, found = snapshot.tables[number], odds.pop(number)
         element = (*table.key, WHOLE_TABLE)
-        if (yield Decision(element, found > least, found, numbers[element])):
+        if (yield Decision(element, found > least, found)):
             any_linked = True
             for column in table.columns:
                 yield _column_decision((*table.key, column.name), numbers, states)
@@ -102,9 +120,8 @@ def _walk(states: NodeStates, snapshot: Snapshot) -> Walk:
 
 
 def _column_decision(element: ColumnKey, numbers: dict[ColumnKey, int], states: NodeStates) -> Decision:
-    node = numbers[element]
-    found = float(states.log_odds[node])
-    return Decision(element, found > 0, found, node)
+    found = float(states.log_odds[numbers[element]])
+    return Decision(element, found > 0, found)
 
 
 LEAST = 0.001
@@ -144,21 +161,38 @@ def packaged() -> Path:
     return shipped("schema_linking/base")
 
 
-class BranchingPredictor(Protocol):
-    """Tells which decisions may be wrong."""
+CLOSE = {Kind.TABLE: 3.146, Kind.COLUMN: 2.724}
+"""Log-odds, of either sign, up to which a decision is a branching point: of those that are wrong on databases that the
+linker was not trained on, nine in ten are as close (split conformal, label-conditional)."""
 
-    def points(
-        self, states: NodeStates, decisions: Sequence[Decision], snapshot: Snapshot
-    ) -> tuple[BranchingPoint, ...]:
-        """Those of `decisions`, in their order."""
+ALTERNATIVES = 3
+
+
+def branching_points(decisions: Sequence[Decision], states: NodeStates) -> tuple[BranchingPoint, ...]:
+    """The `decisions` that may be wrong, with the likeliest elements of their kind that were decided the other way."""
+    linked = frozenset(decision.element for decision in decisions if decision.linked)
+    chances = probabilities(states)
+    ordered = sorted(chances, key=chances.__getitem__, reverse=True)
+
+    def others(decision: Decision) -> tuple[ColumnKey, ...]:
+        found = (
+            element
+            for element in ordered
+            if kind_of(element) is decision.kind
+            and (element in linked) != decision.linked
+            and element != decision.element
+        )
+        return tuple(islice(found, ALTERNATIVES))
+
+    doubtful = (each for each in decisions if abs(each.log_odds) <= CLOSE[each.kind])
+    return tuple(BranchingPoint(each.element, each.linked, others(each)) for each in doubtful)
 
 
 class TrainedLinker:
-    """`engine.core.ports.SchemaLinker`; without `branching` no decision is said to be doubtful."""
+    """`engine.core.ports.SchemaLinker`."""
 
-    def __init__(self, model: HiddenStates, branching: BranchingPredictor | None = None) -> None:
+    def __init__(self, model: HiddenStates) -> None:
         self._model = model
-        self._branching = branching
 
     def link(self, question: str, snapshot: Snapshot) -> SchemaLinks | None:
         """See `engine.core.ports.SchemaLinker.link`; raises `EncoderUnavailableError`."""
@@ -169,7 +203,7 @@ class TrainedLinker:
         return SchemaLinks(
             probabilities(states),
             frozenset(decision.element for decision in decisions if decision.linked),
-            () if self._branching is None else self._branching.points(states, decisions, snapshot),
+            branching_points(decisions, states),
             states.answerable,
         )
 

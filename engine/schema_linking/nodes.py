@@ -276,23 +276,22 @@ class _Asked:
 class NodeStates:
     """What the model makes of a question's schema. A node is a column, or with the column `*` a table as a whole.
 
-    `nodes`: each table of the snapshot, in its order, followed by its columns. `states`: (layers, n, d), from the
-    embeddings up. `log_odds`: (n,), that a statement which answers reads the node; of a column, given its table.
-    `answerable` in [0, 1]: that the schema holds what is asked for.
+    `nodes`: each table of the snapshot, in its order, followed by its columns. `log_odds`: (n,), that a statement which
+    answers reads the node; of a column, given its table. `answerable` in [0, 1]: that the schema holds what is asked
+    for.
     """
 
     nodes: tuple[ColumnKey, ...]
-    states: NDArray[np.float32] = field(repr=False)
     log_odds: NDArray[np.float32] = field(repr=False)
     answerable: float
 
 
 class HiddenStates(Protocol):
-    """A model whose layers can be read. Blocks: call it in a thread."""
+    """A model that reads a question over a schema. Blocks: call it in a thread."""
 
     @property
     def version(self) -> str:
-        """The model's: states of different versions do not compare."""
+        """The model's."""
 
     def read(self, question: str, snapshot: Snapshot) -> NodeStates | None:
         """The states of all of `snapshot`; None where it is too large for the model."""

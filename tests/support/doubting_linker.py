@@ -1,4 +1,4 @@
-"""A linker that is sometimes wrong and whose states show it, with questions whose links are known."""
+"""A linker that is sometimes wrong and then less sure, with questions whose links are known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from engine.schema_linking.nodes import NodeStates
 from schema_catalog.types import ColumnKey
 from tests.support.schemas import MUSIC
 
-LAYERS, DIMENSION = 3, 8
 NODES = tuple(
     (*table.key, name)
     for table in MUSIC.tables
@@ -19,7 +18,7 @@ NODES = tuple(
 
 
 class Doubting:
-    """A linker that is wrong about one node in ten, and whose states show it: more clearly the deeper the layer."""
+    """A linker that is wrong about one node in ten, and by less than it is right about others."""
 
     version = "doubting"
 
@@ -30,10 +29,8 @@ class Doubting:
     def read(self, question: str, snapshot: object) -> NodeStates | None:
         truth = np.array([1.0 if node in self._gold[question] else -1.0 for node in NODES])
         wrong = self._random.random(len(NODES)) < 0.1
-        odds = truth * np.where(wrong, -1.0, 1.0) * self._random.uniform(0.2, 3.0, len(NODES))
-        states = self._random.normal(size=(LAYERS, len(NODES), DIMENSION))
-        states[:, :, 0] += np.arange(LAYERS)[:, None] * 2.0 * wrong
-        return NodeStates(NODES, states.astype(np.float32), odds.astype(np.float32), 0.9)
+        odds = truth * np.where(wrong, -0.5, 1.0) * self._random.uniform(0.2, 3.0, len(NODES))
+        return NodeStates(NODES, odds.astype(np.float32), 0.9)
 
 
 def asked(databases: int, seed: int) -> list[Linked]:

@@ -26,10 +26,8 @@ def libraries() -> list[str]:
 @pytest.mark.parametrize("folder", SHIPPED, ids=lambda folder: str(folder.relative_to(ROOT)))
 def test_weights_are_named_with_what_they_were_trained_on(folder: Path) -> None:
     assert re.search(rf"^{folder.relative_to(ROOT).as_posix()} ", NOTICE, re.MULTILINE)
-    readme = folder / "README.md"
-    if not readme.exists():
-        return  # probes over a model that has one
-    (licences,) = re.findall(r"^\| licences \| (.+) \|$", readme.read_text("utf-8"), re.MULTILINE)
+    readme = (folder / "README.md").read_text("utf-8")
+    (licences,) = re.findall(r"^\| licences \| (.+) \|$", readme, re.MULTILINE)
     for name, _, licence in (each.strip().partition(": ") for each in licences.split(";")):
         assert name.split()[0].removesuffix("'s") in NOTICE
         assert licence in NOTICE

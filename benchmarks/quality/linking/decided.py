@@ -1,43 +1,37 @@
-"""A set of questions as arrays: what a linker decided, what probes say of it, what was right."""
+"""A set of questions as arrays: what a linker decided, by how much, what was right."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.quality.linking.linked import Linked
-from engine.schema_linking.branching import Kind, kind_of
-from engine.schema_linking.linker import Decision
-from engine.schema_linking.probes import Flags, Floats, Probes, assembled, inputs_of
+from engine.schema_linking.linker import Decision, Kind
 from schema_catalog.types import ColumnKey
+
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
     """m decisions about several questions, in a row.
 
-    `told`: of each layer, (layers, m): what a probe says of them; in training what it is given, (layers, m, f).
-    `wrong`, `tables`: which are wrong, which about a table, (m,). `questions`: the number of each one's question, (m,).
-    `places`: its place among that question's.
+    `margins`: how far the log-odds are from none, (m,). `wrong`, `tables`: which are wrong, which about a table, (m,).
+    `questions`: the number of each one's question, (m,).
     """
 
-    told: Floats
+    margins: Floats
     wrong: Flags
     tables: Flags
     questions: NDArray[np.int64]
-    places: NDArray[np.int64]
 
     def of(self, kept: Flags) -> Decisions:
         """Those that `kept`, (m,), names."""
-        own, numbers = (self.wrong[kept], self.tables[kept]), (self.questions[kept], self.places[kept])
-        return Decisions(self.told[:, kept], *own, *numbers)
-
-    def by(self, probes: Sequence[int]) -> Decisions:
-        """The same with these probes alone."""
-        return replace(self, told=self.told[list(probes)])
+        return Decisions(self.margins[kept], self.wrong[kept], self.tables[kept], self.questions[kept])
 
     def of_kind(self, kind: Kind) -> Flags:
         """Which are about a table, or a column."""
@@ -80,20 +74,14 @@ class Decided:
         return len(self.databases)
 
 
-def decided(name: str, found: Sequence[Linked], probes: Probes) -> Decided:
-    """The arrays of a set, by what these probes say."""
-
-    def said(one: Linked, decisions: Sequence[Decision]) -> Floats:
-        return probes.chances(assembled(inputs_of(one.states, decisions, one.snapshot), probes.layers))
-
+def decided(name: str, found: Sequence[Linked]) -> Decided:
+    """The arrays of a set."""
     free = [
         [(each, each.linked != (each.element in one.question.gold)) for each in one.free] for one in found
     ]
     links = {
         kind: tuple(
-            Links.of(
-                frozenset(each.element for each in one.free if each.linked and kind_of(each) is kind), true
-            )
+            Links.of(frozenset(each.element for each in one.free if each.linked and each.kind is kind), true)
             for one, true in zip(found, golds, strict=True)
         )
         for kind, golds in (
@@ -102,25 +90,15 @@ def decided(name: str, found: Sequence[Linked], probes: Probes) -> Decided:
         )
     }
     databases = tuple(one.question.database for one in found)
-    forced = [one.forced for one in found]
-    return Decided(name, together(found, free, said), together(found, forced, said), databases, links)
+    return Decided(name, together(free), together([one.forced for one in found]), databases, links)
 
 
-def together(
-    found: Sequence[Linked],
-    taken: Sequence[Sequence[tuple[Decision, bool]]],
-    told: Callable[[Linked, Sequence[Decision]], Floats],
-) -> Decisions:
+def together(taken: Sequence[Sequence[tuple[Decision, bool]]]) -> Decisions:
     """What was decided about each question, with whether it was wrong, in one row."""
     pairs = [pair for each in taken for pair in each]
-    sizes = [len(each) for each in taken]
     return Decisions(
-        np.concatenate(
-            [told(one, [decision for decision, _ in each]) for one, each in zip(found, taken, strict=True)],
-            axis=1,
-        ),
+        np.array([abs(decision.log_odds) for decision, _ in pairs]),
         np.array([wrong for _, wrong in pairs], dtype=np.bool_),
-        np.array([kind_of(decision) is Kind.TABLE for decision, _ in pairs], dtype=np.bool_),
-        np.repeat(np.arange(len(sizes)), sizes),
-        np.concatenate([np.arange(size) for size in sizes]),
+        np.array([decision.kind is Kind.TABLE for decision, _ in pairs], dtype=np.bool_),
+        np.repeat(np.arange(len(taken)), [len(each) for each in taken]),
     )

@@ -8,19 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from benchmarks.harness.intervals import Figure, auc, mean, ratio
-from benchmarks.quality.linking.decided import Decided, Decisions
-from engine.schema_linking.branching import Kind
-from engine.schema_linking.probes import Flags
+from benchmarks.quality.linking.decided import Decided, Decisions, Flags
+from engine.schema_linking.linker import Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """Links of one kind without abstention: exact match, precision and recall a question; AUC of each layer's probe."""
+    """Links of one kind without abstention: exact match, precision and recall a question; AUC of a small margin."""
 
     exact_match: Figure
     precision: Figure
     recall: Figure
-    layers: tuple[float, ...]
+    auc: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Abstaining:
 
 @dataclass(frozen=True, slots=True)
 class Flagging:
-    """One way to flag, on one set, at one alpha.
+    """What flagging at one alpha is worth on one set.
 
     `coverage*`: branching points that are flagged, of the forced decisions; `coverage_question`: questions with a
     branching point all of whose are. `ear`: decisions flagged in vain, of all. `table`, `column`: of the free
@@ -46,7 +45,6 @@ class Flagging:
     decisions about columns alone.
     """
 
-    way: str
     alpha: float
     coverage: Figure | None
     coverage_table: Figure | None
@@ -66,11 +64,11 @@ def linking_of(one: Decided, kind: Kind) -> Linking:
         mean([each.exact for each in links], one.databases),
         mean([each.both / each.linked if each.linked else 1.0 for each in links], one.databases),
         mean([each.both / each.true if each.true else 1.0 for each in links], one.databases),
-        tuple(auc(layer[own], forced.wrong[own]) for layer in forced.told),
+        auc(-forced.margins[own], forced.wrong[own]),
     )
 
 
-def flagging_of(one: Decided, way: str, alpha: float, forced: Flags, free: Flags) -> Flagging:
+def flagging_of(one: Decided, alpha: float, forced: Flags, free: Flags) -> Flagging:
     """Of what is flagged of the set's forced and of its free decisions."""
     known = one.forced
     missed, there = _counted(one, known, known.wrong & ~forced), _counted(one, known, known.wrong)
@@ -91,7 +89,6 @@ def flagging_of(one: Decided, way: str, alpha: float, forced: Flags, free: Flags
         return Abstaining(share(right & ~abstains, ~abstains), tar, far)
 
     return Flagging(
-        way,
         alpha,
         covered(every),
         covered(known.tables),

@@ -79,7 +79,7 @@ def scripted(example: Example, odds: dict[str, float], answerable: float) -> Rea
     """A reading with log-odds by name, -2 for the others."""
     nodes = schema_input(example.question, example.snapshot).nodes
     log_odds = np.array([odds.get(f"{node[1]}.{node[2]}", -2.0) for node in nodes], dtype=np.float32)
-    return Reading(example, NodeStates(nodes, np.zeros((1, len(nodes), 1), np.float32), log_odds, answerable))
+    return Reading(example, NodeStates(nodes, log_odds, answerable))
 
 
 RIGHT = scripted(SINGERS, {"singer.*": 2.0, "singer.country": 1.0}, 0.9)

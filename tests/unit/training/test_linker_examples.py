@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.harness.linker_split import Part, part_of
 from engine.core.elements import WHOLE_TABLE
 from engine.routing.graph import Graph
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC
 from training.linker_examples import NODES, Example, Neighbours, unanswerable, varied
-from training.linker_split import Part, part_of
 
 GOLD: frozenset[ColumnKey] = frozenset(
     ("public", table, column)

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.harness.drawing import Item, left_out
-from training.linker_split import Part, part_of
+from benchmarks.harness.linker_split import Part, part_of
 from training.lists import ROUND, QuestionList, Written, drawn, read
 
 NAMES, AGES = "SELECT name FROM singer", "SELECT age FROM singer"

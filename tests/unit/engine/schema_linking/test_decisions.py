@@ -55,7 +55,7 @@ def states(odds: Mapping[str, float], snapshot: Snapshot = SNAPSHOT) -> NodeStat
     nodes = nodes_of(snapshot)
     given = {key(name): value for name, value in odds.items()}
     log_odds = np.array([given.get(node, -3.0) for node in nodes], dtype=np.float32)
-    return NodeStates(nodes, np.zeros((1, len(nodes), 2), dtype=np.float32), log_odds, 1.0)
+    return NodeStates(nodes, log_odds, 1.0)
 
 
 def order(decisions: tuple[Decision, ...]) -> list[str]:
@@ -113,7 +113,7 @@ def cases(draw: st.DrawFn) -> tuple[NodeStates, Snapshot, frozenset[ColumnKey]]:
     read = draw(st.frozensets(st.sampled_from(nodes)))
     gold = read | {(*node[:2], WHOLE_TABLE) for node in read}
     log_odds = np.array(odds, dtype=np.float32)
-    return NodeStates(nodes, np.zeros((1, len(nodes), 2), np.float32), log_odds, 1.0), snapshot, gold
+    return NodeStates(nodes, log_odds, 1.0), snapshot, gold
 
 
 @given(cases())
@@ -126,7 +126,8 @@ def test_every_table_is_decided_once_and_columns_where_their_table_is_linked(
     expected = {node for node in given_states.nodes if node[2] == WHOLE_TABLE or node[:2] in linked}
     assert len(found) == len({each.element for each in found})
     assert {each.element for each in found} == expected
-    assert all(given_states.nodes[each.node] == each.element for each in found)
+    odds = dict(zip(given_states.nodes, given_states.log_odds.tolist(), strict=True))
+    assert all(odds[each.element] == each.log_odds for each in found)
 
 
 @given(cases())

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from engine.core.elements import WHOLE_TABLE, BranchingPoint
+from engine.core.elements import WHOLE_TABLE
 from engine.models.encoder import loaded_model
 from engine.models.linker import CALIBRATION, LinkerEncoder, layered, library_layers, unpacked
 from engine.models.packaged import read
-from engine.schema_linking.linker import FORMAT, NAME, Decision, TrainedLinker, packaged
+from engine.schema_linking.linker import CLOSE, FORMAT, NAME, Kind, TrainedLinker, packaged
 from engine.schema_linking.nodes import NodeStates
 from engine.settings import EncoderSettings
 from schema_catalog.types import Column, Snapshot, Table, TableKind
@@ -21,7 +20,7 @@ from tests.support.schemas import MUSIC
 from training.linker import packed
 
 SINGER = ("public", "singer")
-LAYERS, DIMENSION = 7, 384
+LAYERS = 7
 
 
 class Scripted:
@@ -42,17 +41,7 @@ class Scripted:
             for name in (WHOLE_TABLE, *(column.name for column in table.columns))
         )
         odds = np.array([self._odds.get(node[1:], -2.0) for node in nodes], dtype=np.float32)
-        return NodeStates(nodes, np.zeros((1, len(nodes), 1), dtype=np.float32), odds, 0.75)
-
-
-class FirstDoubtful:
-    """`BranchingPredictor` that doubts the first decision."""
-
-    def points(
-        self, states: NodeStates, decisions: Sequence[Decision], snapshot: Snapshot
-    ) -> tuple[BranchingPoint, ...]:
-        del states, snapshot
-        return (BranchingPoint(decisions[0].element, decisions[0].linked),)
+        return NodeStates(nodes, odds, 0.75)
 
 
 def test_links_are_the_decisions_and_a_columns_probability_is_within_its_tables() -> None:
@@ -63,13 +52,19 @@ def test_links_are_the_decisions_and_a_columns_probability_is_within_its_tables(
     assert links.probabilities[*SINGER, WHOLE_TABLE] == pytest.approx(1 / (1 + np.exp(-2)))
     assert links.probabilities[*SINGER, "country"] == pytest.approx(1 / (1 + np.exp(-2)) / (1 + np.exp(-1)))
     assert links.probabilities["public", "stadium", "name"] < links.probabilities["public", "stadium", "*"]
-    assert (links.branching, links.answerable) == ((), 0.75)
+    assert links.answerable == 0.75
 
 
-def test_doubtful_decisions_come_from_the_predictor() -> None:
-    links = TrainedLinker(Scripted({("singer", "*"): 2.0}), FirstDoubtful()).link("?", MUSIC)
+def test_what_is_decided_by_little_is_a_branching_point() -> None:
+    sure = {
+        (table.name, name): -9.0 for table in MUSIC.tables for name in ("*", *(c.name for c in table.columns))
+    }
+    close = CLOSE[Kind.TABLE]
+    odds = sure | {("singer", "*"): close + 0.01, ("concert", "*"): -close, ("singer", "country"): 2.0}
+    links = TrainedLinker(Scripted(odds)).link("?", MUSIC)
     assert links is not None
-    assert links.branching == (BranchingPoint((*SINGER, WHOLE_TABLE), linked=True),)
+    found = {point.element[1:]: point.linked for point in links.branching}
+    assert found == {("concert", "*"): False, ("singer", "country"): True}
 
 
 def test_a_schema_that_does_not_fit_has_no_links() -> None:
@@ -97,13 +92,11 @@ def test_the_packaged_model_links_the_table_that_is_asked_for(model: LinkerEncod
     assert len(model.version) == 64
 
 
-def test_every_layer_has_a_state_of_every_node(model: LinkerEncoder) -> None:
+def test_every_node_has_log_odds(model: LinkerEncoder) -> None:
     states = model.read("Which stadium has the largest capacity?", MUSIC)
     assert states is not None
-    assert states.states.shape == (LAYERS, len(states.nodes), DIMENSION)
     assert states.log_odds.shape == (len(states.nodes),)
-    assert np.isfinite(states.states).all()
-    assert np.abs(states.states[1:] - states.states[:-1]).max() > 0.01
+    assert np.isfinite(states.log_odds).all()
 
 
 def test_what_the_asker_may_not_read_is_no_node(model: LinkerEncoder) -> None:

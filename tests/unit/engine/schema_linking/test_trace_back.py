@@ -1,12 +1,11 @@
-"""A flagged decision comes with what may be meant in its place."""
+"""A branching point comes with what may be meant in its place."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from engine.core.elements import WHOLE_TABLE, BranchingPoint
-from engine.schema_linking.branching import trace_back
-from engine.schema_linking.linker import decide
+from engine.schema_linking.linker import branching_points, decide
 from engine.schema_linking.nodes import NodeStates
 from schema_catalog.types import ColumnKey
 from tests.support.schemas import MUSIC
@@ -29,12 +28,14 @@ def states() -> NodeStates:
         for name in (WHOLE_TABLE, *(column.name for column in table.columns))
     )
     odds = np.array([ODDS.get(node[1:], -5.0) for node in nodes], dtype=np.float32)
-    return NodeStates(nodes, np.zeros((1, len(nodes), 1), dtype=np.float32), odds, 1.0)
+    return NodeStates(nodes, odds, 1.0)
 
 
 def point(element: ColumnKey) -> BranchingPoint:
-    decisions = decide(states(), MUSIC)
-    return trace_back([each for each in decisions if each.element == element], decisions, states())[0]
+    (found,) = (
+        each for each in branching_points(decide(states(), MUSIC), states()) if each.element == element
+    )
+    return found
 
 
 def test_in_the_place_of_a_linked_column_come_others_that_are_not_by_their_chance() -> None:

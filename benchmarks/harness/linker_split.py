@@ -1,4 +1,4 @@
-"""Which databases train the schema linker, which its branching probes, and which calibrate these.
+"""Which databases train the schema linker, which set the slopes of its log-odds, and which say how close is doubtful.
 
 The parts are by database, so that a figure of one is of schemas that the others never saw.
 """

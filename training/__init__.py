@@ -5,6 +5,7 @@
     python -m training.second_look    engine/routing/second_look.json: the database by what linking finds there
     python -m training.linker         engine/schema_linking/base: which tables and columns a question is about
     python -m training.judgement      engine/judgement/weights.json: how likely candidates are right
+    python -m training.links          no weights: how well the first statements of these lists link
     python -m training.selection      engine/calibration/base.json: how high right candidates score
 
 Data comes from folders that are no part of this repository; `training.lists` writes, with the embedded model, what the

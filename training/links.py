@@ -1,9 +1,9 @@
 """How well the model that writes links: what the first statement of each list reads, beside what the right one reads.
 
-    python -m training.links [LISTS...] [--answers FILE] [--out FILE]
+    python -m training.links [LISTS...] [--answers FILE] [--json benchmarks/results/dialogue.json]
 
 The judgement's confidence stands for the probes: of wrong links a share of 1 - alpha is abstained on (split conformal
-over wrong links, as RTS §3.2 has it over branching points). Weights and thresholds are of other databases than a list's.
+over wrong links, as RTS §3.2 has it over branching points). Weights and thresholds are of other databases than a list.
 `--answers`: what `benchmarks.quality.candidates` kept of development questions, by thresholds of all lists.
 """
 
@@ -17,10 +17,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.harness.command import told_command
 from benchmarks.harness.drawing import fold_of
 from benchmarks.harness.intervals import auc
 from benchmarks.harness.journal import Answer
 from benchmarks.harness.questions import SPIDER, TRAIN
+from benchmarks.harness.report import Part, Run, write_result
 from benchmarks.harness.schemas import snapshots
 from benchmarks.quality.linking.linked import SCHEMA, Known, known_questions
 from engine.calibration.conformal import quantile
@@ -32,6 +34,7 @@ from training.judgement import held_out
 from training.lists import read
 
 ALPHA = 0.1
+FOLDS, DEV = "calibration", "dev"
 LISTS = Path(__file__).with_name("lists.jsonl")
 
 First = tuple[str, str, float]
@@ -45,6 +48,7 @@ def main() -> int:
     """Measures and prints; returns the exit status."""
     made = parser(__doc__)
     made.add_argument("lists", type=Path, nargs="*", help="what training.lists wrote")
+    made.add_argument("--json", type=Path, help="the results file, of which this run replaces its part")
     made.add_argument("--answers", type=Path, help="what benchmarks.quality.candidates kept")
     given = made.parse_args()
     lists = [each for file in given.lists or [LISTS] for each in read(file)]
@@ -55,13 +59,22 @@ def main() -> int:
         if each.candidates
     ]
     known = linked(firsts, known_questions(given.bench / TRAIN.file), schemas)
-    report = {"lists": by_folds(*known)}
+    report = {FOLDS: by_folds(*known)}
     if given.answers is not None:
         asked = linked(_answered(given.answers), known_questions(given.bench / SPIDER.file), schemas)
         thresholds = {kind: _threshold(known[1], ~right) for kind, right in known[2].items()}
         flags = {kind: asked[1] <= thresholds[kind] for kind in asked[2]}
-        report["answers"] = figures(asked[1], asked[2], flags)
-    told(report, given.out)
+        report[DEV] = figures(asked[1], asked[2], flags)
+    told(report, None)
+    if given.json is not None:
+        run = Run("dialogue", told_command("training.links", sys.argv[1:]), given.seed, {"alpha": ALPHA})
+        summary = {
+            f"{'' if name == DEV else f'{name}_'}{key}": value
+            for name, each in report.items()
+            for key, value in summary_of(each).items()
+        }
+        n = {name: int(each["questions"]) for name, each in report.items()}
+        write_result(given.json, run, {"links": Part(n, report, summary)})
     return 0
 
 
@@ -108,6 +121,13 @@ def figures(confidences: Floats, right: dict[str, Flags], flags: dict[str, Flags
             f"{kind}_auc": auc(confidences, known),
         }
     return {name: round(value, 4) for name, value in found.items()}
+
+
+def summary_of(found: dict[str, float]) -> dict[str, float]:
+    """The flat numbers of a results file; coverage is of wrong links of either kind."""
+    kept = {key: found[key] for key in ("table_em", "table_far", "column_em", "column_far")}
+    aucs = [found["table_auc"], found["column_auc"]]
+    return kept | {"branch_coverage_a10": found["column_coverage"], "sbpp_auc": round(sum(aucs) / 2, 4)}
 
 
 def _threshold(confidences: Floats, wrong: Flags) -> float:

@@ -78,7 +78,7 @@ def _run(options: argparse.Namespace, console: Console) -> None:
             "linking": {kind.value: asdict(each) for kind, each in links.items()},
             "flagging": [asdict(each) for each in found],
         }
-        before = "" if one.name == DEV else f"{one.name}_"
+        before = "linker_" if one.name == DEV else f"linker_{one.name}_"
         summary |= {f"{before}{key}": value for key, value in _summary(links, found).items()}
     console.print({kind.value: round(value, 3) for kind, value in thresholds(known.forced, TOLD).items()})
     console.print(summary)
@@ -103,7 +103,7 @@ def _flagged(one: Decided, known: Decided, alpha: float) -> Flagging:
 
 
 def _summary(links: Mapping[Kind, Linking], found: Sequence[Flagging]) -> dict[str, float | None]:
-    """The flat numbers, as the product flags."""
+    """The flat numbers, as the product flags; the keys without `linker_` are `training.links`'s."""
     told = next(each for each in found if each.alpha == TOLD)
     return {
         "table_em": getattr(told.table.exact_match, "value", None),

@@ -60,7 +60,7 @@ def test_what_is_decided_by_little_is_a_branching_point() -> None:
         (table.name, name): -9.0 for table in MUSIC.tables for name in ("*", *(c.name for c in table.columns))
     }
     close = CLOSE[Kind.TABLE]
-    odds = sure | {("singer", "*"): close + 0.01, ("concert", "*"): -close, ("singer", "country"): 2.0}
+    odds = sure | {("singer", "*"): close + 0.01, ("concert", "*"): 0.01 - close, ("singer", "country"): 2.0}
     links = TrainedLinker(Scripted(odds)).link("?", MUSIC)
     assert links is not None
     found = {point.element[1:]: point.linked for point in links.branching}

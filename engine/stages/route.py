@@ -20,6 +20,7 @@ from engine.core.ports import Match, StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError, UnsupportedError
+from engine.linking.mentions import short_names
 from engine.routing.scoring import probabilities
 from engine.routing.second_look import LOOKED_AT, features, reweighed
 from engine.text.tokens import question_words
@@ -163,8 +164,8 @@ def _routed(state: State, databases: Sequence[Database], matches: Sequence[Match
         )
     )
     near = any(match.words or match.evidence >= MIN_EVIDENCE for match in matches)
-    # Of a single database the later stages know more: short names, values, what the statements say.
-    if state.ask.db is None and len(databases) > 1 and not near:
+    near = near or any(short_names(state.ask.question, match.snapshot) for match in matches)
+    if state.ask.db is None and not near:
         best = max(match.evidence for match in matches)
         return replace(state, routes=()).noted(
             TraceLine("route", "nothing matches", "no table or column comes close to the question", best),

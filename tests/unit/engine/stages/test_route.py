@@ -255,8 +255,10 @@ async def test_a_question_that_nothing_matches_has_no_route() -> None:
     ]
 
 
-async def test_of_a_single_database_the_later_stages_tell() -> None:
-    assert names(await route(asked("Boil eggs softly"), tools(MUSIC))) == ["music"]
+async def test_a_name_that_is_short_for_a_word_brings_a_database_near() -> None:
+    terse = entry("pay", table("pay_m", "sal"))
+    assert names(await route(asked("Salary?"), tools(terse))) == ["pay"]
+    assert (await route(asked("Boil eggs softly"), tools(terse))).routes == ()
 
 
 async def test_a_question_without_words() -> None:

@@ -11,7 +11,7 @@ HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
 # A short folder: the path of a socket in it has room for 107 bytes.
-IN_TWO = $(BIN)/python -m pytest -n 2 --dist loadfile --basetemp=$$(mktemp -d /tmp/pgp.XXXX)
+IN_TWO = $(BIN)/python -m pytest -n 2 --dist loadfile --durations 20 --durations-min 10 --basetemp=$$(mktemp -d /tmp/pgp.XXXX)
 .PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day bench-first-hour compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql

@@ -11,6 +11,7 @@ from pgparley.cluster import Cluster
 from pgparley.demo.loading import Sample
 from pgparley.demo.samples import SAMPLES
 from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
+from schema_catalog.migrate import MigrationError, rehearse
 
 ANALYST = "analyst"
 """The demo's login role: no superuser, reads all sample data, writes nothing."""
@@ -43,6 +44,9 @@ async def _create(cluster: Cluster, samples: Sequence[Sample]) -> None:
         for role in _ROLES.keys() - roles:
             await admin.execute(f"CREATE ROLE {role} {_ROLES[role]}")
         databases = {row["datname"] for row in await admin.fetch("SELECT datname FROM pg_database")}
+        if STORE in databases and await _of_another_version(cluster.dsn(STORE, STORE_ROLE)):
+            await admin.execute(f"DROP DATABASE {STORE} WITH (FORCE)")
+            databases.remove(STORE)
         owners = {STORE: STORE_ROLE, **{sample.name: cluster.superuser for sample in samples}}
         for name in owners.keys() - databases:
             await admin.execute(
@@ -50,6 +54,18 @@ async def _create(cluster: Cluster, samples: Sequence[Sample]) -> None:
             )
     finally:
         await admin.close()
+
+
+async def _of_another_version(store: str) -> bool:
+    """Whether the store cannot be migrated to this version; the demo's holds nothing of anybody and is made anew."""
+    connection = await asyncpg.connect(store, timeout=10, command_timeout=_SECONDS)
+    try:
+        await rehearse(connection)
+    except MigrationError:
+        return True
+    finally:
+        await connection.close()
+    return False
 
 
 async def _grant(dsn: str) -> None:

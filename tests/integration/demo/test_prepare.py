@@ -14,9 +14,11 @@ from rich.console import Console
 from pgparley import cluster as clusters
 from pgparley.cluster import Cluster
 from pgparley.demo.loading import SampleError, data_file
-from pgparley.demo.prepare import ANALYST, prepare
+from pgparley.demo.prepare import ANALYST, STORE, prepare
 from pgparley.demo.questions import QUESTIONS, Question, answers
 from pgparley.demo.samples import SAMPLES
+from schema_catalog.login_rights import STORE_ROLE
+from schema_catalog.migrate import migrate
 
 Rows = Sequence[Sequence[object]]
 
@@ -64,6 +66,31 @@ async def test_second_run_finds_everything_there(server: Server) -> None:
     assert [name for name, _ in databases] == [sample.name for sample in SAMPLES]
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue().count("already there") == len(SAMPLES)
+
+
+async def test_a_store_of_another_version_is_made_anew(server: Server) -> None:
+    store = await asyncpg.connect(server.cluster.dsn(STORE, user=STORE_ROLE))
+    try:
+        await migrate(store)
+        await store.execute("UPDATE pgparley.migration SET digest = 'another'")
+    finally:
+        await store.close()
+    await prepare(server.cluster, quiet(), ())
+    store = await asyncpg.connect(server.cluster.dsn(STORE, user=STORE_ROLE))
+    try:
+        assert await migrate(store), "it is empty"
+    finally:
+        await store.close()
+
+
+async def test_a_store_of_this_version_is_kept(server: Server) -> None:
+    store = await asyncpg.connect(server.cluster.dsn(STORE, user=STORE_ROLE))
+    try:
+        await migrate(store)
+        await prepare(server.cluster, quiet(), ())
+        assert not await migrate(store)
+    finally:
+        await store.close()
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.database)

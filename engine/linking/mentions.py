@@ -43,9 +43,7 @@ def short_names(question: str, snapshot: Snapshot) -> tuple[ShortName, ...]:
 
 
 def _abbreviated(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
-    names = [table.name for table in snapshot.tables] + [column.name for _, column in snapshot.columns()]
-    parts = _spelt(" ".join(names))
-    told = _told(snapshot)
+    parts, told = _parts(snapshot), told_words(snapshot)
     asked = _spelt(question)
     words = (each for each in asked if len(each) >= LONG and each.isalpha() and each not in _LEFT_OUT)
     for word in words:
@@ -57,7 +55,14 @@ def _abbreviated(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
 
 
 @once_per_snapshot
-def _told(snapshot: Snapshot) -> frozenset[str]:
+def _parts(snapshot: Snapshot) -> dict[str, str]:
+    """The parts of all names, as `_spelt`."""
+    names = [table.name for table in snapshot.tables] + [column.name for _, column in snapshot.columns()]
+    return _spelt(" ".join(names))
+
+
+@once_per_snapshot
+def told_words(snapshot: Snapshot) -> frozenset[str]:
     """The folded words of descriptions and synonyms: what they say in full, no name says in short."""
     elements: list[Table | Column] = [*snapshot.tables, *(column for _, column in snapshot.columns())]
     texts = (text for each in elements for text in (each.description or "", *each.synonyms))

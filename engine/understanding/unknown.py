@@ -19,11 +19,11 @@ from engine.core.ports import Encoder
 from engine.core.state import Route
 from engine.linking.contents import keys_of
 from engine.linking.element_text import compared, element_words, name_words
-from engine.linking.mentions import short_names
+from engine.linking.mentions import short_names, told_words
 from engine.linking.spans import Span, SpanKind, entities, spans
 from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS, identifier_words
 from engine.understanding.types import UnknownPhrase
-from schema_catalog.types import Column, ColumnKey, Snapshot, Table
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, Term, once_per_snapshot
 
 _NAMING = frozenset({SpanKind.NAME, SpanKind.QUOTED})
 _GRAMMAR = STOP_WORDS | OPERATION_WORDS
@@ -150,15 +150,13 @@ def _open_words(question: str, route: Route) -> Iterator[tuple[str, str]]:
                 yield word, phrase
 
 
+@once_per_snapshot
 def schema_words(snapshot: Snapshot) -> frozenset[str]:
     """The folded words of the names, synonyms, descriptions and terms of `snapshot`."""
-    elements: list[Table | Column] = [*snapshot.tables, *(column for _, column in snapshot.columns())]
-    texts = [
-        *snapshot.said,
-        *(term.name for term in snapshot.terms),
-        *(text for each in elements for text in (each.name, each.description, *each.synonyms)),
-    ]
-    return frozenset(word for text in texts if text for word in identifier_words(text))
+    named: list[Table | Column | Term] = [*snapshot.tables, *snapshot.terms]
+    named += (column for _, column in snapshot.columns())
+    texts = (*snapshot.said, *(each.name for each in named))
+    return told_words(snapshot).union(word for text in texts for word in identifier_words(text))
 
 
 def alike(word: str, known: str) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.linking.dimensions import asked_dimensions
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.grouping import GROUPING_SETS, LABELS, plain_columns
 from engine.rewrite.scope import TableRef, equality, identifier, written
@@ -18,15 +18,23 @@ _KEY_WORDS = frozenset("code id ids identifier identification key no nr number".
 
 _TEXT = re.compile(r"^(?:text|citext|character|varchar)")
 
-_Labelled = tuple[exp.Column, TableRef, Table, str, str]
-"""A column that is shown, where it is read, the table whose key it is, that key, and what its rows are called by."""
+
+@dataclass(frozen=True, slots=True)
+class _ShownKey:
+    """A column that is shown, where it is `read`, and the `table` whose `key` it is; `label`: what calls its rows."""
+
+    column: exp.Column
+    read: TableRef
+    table: Table
+    key: str
+    label: str
 
 
 def show_groups(statement: Statement, context: Context) -> str | None:
     """Shows what is grouped by before the numbers of each group, where the question asks for one of each."""
     select = statement.tree
     group = select.args.get("group") if isinstance(select, exp.Select) else None
-    if group is None or group.find(*GROUPING_SETS) or not asked_dimensions(context.question):
+    if group is None or group.find(*GROUPING_SETS) or not context.dimensions:
         return None
     if not all(isinstance(item.unalias(), exp.Count | exp.Sum | exp.Avg) for item in select.expressions):
         return None
@@ -45,10 +53,10 @@ def name_for_key(statement: Statement, context: Context) -> str | None:
     found = [
         each
         for column in plain_columns(select.expressions)
-        if (each := _labelled(column, statement, context)) is not None
+        if (each := _shown_key(column, statement, context)) is not None
     ]
     read = {column.name for column in select.find_all(exp.Column)}
-    if not found or any(each[4] in read or _is_named(each[0], context) for each in found):
+    if not found or any(each.label in read or _is_named(each.column, context) for each in found):
         return None
     statement.scopes.qualify(select)
     return "; ".join(_show(each, select, statement) for each in found)
@@ -64,7 +72,7 @@ def _is_named(column: exp.Column, context: Context) -> bool:
     return set(identifier_words(column.name)) <= set(identifier_words(context.question))
 
 
-def _labelled(column: exp.Column, statement: Statement, context: Context) -> _Labelled | None:
+def _shown_key(column: exp.Column, statement: Statement, context: Context) -> _ShownKey | None:
     read = statement.scopes.reading(column)
     if read is None or read.table is None:
         return None
@@ -72,13 +80,13 @@ def _labelled(column: exp.Column, statement: Statement, context: Context) -> _La
     own = [each for each in context.references.edges(read.table.key) if not each.referring]
     if (column.name,) == read.table.primary_key or any(each.columns == (column.name,) for each in own):
         label = _label(read.table)
-        return None if label is None else (column, read, read.table, column.name, label)
+        return None if label is None else _ShownKey(column, read, read.table, column.name, label)
     target = context.references.root(key)
     table = statement.scopes.tables.get(target[:2])
     label = None if table is None or target == key else _label(table)
     if table is None or label is None or label == target[2]:
         return None
-    return column, read, table, target[2], label
+    return _ShownKey(column, read, table, target[2], label)
 
 
 def _label(table: Table) -> str | None:
@@ -90,16 +98,17 @@ def _label(table: Table) -> str | None:
     return called[0] if len(called) == 1 else None
 
 
-def _show(labelled: _Labelled, select: exp.Select, statement: Statement) -> str:
-    column, read, table, key, label = labelled
+def _show(found: _ShownKey, select: exp.Select, statement: Statement) -> str:
+    """Shows the label in the key's place, joined where its table is not read, and grouped by where groups are."""
+    column, read, table = found.column, found.read, found.table
     there = [each.name for each in statement.scopes.reads[id(select)] if each.table is table]
     name = read.name if table is read.table else next(iter(there), table.name)
     if name not in {read.name, *there}:
-        on = equality(read.name, [column.name], name, [key])
+        on = equality(read.name, [column.name], name, [found.key])
         select.join(written(table, statement.scopes.snapshot), on=on, copy=False)
-    shown = exp.column(identifier(label), identifier(name))
+    shown = exp.column(identifier(found.label), identifier(name))
     group = select.args.get("group")
     if group is not None:
         group.append("expressions", shown.copy())
     column.replace(shown)
-    return f"shows {table.name}.{label} for {column.name}"
+    return f"shows {table.name}.{found.label} for {column.name}"

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from engine.calibration.base import Base
-from engine.calibration.conformal import Calibrated, Threshold, needed
+from engine.calibration.conformal import Calibrated, Threshold, needed, quantile
 from engine.calibration.splits import HeldOutSet, divide, observe
 from engine.calibration.store import CalibrationStore, StoredPoint
 from engine.calibration.types import BaseStatus, Line, Source, Status, StatusRequest
@@ -99,10 +99,10 @@ def status_of(
 
 
 def _base(beside: Calibrated, coverage: float) -> BaseStatus:
-    value, threshold = beside.base_threshold(coverage), beside.at(coverage, "")
+    value, threshold = quantile(beside.base, coverage), beside.at(coverage, "")
     kept = beside.known_kept(-math.inf if value is None else value)
     counts = isinstance(threshold, Threshold) and threshold.base
-    return BaseStatus(beside.base_points, kept.n, kept.hits, counts)
+    return BaseStatus(beside.base.size, kept.n, kept.hits, counts)
 
 
 def _lines(calibrated: Calibrated, held_out: HeldOutSet, coverage: float, *, k: int) -> Iterable[Line]:

@@ -203,7 +203,10 @@ class CalibrationStore:
         """What askers said is right and has not expired: the newest correction of each question, else choice."""
         async with _answering():
             rows = await self._pool.fetch(_FEEDBACK)
-        return tuple(KnownQuestion(*row[:4], Source(row[4])) for row in rows)
+        return tuple(
+            KnownQuestion(question, database, sql, user, Source(source))
+            for question, database, sql, user, source in rows
+        )
 
     async def _keep(self, database: str, kept: StoredPoint, qid: str | None, schema: str | None) -> None:
         await self.points()  # brings the recipe up to date

@@ -26,7 +26,7 @@ from engine.errors import InvalidSettingError, UnsupportedError
 from engine.evaluation.evaluating import Evaluating, Trials
 from engine.evaluation.types import EvaluateRequest, KnownRequest, Verdict
 from engine.llm.settings import ModelSettings
-from engine.settings import SelectionSettings
+from engine.settings import Limits, SelectionSettings
 from engine.types import (
     Asker,
     AskRequest,
@@ -47,11 +47,10 @@ from schema_catalog.types import Database
 from schema_catalog.values import ColumnValues, ValueStore
 from tests.support.allowed_values import allow, deny
 
-from .conftest import CALIBRATED
-
 ANA = Asker("ana", "music")
 QUESTION = "name of each singer"
 RIGHT = "SELECT name FROM singer"
+CALIBRATED = Limits(k=2, calls=4)
 
 
 @pytest.fixture
@@ -155,7 +154,7 @@ async def test_a_calibrated_answer_leaves_out_what_does_not_conform(
 async def test_until_there_is_enough_what_came_with_the_program_selects(
     selecting: Tools, pool: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = Base("a model", "a command", {2: {"elsewhere": (-1.0,) * 30}})
+    made = Base("a model", "a command", {2: (-1.0,) * 30})
     points = CalibrationStore(pool, "recipe", base=made)
     lent = Calibrating(points, selecting.selection, CALIBRATED)
     service = Service(replace(selecting, calibration=points), Questions(pool, 600.0), CALIBRATED, points)

@@ -1,9 +1,6 @@
 """Asks a strong model's recorded answers through the pipeline: see `benchmarks.quality.models`.
 
-    python -m benchmarks.quality.models [--sets ambrosia,spider,defog,idk] [--json FILE] [--outcomes FILE]
-    python -m benchmarks.quality.models --plain [--n N] [--json FILE]
-
-`--plain`: the embedded model by the plain protocol on Spider's open questions; a run that was cut off goes on.
+python -m benchmarks.quality.models [--sets ambrosia,spider,defog,idk] [--json FILE] [--outcomes FILE]
 """
 
 from __future__ import annotations
@@ -15,13 +12,12 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from rich.console import Console
 
-from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
 from benchmarks.harness.drawing import Item
 from benchmarks.harness.questions import Question
 from benchmarks.harness.report import Grid, Part, Run, printed, write_lines, write_result
@@ -29,8 +25,6 @@ from benchmarks.harness.scorer import JudgingError
 from benchmarks.harness.site import DATA, Site, load, named, prepared, serving
 from benchmarks.harness.systems import asked_now
 from benchmarks.quality.models.own_time import SIZES, made, own_milliseconds
-from benchmarks.quality.models.plain import CALLS as PLAIN_CALLS
-from benchmarks.quality.models.plain import QUESTIONS, K, plain_figures
 from benchmarks.quality.models.recorded import MODEL, asking_for_readings, recorded, reply, serving_recorded
 from benchmarks.quality.models.servers import answering
 from engine import pipeline
@@ -96,44 +90,10 @@ class Outcome:
 
 def main() -> int:
     """Measures, prints the figures, returns the exit status (2: no data, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=160))
+    return measuring(parser(MODULE, __doc__, k=5), Options, _run)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsOptions:
-    """Those of every benchmark, and whether the plain protocol is measured."""
-
-    every: Options
-    plain: bool
-
-    @property
-    def work(self) -> Path:
-        """One run at a time uses it."""
-        return self.every.work
-
-
-def _options() -> ModelsOptions:
-    made = parser(MODULE, __doc__, k=5)
-    made.add_argument("--plain", action="store_true", help="the embedded model by the plain protocol")
-    given = made.parse_args()
-    return ModelsOptions(options_of(given), given.plain)
-
-
-async def _run(options: ModelsOptions, console: Console) -> None:
-    if not options.plain:
-        await _recorded(options.every, console)
-        return
-    figures = await plain_figures(options.every, console)
-    part = Part(options.every.n or QUESTIONS, figures, figures)
-    rows = [(key, f"{value:.3f}") for key, value in figures.items()]
-    printed(console, [Grid("The embedded model by the plain protocol", ("figure", "value"), rows)])
-    if options.every.json is not None:
-        config = {"k": K, "calls": PLAIN_CALLS}
-        run = Run("models", told_command(MODULE, sys.argv[1:]), options.every.seed, config)
-        write_result(options.every.json, run, {"plain": part})
-
-
-async def _recorded(options: Options, console: Console) -> None:
+async def _run(options: Options, console: Console) -> None:
     items = recorded(options.bench)
     sets = by_name(options.sets, SETS, "set")
     databases = sorted({item["db"] for item in items})

@@ -137,7 +137,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def write_page(file: Path, run: Run, grids: Iterable[Grid], more: Iterable[str] = ()) -> None:
+def write_page(file: Path, run: Run, grids: Iterable[Grid]) -> None:
     """The report for reading: each table with the command that repeats it."""
     changed = " (tree changed since)" if run.machine.dirty else ""
     origin = (
@@ -152,7 +152,7 @@ def write_page(file: Path, run: Run, grids: Iterable[Grid], more: Iterable[str] 
     ]
     lines += [line for grid in grids for line in grid.markdown()]
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n".join([*lines, *more]).rstrip() + "\n", encoding="utf-8")
+    file.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
 def write_lines(file: Path, items: Iterable[Any]) -> None:

@@ -7,12 +7,11 @@ and quoted.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from engine.linking.legends import legend
-from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 
@@ -26,11 +25,8 @@ LISTED, LISTED_LENGTH = 16, 40
 CHARACTERS = 9_000
 """Characters of schema that a prompt holds at most: about 3,000 tokens."""
 
-AREA = 1_500
-"""Of a larger schema: characters of tables that refer to each other, the same text for every question about them."""
-
-BESIDE = 2_000
-"""Characters of the likely tables that stand elsewhere, at most."""
+PART = 3_000
+"""Of a larger schema, at most: it is read anew with each question."""
 
 WIDE, COLUMNS = 1_000, 20
 """Characters of a table that is shown whole even then, and columns of a wider one beside its keys."""
@@ -49,47 +45,25 @@ _SHORT_TYPES = (
 
 
 def schema_text(
-    snapshot: Snapshot, likely: Sequence[TableKey], near: Mapping[ColumnKey, float] = _NOTHING
+    snapshot: Snapshot, ranked: Sequence[TableKey], near: Mapping[ColumnKey, float] = _NOTHING
 ) -> tuple[str, Snapshot]:
     """The schema, one line a table, and the part of the snapshot that the lines show.
 
-    A schema that fits is shown whole and in catalog order for every question, so that it is the same text each time.
-    Of a larger one the area is shown in which most of the `likely` tables stand, and behind it those that stand
-    elsewhere, the likeliest first; of a wide table its keys and the columns that are nearest to the question. `near`:
-    how near each is.
+    A schema that fits is shown whole and in catalog order for every question, so that it is the same text
+    each time. Of a larger one the best tables of `ranked` are shown, as many as fit; of a wide table its keys and the
+    columns that are nearest to the question. `near`: how near each is.
     """
     texts = {table.key: table_text(snapshot, table) for table in snapshot.tables}
     if sum(map(len, texts.values())) <= CHARACTERS:
         return "\n".join(texts.values()), snapshot
     tables = {table.key: table for table in snapshot.tables}
-    likely = [key for key in likely if key in tables] or [next(iter(tables))]
-    area = _area(snapshot, texts, likely)
-    room = BESIDE
-    for key in likely:
-        if key not in area:
-            if len(texts[key]) > WIDE:
-                tables[key] = _narrowed(tables[key], near)
-                texts[key] = table_text(snapshot, tables[key])
-            if len(texts[key]) <= room or not area:
-                area.append(key)
-                room -= len(texts[key])
-    return "\n".join(map(texts.__getitem__, area)), replace(
-        snapshot, tables=tuple(map(tables.__getitem__, area))
-    )
-
-
-def _area(snapshot: Snapshot, texts: Mapping[TableKey, str], likely: Sequence[TableKey]) -> list[TableKey]:
-    """Tables that stand together and hold most of `likely`, where the first count most; wide tables are in no area."""
-    areas: list[list[TableKey]] = [[]]
-    room = AREA
-    for key in foreign_key_graph(snapshot).side_by_side():
-        if len(texts[key]) <= WIDE:
-            if len(texts[key]) > room:
-                areas.append([])
-                room = AREA
-            areas[-1].append(key)
-            room -= len(texts[key])
-    return max(areas, key=lambda area: sum(1 / place for place, key in enumerate(likely, 1) if key in area))
+    for key, table in tables.items():
+        if len(texts[key]) > WIDE:
+            tables[key] = _narrowed(table, near)
+            texts[key] = table_text(snapshot, tables[key])
+    kept = _fitting(texts, ranked)
+    shown = replace(snapshot, tables=tuple(tables[key] for key in tables if key in kept))
+    return "\n".join(texts[table.key] for table in shown.tables), shown
 
 
 def _narrowed(table: Table, near: Mapping[ColumnKey, float]) -> Table:
@@ -137,6 +111,16 @@ def listed(values: Sequence[str]) -> str:
     if not 0 < len(values) <= LISTED or max(map(len, values)) > LISTED_LENGTH:
         return ""
     return f" in ({', '.join(map(quote_literal, values))})"
+
+
+def _fitting(texts: dict[TableKey, str], ranked: Sequence[TableKey]) -> Collection[TableKey]:
+    kept: set[TableKey] = set()
+    room = PART
+    for key in (*ranked, *texts):
+        if key in texts and key not in kept and len(texts[key]) <= room:
+            kept.add(key)
+            room -= len(texts[key])
+    return kept
 
 
 def table_name(snapshot: Snapshot, key: TableKey) -> str:

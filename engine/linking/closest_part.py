@@ -50,7 +50,8 @@ def closest_part(route: Route, of_values: Iterable[TableKey] = (), room: int = O
     likely = [key for key in route.likely if key in sizes] or ranked[:FIRST] or [next(iter(sizes))]
     between = _between(ranked[:FIRST], route.snapshot)
     others = (*ranked, *sizes) if room > OF_PART else ()
-    kept = dict.fromkeys(_area(route.snapshot, likely))
+    areas = _areas(route.snapshot)
+    kept = dict.fromkeys(next((areas[key] for key in likely if key in areas), ()))
     for key in (*likely, *between, *valued, *others):
         if key in sizes and key not in kept and (key == likely[0] or sizes[key] <= room):
             kept[key] = None
@@ -63,25 +64,19 @@ def closest_part(route: Route, of_values: Iterable[TableKey] = (), room: int = O
     return replace(route, snapshot=replace(part, tables=tables), tables=tuple(ordered))
 
 
-def _area(snapshot: Snapshot, likely: Sequence[TableKey]) -> list[TableKey]:
-    """The area in which most of `likely` stand, where the first count most; none where no likely table is in one."""
-    weights = {key: 1 / place for place, key in enumerate(likely, 1)}
-    areas = [area for area in _areas(snapshot) if any(key in weights for key in area)]
-    return max(areas, key=lambda area: sum(weights.get(key, 0) for key in area), default=[])
-
-
 @once_per_snapshot
-def _areas(snapshot: Snapshot) -> list[list[TableKey]]:
-    """Tables side by side, as many as have `AREA` columns together; those that are wider alone are in none."""
+def _areas(snapshot: Snapshot) -> dict[TableKey, list[TableKey]]:
+    """Each table's area: tables side by side, as many as have `AREA` columns together; wider ones are in none."""
     sizes = {table.key: len(table.columns) for table in snapshot.tables}
-    areas: list[list[TableKey]] = []
-    room = 0
+    areas: dict[TableKey, list[TableKey]] = {}
+    area: list[TableKey] = []
+    room = AREA
     for key in foreign_key_graph(snapshot).side_by_side():
         if sizes[key] <= AREA:
             if sizes[key] > room:
-                areas.append([])
-                room = AREA
-            areas[-1].append(key)
+                area, room = [], AREA
+            area.append(key)
+            areas[key] = area
             room -= sizes[key]
     return areas
 

@@ -67,9 +67,12 @@ def test_names_mean_there_what_they_mean_in_the_whole() -> None:
 
 
 def test_keys_lead_to_no_table_outside() -> None:
-    found = closest_part(route(59, *range(10, 40))).snapshot
-    (joining,) = (each for each in found.tables if each.key == named(59))
-    assert joining.foreign_keys == ()
+    wide = table("wide", " ".join(f"c{place}" for place in range(900)))
+    key = ForeignKey(("c1",), "public", "wide", ("c0",))
+    joining = replace(made(1), foreign_keys=(key,))
+    snapshot = Snapshot("many", ("public",), (joining, wide))
+    found = closest_part(Route(Database("many", "", "", ()), snapshot, 1.0, (joining.key, wide.key)))
+    assert found.snapshot.tables == (made(1),)
 
 
 def test_the_likeliest_table_is_in_it_however_wide() -> None:

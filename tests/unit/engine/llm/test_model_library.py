@@ -30,13 +30,13 @@ SETTINGS = EmbeddedModelSettings(path=Path("model.gguf"), context=4096, sequence
 
 def test_a_context_whose_cells_are_not_shared_is_refused() -> None:
     with pytest.raises(OSError, match="not the version"):
-        runtime._context(library_that_gives(1, 4096, 256), 1, SETTINGS)
-    assert runtime._context(library_that_gives(1, 4096, 4096), 1, SETTINGS) == 1
+        runtime._context(library_that_gives(1, 4096, 256), 1, SETTINGS, None)
+    assert runtime._context(library_that_gives(1, 4096, 4096), 1, SETTINGS, None) == 1
 
 
 def test_a_context_that_could_not_be_made_is_told() -> None:
     with pytest.raises(OSError, match="4096 tokens"):
-        runtime._context(library_that_gives(0, 0, 0), 1, SETTINGS)
+        runtime._context(library_that_gives(0, 0, 0), 1, SETTINGS, None)
 
 
 def test_a_missing_library_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

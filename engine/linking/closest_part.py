@@ -71,7 +71,7 @@ def _areas(snapshot: Snapshot) -> dict[TableKey, list[TableKey]]:
     areas: dict[TableKey, list[TableKey]] = {}
     area: list[TableKey] = []
     room = AREA
-    for key in foreign_key_graph(snapshot).side_by_side():
+    for key in foreign_key_graph(snapshot).islands():
         if sizes[key] <= AREA:
             if sizes[key] > room:
                 area, room = [], AREA

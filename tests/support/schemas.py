@@ -33,3 +33,15 @@ MUSIC = Snapshot(
         table("stadium", "stadium_id name capacity"),
     ),
 )
+
+SCHOOL = Snapshot(
+    "school",
+    ("public",),
+    (
+        table("choir", "choir_id name year members"),
+        table("ensemble", "choir_id name year members"),
+        table("pupil", "pupil_id name country age"),
+        table("zither", "choir_id name year members"),
+        table("pupil_country", "pupil_id country", ("pupil_id", "pupil", "pupil_id")),
+    ),
+)

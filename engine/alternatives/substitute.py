@@ -86,12 +86,8 @@ def _with_table(tree: exp.Query, exchange: Exchange, scopes: Scopes) -> exp.Quer
     other = scopes.tables[exchange.other[:2]]
     columns = [column for column in scopes.columns(tree, exchange.used[:2]) if column.table]
     named = [column for column in columns if (read := scopes.reading(column)) and not read.node.alias]
-    reads = [
-        read
-        for each in scopes.reads.values()
-        for read in each
-        if read.table is not None and read.table.key == exchange.used[:2]
-    ]
+    every = [read for read in scopes.all_reads() if read.table is not None]
+    reads = [read for read in every if read.table is scopes.tables[exchange.used[:2]]]
     for each in scopes.reads.values():
         keys = [read.table.key for read in each if read.table is not None]
         if exchange.used[:2] in keys and exchange.other[:2] in keys:

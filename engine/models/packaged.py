@@ -75,6 +75,18 @@ def under(prefix: str, arrays: Mapping[str, T]) -> dict[str, T]:
     return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
 
 
+def fill(module: Any, arrays: Arrays) -> None:
+    """Puts arrays, called as a module of torch calls its weights, into it; raises `PackagedError`."""
+    import torch  # noqa: PLC0415  heavy: loaded with the first question
+
+    try:
+        module.load_state_dict(
+            {name: torch.from_numpy(np.array(array, np.float32)) for name, array in arrays.items()}
+        )
+    except RuntimeError as problem:
+        raise PackagedError("the trained weights do not fit the sentence encoder") from problem
+
+
 def archived(arrays: Arrays, compression: int = zipfile.ZIP_STORED) -> bytes:
     """A file of named arrays (.npz); the same arrays give the same bytes."""
     buffer = io.BytesIO()

@@ -12,31 +12,29 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.models.bert import multiplies_integers
 from engine.models.encoder import loaded_model
-from engine.models.packaged import Packaged, PackagedError, under
-from engine.models.sentences import SentenceModel
+from engine.models.packaged import Packaged, fill, under
+from engine.models.sentences import Encoded, SentenceModel
 from engine.models.shipped import shipped
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found, search
-from engine.routing.pointer_api import Asked, Encoded, Pointed
+from engine.routing.pointer_api import Asked, Pointed
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
-    from torch import nn
-
     from engine.models.beams import StepWeights
-    from engine.models.network import Ground, Names, Network, Survey, Tower
+    from engine.models.network import Ground, Names, Network, Survey
 
 NAME, FORMAT = "router", 2
 """Of the artifact: its manifest says the same."""
 
-TOWER, NETWORK = "tower", "network"
+TOWER, NETWORK = "tower.layers", "network"
 """Prefixes of the names of an artifact's arrays."""
 
 _FIELDS = 4
@@ -142,40 +140,17 @@ class PointerModel:
     def _loaded(self) -> tuple[SentenceModel, Network, StepWeights]:
         if self._built is None:
             from engine.models.beams import StepWeights  # noqa: PLC0415  as torch
+            from engine.models.network import Network  # noqa: PLC0415  as torch
 
             model = loaded_model(self._settings)
-            tower, network = build(self._artifact, model)
-            layers = model[0].auto_model.encoder.layer
-            for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
-                layers[number] = layer
+            bert, layers = model[0].auto_model, under(TOWER, self._artifact.arrays)
+            tuned = len({name.split(".")[0] for name in layers})
+            fill(bert.encoder.layer[-tuned:], layers)
+            network = Network(bert.config.hidden_size)
+            fill(network, under(NETWORK, self._artifact.arrays))
             read = SentenceModel(model.eval(), batch=self._settings.batch)
             self._built = read, network.eval(), StepWeights.of(network)
         return self._built
-
-
-def build(artifact: Packaged, model: Any) -> tuple[Tower, Network]:
-    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is. Raises `PackagedError`."""
-    from engine.models.network import Network, Tower  # noqa: PLC0415  heavy: loaded with the first question
-
-    layers = model[0].auto_model.encoder.layer
-    numbers = {name.split(".")[2] for name in artifact.arrays if name.startswith(f"{TOWER}.")}
-    tower = Tower(layers[len(layers) - len(numbers) :])
-    _fill(tower, TOWER, artifact)
-    network = Network(model[0].auto_model.config.hidden_size)
-    _fill(network, NETWORK, artifact)
-    return tower, network
-
-
-def _fill(module: nn.Module, prefix: str, artifact: Packaged) -> None:
-    import torch  # noqa: PLC0415  heavy: loaded with the first question
-
-    arrays = under(prefix, artifact.arrays)
-    try:
-        module.load_state_dict(
-            {name: torch.from_numpy(np.array(array, np.float32)) for name, array in arrays.items()}
-        )
-    except RuntimeError as problem:
-        raise PackagedError("the learned router does not fit the sentence encoder") from problem
 
 
 def likely_databases(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:

@@ -18,18 +18,6 @@ from engine.text.tokens import question_words
 Vectors = NDArray[np.float32]
 
 
-class Encoded(Protocol):
-    """A question as the encoder of the pointer gives it."""
-
-    @property
-    def sentence(self) -> Vectors:
-        """Unit vector, (d,)."""
-
-    @property
-    def tokens(self) -> Vectors:
-        """Unit vectors of its words' tokens in context, (m, d)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     """An encoded question with its lexical scores in a field: `words`, (T,), and `coverage` of databases, (D,)."""
@@ -40,13 +28,12 @@ class Asked:
     coverage: Vectors
 
     @staticmethod
-    def of(question: str, read: Encoded, index: Index, field: CandidateSpace) -> Asked:
+    def of(question: str, read: tuple[Vectors, Vectors], index: Index, field: CandidateSpace) -> Asked:
         """A question over `field`, a part of `index`."""
         words = question_words(question)
         shares = word_shares(words, index)
         return Asked(
-            read.sentence,
-            read.tokens,
+            *read,
             table_words(words, shares, index, field.tables).astype(np.float32),
             database_words(words, shares, index)[field.databases].astype(np.float32),
         )
@@ -79,8 +66,8 @@ class Pointer(Protocol):
     def quantized(self) -> bool:
         """Whether it takes columns as 8-bit integers."""
 
-    def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
-        """The questions, by the tuned encoder, in one pass for each batch."""
+    def read(self, questions: Sequence[str]) -> Sequence[tuple[Vectors, Vectors]]:
+        """The questions by the tuned encoder: unit vectors of each, (d,), and of its tokens in context, (m, d)."""
 
     def point(self, asked: Sequence[Asked], field: CandidateSpace, settings: BeamSettings) -> list[Pointed]:
         """An output for each question over `field`."""

@@ -22,7 +22,7 @@ from engine.core.ports import Encoder, Match
 from engine.routing.index import Index, SchemaIndexEntry, build
 from engine.routing.learned_router import LearnedLeg
 from engine.routing.pointer_api import Pointer
-from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, score
+from engine.routing.scoring import EncodedQuestion, Scored, Vectors, score
 from engine.routing.thesaurus import Thesaurus, likelier
 from engine.routing.together import Together
 from engine.text.tokens import question_words
@@ -71,7 +71,7 @@ class HybridRouter:
     ) -> None:
         self._encoder = encoder
         self._schemas = encoder if schemas is None else schemas
-        self._learned = None if pointer is None else LearnedLeg(pointer, SearchLimits())
+        self._learned = None if pointer is None else LearnedLeg(pointer)
         self._folder = folder
         self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one

@@ -29,7 +29,7 @@ def json_as_value(statement: Statement, _context: Context) -> str | None:
             node.set("this", _scalar(node.this))
             changed.append(f"{node.this.sql(dialect='postgres')} as a text")
     for node in list(statement.tree.find_all(*_SUMMED, *_ORDERED)):
-        number = isinstance(node, _SUMMED) or _is_number(node.expression)
+        number = isinstance(node, _SUMMED) or is_number(node.expression)
         if number and isinstance(node.this, exp.JSONExtract | exp.JSONExtractScalar):
             scalar = _scalar(node.this)
             node.set("this", exp.cast(exp.paren(scalar, copy=False), "numeric"))
@@ -48,7 +48,8 @@ def _is_text(node: exp.Expr) -> bool:
     return any(isinstance(other, exp.Literal) and other.is_string for other in others)
 
 
-def _is_number(node: object) -> bool:
+def is_number(node: object) -> bool:
+    """Whether it is a number that is written out."""
     return isinstance(node, exp.Literal) and not node.is_string
 
 
@@ -62,8 +63,8 @@ def text_as_day(statement: Statement, context: Context) -> str | None:
     changed = []
     for node in list(statement.tree.find_all(exp.Ordered, *_COMPARED, *_PARTS)) if forms else ():
         column = node.expression if isinstance(node, exp.Extract) else node.this
-        read = statement.scopes.reading(column) if isinstance(column, exp.Column) else None
-        form = None if read is None or read.table is None else forms.get((*read.table.key, column.name))
+        key = statement.scopes.key(column)
+        form = forms.get(key) if key else None
         if form is None:
             continue
         day = exp.Anonymous(this="TO_DATE", expressions=[column.copy(), exp.Literal.string(form)])

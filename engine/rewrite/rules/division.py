@@ -51,8 +51,7 @@ def _is_whole(node: exp.Expr, scopes: Scopes) -> bool:
     if isinstance(node, exp.Literal):
         return bool(node.is_int)
     if isinstance(node, exp.Column):
-        stored = scopes.stored(node)
-        return stored is not None and stored.type in {"smallint", "integer", "bigint"}
+        return scopes.type_of(node) in {"smallint", "integer", "bigint"}
     if isinstance(node, exp.Sum) and _is_long(node, scopes):
         return False
     parts, cast = _parts(node), isinstance(node, exp.Cast) and node.is_type("int", "smallint", "bigint")
@@ -77,10 +76,6 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _is_long(node: exp.Sum, scopes: Scopes) -> bool:
-    summed = [scopes.stored(each) for each in node.find_all(exp.Column)]
-    long = [each for each in node.find_all(exp.Cast) if each.is_type("bigint")]
-    return (
-        bool(long)
-        or node.find(exp.Count) is not None
-        or any(each is not None and each.type == "bigint" for each in summed)
-    )
+    summed = map(scopes.type_of, node.find_all(exp.Column))
+    cast = any(each.is_type("bigint") for each in node.find_all(exp.Cast))
+    return cast or node.find(exp.Count) is not None or "bigint" in summed

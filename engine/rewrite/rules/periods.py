@@ -30,7 +30,7 @@ def whole_period(statement: Statement, context: Context) -> str | None:
     periods = named_periods(context.question)
     changed = []
     for node in list(statement.tree.find_all(*_COMPARISONS)) if periods else ():
-        kind = _type(node.this, statement.scopes)
+        kind = statement.scopes.time_type(node.this)
         meant = _meant(node, periods, timed=kind.startswith("timestamp")) if kind else None
         if meant is not None:
             changed.append(f"{node.sql(dialect='postgres')} as {meant.sql(dialect='postgres')}")
@@ -53,8 +53,8 @@ def _as_period(node: exp.Expr, scopes: Scopes) -> exp.Expr | None:
     """None where it compares no date, or says a day."""
     compared = node.this
     if isinstance(compared, exp.TimestampTrunc):
-        return _truncated(node) if _type(compared.this, scopes) else None
-    if not _type(compared, scopes):
+        return _truncated(node) if scopes.time_type(compared.this) else None
+    if not scopes.time_type(compared):
         return None
     if isinstance(node, exp.Between):
         return _between(node)
@@ -115,13 +115,6 @@ def periods_cut_short(question: str, tree: exp.Query) -> tuple[Period, ...]:
     days = (each for each in nodes if named_grain(each.this.name) is None)
     cut = (each for each in days if _meant(each, periods, timed=False) is not None)
     return tuple(period for each in cut if (period := _holding(each.expression, periods)) is not None)
-
-
-def _type(node: exp.Expr, scopes: Scopes) -> str:
-    """Of a column of dates or timestamps; empty for anything else."""
-    column = scopes.stored(node)
-    kind = "" if column is None else column.type
-    return kind if kind == "date" or kind.startswith("timestamp") else ""
 
 
 def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.Condition | None:

@@ -295,15 +295,13 @@ def comparisons(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[Compared, Com
     """As `compared_columns`, with the places."""
     for equal in tree.find_all(exp.EQ):
         sides = [side for side in (equal.left, equal.right) if isinstance(side, exp.Column)]
-        reads = [(read.table, side) for side in sides if (read := scopes.reading(side)) is not None]
-        keys = [(side, (*table.key, side.name)) for table, side in reads if table is not None]
+        keys = [(side, key) for side in sides if (key := scopes.key(side)) is not None]
         if len(keys) == 2 and keys[0][1][:2] != keys[1][1][:2]:  # noqa: PLR2004 - the two sides
             yield keys[0], keys[1]
     for predicate in tree.find_all(exp.In, exp.EQ, exp.NEQ):
         found = scopes.comparison(predicate)
-        if found is not None and found.one.key != found.other.key:
-            outside = found.outside, (*found.one.key, found.outside.name)
-            yield outside, (found.inside, (*found.other.key, found.inside.name))
+        if found is not None and found.one[:2] != found.other[:2]:
+            yield (found.outside, found.one), (found.inside, found.other)
 
 
 def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _Joined | None:
@@ -326,11 +324,12 @@ def compare_by_reference(statement: Statement, context: Context) -> str | None:
     changed = []
     for predicate in statement.tree.find_all(exp.In, exp.EQ, exp.NEQ):
         found = statement.scopes.comparison(predicate)
-        if found is None or found.one.key == found.other.key:
+        if found is None or found.one[:2] == found.other[:2]:
             continue
-        pairs = context.references.column_pairs(found.one.key, found.other.key)
+        pairs = context.references.column_pairs(found.one[:2], found.other[:2])
         ways = [there for here, there in pairs if here == found.outside.name]
-        if len(ways) == 1 and found.inside.name != ways[0] and _is_key(found.other, found.inside.name):
+        other = statement.scopes.tables[found.other[:2]]
+        if len(ways) == 1 and found.inside.name != ways[0] and _is_key(other, found.inside.name):
             found.inside.set("this", identifier(ways[0]))
             changed.append(f"{found.outside.name} with {ways[0]}")
     return f"compares {', '.join(changed)}" if changed else None

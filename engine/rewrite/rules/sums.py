@@ -48,13 +48,11 @@ def counted_measures(statement: Statement) -> list[tuple[exp.Count, str]]:
 
 def is_measure(counted: object, scopes: Scopes) -> bool:
     """Whether it is a column of numbers of a table, and no key."""
-    read = scopes.reading(counted) if isinstance(counted, exp.Column) else None
-    if read is None or read.table is None or not isinstance(counted, exp.Column):
+    key, column = scopes.key(counted), scopes.stored(counted)
+    if key is None or column is None or not _is_number(column):
         return False
-    column = next((each for each in read.table.columns if each.name == counted.name), None)
-    referred = foreign_key_graph(scopes.snapshot).counterparts((*read.table.key, counted.name))
-    is_key = counted.name in read.table.primary_key or bool(referred)
-    return column is not None and not is_key and _is_number(column)
+    referred = foreign_key_graph(scopes.snapshot).counterparts(key)
+    return column.name not in scopes.tables[key[:2]].primary_key and not referred
 
 
 def _is_number(column: Column) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from engine.routing.decoder import HOPELESS, BeamSettings, Found, search, table_scores, table_shares
 from engine.routing.graph import Edge, EdgeKind, Graph
+from tests.support.graphs import connected
 
 Numbers = NDArray[np.intp]
 Vectors = NDArray[np.float32]
@@ -93,7 +94,7 @@ def test_every_set_is_connected_ended_and_named_once(
         assert all(0 <= table < len(held[one.head]) for table in inside)
         assert 1 <= len(inside) <= longest
         assert len(set(inside)) == len(inside)
-        assert held[one.head].connected(inside)
+        assert connected(held[one.head], inside)
         assert (one.head, frozenset(inside)) not in named
         named.add((one.head, frozenset(inside)))
     assert {one.head for one in found} >= {

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from engine.models.bert import multiplies_integers
 from engine.models.encoder import loaded_model
-from engine.models.packaged import Packaged, fill, under
+from engine.models.packaged import Packaged, fill, shipped, under
 from engine.models.sentences import Encoded, SentenceModel
-from engine.models.shipped import shipped
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found, search
 from engine.routing.pointer_api import Asked, Pointed

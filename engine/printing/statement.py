@@ -15,9 +15,17 @@ from typing import Any
 from pglast import ast, enums, parse_sql
 
 from engine.guard import Analysis, Name, Rules, allowed
-from engine.printing import joins
 from engine.printing.names import SYSTEM, Kind, Names, Overload, Type
-from engine.printing.operators import joined, searched, spelled_out
+from engine.printing.operators import (
+    can_say_on,
+    column_of,
+    expanded_star,
+    joined,
+    searched,
+    shows_merged,
+    spelled_out,
+    with_on,
+)
 from engine.printing.overloads import Choice, Overloads, element
 from engine.printing.stream import Writer
 from engine.printing.trees import children, nodes, same
@@ -92,7 +100,7 @@ class _Printer:
                 node.schemaname = names.schemas.get(str(node.relname))
         self._bound = bind_tree(root, _snapshot(names))
         self._overloads = Overloads(names, self._bound)
-        self._with_on = joins.writable(self._bound, parts)
+        self._with_on = can_say_on(self._bound, parts)
         self.sealed = self._with_on and not self._bound.problems and not analysis.field_selections
         # Nodes are told apart by their identity: those that were replaced stay alive as long as this.
         self._alive: list[Any] = list(parts)
@@ -121,8 +129,8 @@ class _Printer:
     def _several(self, node: Any) -> Iterator[Any]:
         star = node.val if isinstance(node, ast.ResTarget) else None
         ref = self._bound.refs.get(id(star))
-        if self._with_on and joins.shows_merged(ref):
-            yield from joins.expanded(ref)  # type: ignore[arg-type]  # it shows merged columns: a Star
+        if self._with_on and shows_merged(ref):
+            yield from expanded_star(ref)  # type: ignore[arg-type]  # it shows merged columns: a Star
         else:
             yield self.anew(node)
 
@@ -276,7 +284,7 @@ class _Printer:
         """A join that merges columns."""
         merged = self._bound.merges.get(id(node), ())
         if self._with_on and (node.isNatural or node.usingClause):
-            return joins.with_condition(node, merged, self.operation, self.merged)
+            return with_on(node, merged, self.operation, self.merged)
         return node
 
     def column(self, node: Any) -> Any:
@@ -291,7 +299,7 @@ class _Printer:
 
     def merged(self, ref: Ref) -> Any:
         """The expression of a bound column."""
-        made = joins.column(ref)
+        made = column_of(ref)
         found = self._overloads.ref(ref)
         if found is not None:
             self._overloads.note(made, found)

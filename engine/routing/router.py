@@ -5,6 +5,7 @@ An entry belongs to a snapshot restricted to what a role may read: roles with th
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from array import array
 from collections import OrderedDict
@@ -17,7 +18,6 @@ from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
 
-from engine.core.memory import give_back
 from engine.core.ports import Encoder, Match
 from engine.routing.index import Index, SchemaIndexEntry, build
 from engine.routing.learned_router import LearnedLeg
@@ -146,7 +146,7 @@ class HybridRouter:
                 return self._catalogs[key]
         numbers, index = self._indexed(views)
         catalog = _Catalog(tuple(views), numbers, index, Thesaurus(index))
-        give_back()  # the parts' own arrays
+        _give_back()  # the parts' own arrays
         held = catalog, Together(partial(self._ranked, catalog), most=_TOGETHER)
         with self._lock:
             self._catalogs[key] = held
@@ -217,3 +217,13 @@ def _match(scored: Scored, words: Sequence[str], catalog: _Catalog) -> Match:
     known = tuple(word for word in words if word in part.words)
     number = catalog.numbers[scored.part]
     return Match(number, part.snapshot, scored.logit, scored.evidence, known, tables, scored.logit)
+
+
+def _give_back() -> None:
+    """Gives back what the C library keeps of freed memory, where it can: glibc's `malloc_trim`.
+
+    After large work whose parts are small: what they leave is of use to nobody else.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

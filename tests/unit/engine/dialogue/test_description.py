@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.core.candidate import Candidate, Change, Preview, RuleKind
-from engine.dialogue.description import describe, in_parts
-from engine.dialogue.explanation import explain
+from engine.dialogue.description import describe, explain, in_parts
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from engine.core.elements import SchemaLinks, ValueList
 from engine.core.ports import Ranker
 from engine.core.state import Route, State
 from engine.core.tools import NoRanker, Tools
-from engine.dialogue.explanation import explained
+from engine.dialogue.description import explained
 from engine.models.cross import Pair
 from engine.ranking.ranker import SECOND_STAGE, TwoStages
 from engine.stages.rank import rank

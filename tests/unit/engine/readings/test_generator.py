@@ -13,7 +13,7 @@ from engine.core.elements import BranchingPoint, SchemaLinks, ValueList
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.dialogue.explanation import explained
+from engine.dialogue.description import explained
 from engine.dialogue.refusal import RefusalReason
 from engine.dialogue.types import Dialogue, FollowUp
 from engine.errors import CancelledError, ContextLengthError

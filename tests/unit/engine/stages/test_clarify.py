@@ -10,7 +10,7 @@ import pytest
 from engine.core.candidate import Candidate
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.explanation import explained
+from engine.dialogue.description import explained
 from engine.dialogue.refusal import RefusalReason
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Option
 from engine.judgement.model import Judgement, Weights

@@ -15,7 +15,7 @@ import msgspec
 
 from engine.llm.settings import ModelSettings
 from engine.models.encoder import packaged_model
-from engine.models.packaged import ENGINE, root
+from engine.models.shipped import ENGINE, root
 from engine.settings import (
     CatalogSettings,
     DialogueSettings,

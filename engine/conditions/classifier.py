@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
 from engine.core.ports import Encoder
 from engine.linking.element_text import element_words
-from engine.models.packaged import read, shipped
+from engine.models.packaged import read
+from engine.models.shipped import shipped
 from schema_catalog.types import Snapshot, TableKey
 
 Vector = NDArray[np.float32]

@@ -18,6 +18,7 @@ from pglast import ast, parse_sql, parser
 from engine.guard import allowed
 from engine.guard.growth import growth
 from engine.guard.measures import Growth
+from engine.guard.rules import Reason
 
 MAX_CHARACTERS = 20_000
 MAX_TOKENS = 4_000
@@ -36,23 +37,11 @@ Name = tuple[str, ...]
 
 
 class UnreadableError(Exception):
-    """The text is not one statement that can be described."""
+    """The text is not one statement that can be described, within the limits."""
 
-
-class TooLongError(UnreadableError):
-    """More characters or tokens than the limits."""
-
-
-class TooDeepError(UnreadableError):
-    """Nested deeper than `MAX_DEPTH`."""
-
-
-class EmptyError(UnreadableError):
-    """No statement at all."""
-
-
-class SeveralError(UnreadableError):
-    """More than one statement."""
+    def __init__(self, message: str = "", reason: Reason = Reason.UNREADABLE) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +139,7 @@ def _analysed(sql: str) -> Analysis:
     except (parser.ParseError, UnicodeError, RecursionError, MemoryError) as error:
         raise UnreadableError(str(error.args[0] if error.args else error)) from error
     if len(statements) != 1:
-        raise (SeveralError if statements else EmptyError)
+        raise UnreadableError(reason=Reason.SEVERAL_STATEMENTS if statements else Reason.EMPTY)
     tree: Any = statements[0].stmt
     found = _walk(tree)
     return Analysis(
@@ -181,7 +170,7 @@ _kept = lru_cache(maxsize=KEPT)(_analysed)
 def _body(sql: str) -> tuple[str, tuple[str, ...]]:
     """The text without surrounding semicolons and comments, and the numbers in it that are not in decimal digits."""
     if len(sql) > MAX_CHARACTERS:
-        raise TooLongError(f"{len(sql)} characters, at most {MAX_CHARACTERS}")
+        raise UnreadableError(f"{len(sql)} characters, at most {MAX_CHARACTERS}", Reason.TOO_LONG)
     if "\0" in sql:
         # The parser would read a C string and stop here, so that what follows went unseen.
         raise UnreadableError("a zero byte")
@@ -191,13 +180,13 @@ def _body(sql: str) -> tuple[str, tuple[str, ...]]:
         raise UnreadableError(str(error.args[0] if error.args else error)) from error
     kept = [token for token in tokens if token.name not in {"SQL_COMMENT", "C_COMMENT"}]
     if len(kept) > MAX_TOKENS:
-        raise TooLongError(f"{len(kept)} tokens, at most {MAX_TOKENS}")
+        raise UnreadableError(f"{len(kept)} tokens, at most {MAX_TOKENS}", Reason.TOO_LONG)
     while kept and kept[-1].name == "ASCII_59":
         kept.pop()
     while kept and kept[0].name == "ASCII_59":
         kept.pop(0)
     if not kept:
-        raise EmptyError
+        raise UnreadableError(reason=Reason.EMPTY)
     numbers = (sql[token.start : token.end + 1] for token in kept if token.name in {"ICONST", "FCONST"})
     odd = tuple(number for number in numbers if _OTHER_NOTATION.search(number))
     return sql[kept[0].start : kept[-1].end + 1], odd
@@ -213,7 +202,7 @@ def _walk(root: object) -> _Findings:
             stack.extend((child, depth, ctes) for child in part)
         elif isinstance(part, ast.Node):
             if depth > MAX_DEPTH:
-                raise TooDeepError(f"nested deeper than {MAX_DEPTH} levels")
+                raise UnreadableError(f"nested deeper than {MAX_DEPTH} levels", Reason.TOO_DEEP)
             found.depth = max(found.depth, depth)
             found.nodes.add(type(part).__name__)
             _note(part, ctes, found)

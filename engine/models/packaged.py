@@ -1,7 +1,4 @@
-"""Small trained models that come with the program: a folder with `manifest.json` and `weights.npz`, checked.
-
-They lie beside the code, or in the package pgparley-models.
-"""
+"""Small trained models that come with the program: a folder with `manifest.json` and `weights.npz`, checked."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import io
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -111,22 +107,3 @@ def write(folder: Path, manifest: Manifest, arrays: Arrays) -> Manifest:
     (folder / _WEIGHTS).write_bytes(content)
     (folder / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
     return manifest
-
-
-ENGINE = Path(__file__).parents[1]
-
-_PACKAGE = "pgparley_models"
-
-
-def shipped(folder: str) -> Path:
-    """The folder of a model, named as below `engine`: `ranking/base`. Where nothing is installed it does not exist."""
-    return root() / folder
-
-
-def root() -> Path:
-    """What the names of the folders begin at."""
-    if (ENGINE / "models" / "router_base" / "weights.npz").is_file():
-        return ENGINE
-    spec = find_spec(_PACKAGE)
-    places = None if spec is None else spec.submodule_search_locations
-    return Path(places[0]) if places else ENGINE

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from engine.models.bert import multiplies_integers
 from engine.models.encoder import loaded_model
-from engine.models.packaged import Packaged, fill, shipped, under
+from engine.models.packaged import Packaged, fill, under
 from engine.models.sentences import Encoded, SentenceModel
+from engine.models.shipped import shipped
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found, search
 from engine.routing.pointer_api import Asked, Pointed
@@ -53,7 +54,7 @@ def packaged() -> Path:
 
 
 class PointerModel:
-    """`engine.routing.pointer_api.Pointer`."""
+    """Blocks; safe to call from several threads."""
 
     def __init__(self, artifact: Packaged, settings: EncoderSettings | None = None) -> None:
         self._artifact = artifact
@@ -64,17 +65,17 @@ class PointerModel:
 
     @property
     def quantized(self) -> bool:
-        """See `Pointer.quantized`."""
+        """Whether it takes columns as 8-bit integers."""
         return multiplies_integers()
 
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
-        """See `Pointer.read`. Raises `EncoderUnavailableError`, `PackagedError`."""
+        """The questions by the tuned encoder. Raises `EncoderUnavailableError`, `PackagedError`."""
         with self._lock:
             tower, _, _ = self._loaded()
             return tower.questions(questions)
 
     def point(self, asked: Sequence[Asked], field: CandidateSpace, settings: BeamSettings) -> list[Pointed]:
-        """See `Pointer.point`."""
+        """An output for each question over `field`."""
         import torch  # noqa: PLC0415  heavy: loaded with the first question
 
         with self._lock, torch.inference_mode():

@@ -20,7 +20,8 @@ from engine.core.candidate import Candidate
 from engine.core.ports import Encoder
 from engine.linking.element_text import name_words
 from engine.models.cross import CrossEncoder, Pair
-from engine.models.packaged import read, shipped
+from engine.models.packaged import read
+from engine.models.shipped import shipped
 from engine.settings import EncoderSettings
 from engine.sql.tree import parsed
 

@@ -6,8 +6,8 @@ Where the network does not fit the sentence encoder the retrieval leg alone answ
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import structlog
@@ -17,18 +17,16 @@ from engine.core.elements import TableSet
 from engine.core.ports import Match
 from engine.errors import for_log
 from engine.models.packaged import PackagedError
+from engine.models.pointer import PointerModel
 from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, whole_field
 from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.index import Index
-from engine.routing.pointer_api import Asked, Pointed, Pointer, Vectors
+from engine.routing.pointer_api import Asked, Pointed, Vectors
 from engine.routing.scoring import choose
 from engine.text.tokens import question_words
 
 WHOLE_DATABASES, WHOLE_TABLES = 400, 4_000
 """Up to this many databases and tables the whole catalog is decoded; above, those that cheap features choose."""
-
-_KEPT = 8
-"""Indexes whose fields are kept."""
 
 _RANKED = 32
 """Databases ranked at most."""
@@ -37,14 +35,14 @@ log = structlog.stdlib.get_logger("router")
 
 
 class LearnedLeg:
-    """Ranks the databases of an index with a pointer. Keeps fields for the indexes it saw last."""
+    """Ranks the databases of an index with a pointer. Keeps the fields of indexes as long as these are kept."""
 
-    def __init__(self, pointer: Pointer) -> None:
+    def __init__(self, pointer: PointerModel) -> None:
         self._pointer = pointer
         self._fits = True
         self._beams = BeamSettings()
         self._lock = threading.Lock()
-        self._fields: OrderedDict[int, tuple[Index, CandidateSpace]] = OrderedDict()
+        self._fields = WeakKeyDictionary[Index, CandidateSpace]()
 
     def warm_up(self) -> None:
         """Loads the network."""
@@ -99,14 +97,9 @@ class LearnedLeg:
 
     def _whole(self, index: Index, columns: Columns) -> CandidateSpace:
         with self._lock:
-            held = self._fields.get(id(index))
-            if held is None:
-                # The index is kept beside its field, so that its id keeps its meaning.
-                field = whole_field(index, [part.graph for part in index.parts], columns)
-                held = self._fields[id(index)] = (index, field)
-                while len(self._fields) > _KEPT:
-                    self._fields.popitem(last=False)
-            return held[1]
+            if index not in self._fields:
+                self._fields[index] = whole_field(index, [part.graph for part in index.parts], columns)
+            return self._fields[index]
 
     def _matches(
         self, question: str, pointed: Pointed, field: CandidateSpace, index: Index, positions: Sequence[int]

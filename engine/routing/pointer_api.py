@@ -1,16 +1,14 @@
-"""The pointer network's interface between `engine.routing.router` and `engine.models.pointer`. Light: no torch."""
+"""What the learned leg gives the pointer network (`engine.models.pointer`) for a question, and what comes back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing.candidate_space import CandidateSpace
-from engine.routing.decoder import BeamSettings, Found
+from engine.routing.decoder import Found
 from engine.routing.index import Index
 from engine.routing.scoring import database_words, table_words, word_shares
 from engine.text.tokens import question_words
@@ -57,17 +55,3 @@ class Pointed:
     tables: Vectors
     heads: tuple[int, ...]
     found: tuple[Found, ...]
-
-
-class Pointer(Protocol):
-    """A learned router's network. Blocks; safe to call from several threads."""
-
-    @property
-    def quantized(self) -> bool:
-        """Whether it takes columns as 8-bit integers."""
-
-    def read(self, questions: Sequence[str]) -> Sequence[tuple[Vectors, Vectors]]:
-        """The questions by the tuned encoder: unit vectors of each, (d,), and of its tokens in context, (m, d)."""
-
-    def point(self, asked: Sequence[Asked], field: CandidateSpace, settings: BeamSettings) -> list[Pointed]:
-        """An output for each question over `field`."""

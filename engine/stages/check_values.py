@@ -18,14 +18,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, RuleKind
 from engine.core.elements import NearValues
 from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.linking.legends import code_of
-from engine.rewrite.driver import Rewritten, correct
+from engine.rewrite.driver import Rewritten, in_turn
 from engine.rewrite.rule import Context
 from engine.sql.canonical import canonical
 from engine.sql.check import Rejection, check_candidate
@@ -136,7 +136,7 @@ def _statements(
         context = Context(
             route.snapshot, values=route.values, stored=stored, in_any_case=any_case, missing=missing
         )
-        made = correct(given, context, tools.generation.rules_off)
+        made = in_turn(RuleKind.CORRECTION, given, context, tools.generation.rules_off)
         if made.sql != given.sql:
             yield made
 

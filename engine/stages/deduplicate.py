@@ -28,7 +28,7 @@ from engine.errors import NLError
 from engine.linking.mentions import mentioned_tables, tables_not_read
 from engine.linking.standing import sensitive_columns
 from engine.ranking.contradictions import contradictions
-from engine.rewrite.driver import Rewritten, shown_once
+from engine.rewrite.driver import Rewritten, in_turn
 from engine.rewrite.rule import Context
 from engine.rewrite.scope import Scopes
 from engine.sql.check import check_candidate
@@ -259,7 +259,7 @@ def _once(result: Result, candidate: Candidate, route: Route, tools: Tools) -> C
     if result.shortened or not result.rows or len(result.rows) < REPEATS * len(set(result.rows)):
         return None
     given = Rewritten(candidate.sql, candidate.changes)
-    made = shown_once(given, Context(route.snapshot), tools.generation.rules_off)
+    made = in_turn(RuleKind.REPETITION, given, Context(route.snapshot), tools.generation.rules_off)
     if made.sql == given.sql:
         return None
     return candidate.rewritten(made.sql, made.changes)

@@ -148,10 +148,8 @@ class Memory:
     async def known(self, *_: object) -> learned.AskerFeedback:
         return learned.AskerFeedback(
             lessons=tuple(
-                learned.Lesson(
-                    n, QUESTION, normal_form(QUESTION), sql, learned.ExampleKind.REJECTED, own=True, age=0.0
-                )
-                for n, sql in enumerate(SHOWN)
+                learned.Lesson(QUESTION, normal_form(QUESTION), sql, learned.ExampleKind.REJECTED, own=True)
+                for sql in SHOWN
             )
         )
 

@@ -12,7 +12,7 @@ import pytest
 
 from engine.calibration.fingerprint import SHAPING, counting, digest, pipeline_fingerprint, weights
 from engine.llm.settings import GrammarSupport, ModelSettings, Price, Provider, ServiceSettings
-from engine.models.packaged import ENGINE
+from engine.models.shipped import ENGINE
 from engine.settings import (
     EncoderSettings,
     EngineSettings,

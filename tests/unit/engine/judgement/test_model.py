@@ -9,7 +9,7 @@ import pytest
 from engine.core.candidate import Candidate
 from engine.core.elements import SchemaLinks
 from engine.core.state import State
-from engine.dialogue.types import Chances, Parting
+from engine.dialogue.types import Parting
 from engine.judgement.features import Features, candidate_features, route_features, together
 from engine.judgement.model import Judgement, Weights, packaged
 from engine.ranking.evidence import evidence
@@ -109,12 +109,12 @@ def test_a_feature_without_a_weight_counts_nothing(some: Features, expected: flo
 
 def test_an_answer_turns_the_more_the_less_likely_the_first_is() -> None:
     of, parting = state(FIRST, SECOND), Parting(((0,), (1,)))
-    sure, doubtful = (packaged().turns(of, Chances(each), parting) for each in ((0.9, 0.05), (0.4, 0.35)))
+    sure, doubtful = (packaged().turns(of, each, parting) for each in ((0.9, 0.05), (0.4, 0.35)))
     assert 0 < sure < doubtful < 1
 
 
 def test_of_readings_an_answer_turns_as_often_as_it_can() -> None:
-    parting, chances = Parting(((0,), (1,))), Chances((0.4, 0.35))
+    parting, chances = Parting(((0,), (1,))), (0.4, 0.35)
     of = state(replace(FIRST, place=0), replace(SECOND, place=1))
     assert packaged().turns(of, chances, parting) == pytest.approx(parting.potential(chances))
 
@@ -132,7 +132,7 @@ def test_of_readings_an_answer_turns_as_often_as_it_can() -> None:
 def test_an_answer_can_turn_what_it_tells_apart(
     groups: tuple[tuple[int, ...], ...], potential: float
 ) -> None:
-    assert Parting(groups).potential(Chances((0.5, 0.3, 0.1))) == pytest.approx(potential)
+    assert Parting(groups).potential((0.5, 0.3, 0.1)) == pytest.approx(potential)
 
 
 def test_a_database_that_is_less_likely_makes_its_statements_less_likely() -> None:

@@ -7,27 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from engine.models import packaged
+from engine.models import shipped
 
 ROOT = Path(__file__).parents[4]
 MODELS = ROOT / "packages" / "pgparley-models"
 
 
 def test_a_checkout_has_them_beside_the_code() -> None:
-    assert packaged.root() == ROOT / "engine"
-    assert (packaged.shipped("ranking/base") / "weights.npz").is_file()
+    assert shipped.root() == ROOT / "engine"
+    assert (shipped.shipped("ranking/base") / "weights.npz").is_file()
 
 
 def test_an_installation_has_them_in_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pgparley_models").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(packaged, "ENGINE", tmp_path / "engine")
-    assert packaged.shipped("ranking/base") == tmp_path / "pgparley_models" / "ranking" / "base"
+    monkeypatch.setattr(shipped, "ENGINE", tmp_path / "engine")
+    assert shipped.shipped("ranking/base") == tmp_path / "pgparley_models" / "ranking" / "base"
 
 
 def test_without_either_the_folder_does_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packaged, "ENGINE", tmp_path / "engine")
-    assert not packaged.shipped("ranking/base").exists()
+    monkeypatch.setattr(shipped, "ENGINE", tmp_path / "engine")
+    assert not shipped.shipped("ranking/base").exists()
 
 
 def test_the_package_holds_every_model_at_its_place_and_has_the_programs_version() -> None:

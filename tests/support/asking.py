@@ -19,6 +19,7 @@ from engine.types import Asker, AskRequest
 from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
 from tests.support.scripted import ScriptedLLM, WordEncoder
+from tests.support.tools import bare_tools
 
 Stage = Callable[[State, Tools], Awaitable[State]]
 
@@ -73,7 +74,7 @@ def tools(
     model = cast("Any", ScriptedLLM([sql]))
     encoder = cast("Any", WordEncoder())
     generation = replace(settings or GenerationSettings(), strategy=Strategy.SEARCH)
-    return Tools(nothing, server, encoder, model, nothing, generation=generation)
+    return bare_tools(nothing, server, encoder, model, nothing, generation=generation)
 
 
 def answered(

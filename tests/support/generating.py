@@ -14,7 +14,6 @@ from engine.core.deadline import Deadline
 from engine.core.elements import SchemaLinks, ValueLink
 from engine.core.ports import Completion, Plan, Prompt, Token
 from engine.core.state import Route, State
-from engine.core.tools import Tools
 from engine.errors import CancelledError
 from engine.guard.rules import BUILT_IN, Rules
 from engine.linking.element_text import linked
@@ -23,6 +22,7 @@ from engine.stages.generate import generate
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
+from tests.support.tools import bare_tools
 
 
 def condition(operator: Operator, hardness: Hardness, probability: float) -> Condition:
@@ -117,7 +117,7 @@ def generated(
         values,
         links=links,
     )
-    tools = Tools(
+    tools = bare_tools(
         catalog=cast("Any", None),
         upstream=cast("Any", Upstream()),
         encoder=cast("Any", encoder),

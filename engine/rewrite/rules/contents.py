@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from engine.linking.contents import day_of
-from engine.linking.periods import Period, named_periods
+from engine.linking.periods import Period, named_periods, shortest
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.periods import period_of
 
@@ -83,9 +83,7 @@ def text_as_day(statement: Statement, context: Context) -> str | None:
 def _period(node: exp.Expr, form: str, periods: Sequence[Period]) -> Period | None:
     """The shortest of some periods with the day that is equal to a column, written in its form."""
     said = node.expression if isinstance(node, exp.EQ) else None
-    day = day_of(said.name, form) if isinstance(said, exp.Literal) else None
-    found = [each for each in periods if day is not None and day in each]
-    return min(found, key=lambda each: each.end - each.start, default=None)
+    return shortest(periods, day_of(said.name, form) if isinstance(said, exp.Literal) else None)
 
 
 def _wants_day(node: exp.Expr, form: str) -> bool:

@@ -205,13 +205,8 @@ def _referring(
 def misplaced_literal(sql: str, context: Context) -> bool:
     """Whether `literal_in_its_column` would move a literal of `sql`."""
     tree = parsed(sql)
-    if tree is None:
-        return False
-    scopes = Scopes(tree, context.snapshot)
-    return any(
-        _elsewhere(column, key, literal, context.values, scopes) is not None
-        for column, key, literal in _comparisons(tree, scopes)
-    )
+    copy = None if tree is None else Statement(tree.copy(), context.snapshot)
+    return copy is not None and literal_in_its_column(copy, context) is not None
 
 
 def _elsewhere(

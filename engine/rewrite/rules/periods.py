@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from sqlglot import exp
 
-from engine.linking.periods import Period, Side, months_after, named_grain, named_periods
+from engine.linking.periods import Period, Side, months_after, named_grain, named_periods, shortest
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes
 
@@ -114,14 +114,15 @@ def periods_cut_short(question: str, tree: exp.Query) -> tuple[Period, ...]:
     nodes = list(tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)) if periods else []
     days = (each for each in nodes if named_grain(each.this.name) is None)
     cut = (each for each in days if _meant(each, periods, timed=False) is not None)
-    return tuple(period for each in cut if (period := _holding(each.expression, periods)) is not None)
+    return tuple(period for each in cut if (period := shortest(periods, _day(each.expression))) is not None)
 
 
 def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.Condition | None:
     """The comparison with whole periods; None where it says so already. `timed`: days end at the next one."""
     if isinstance(node, exp.Between):
         return _meant_between(node, periods) if timed else None
-    period, day = _holding(node.expression, periods), _day(node.expression)
+    day = _day(node.expression)
+    period = shortest(periods, day)
     if period is None or day not in (period.start, period.end - _ONE_DAY):
         return None
     column, (low, high) = node.this, period.bounds
@@ -138,7 +139,7 @@ def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.C
 
 def _meant_between(node: exp.Between, periods: tuple[Period, ...]) -> exp.Condition | None:
     """To the end of a last day with times of day."""
-    last = _holding(node.args["high"], periods)
+    last = shortest(periods, _day(node.args["high"]))
     if last is None or _day(node.args["high"]) != last.end - _ONE_DAY:
         return None
     first = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
@@ -161,13 +162,6 @@ def _before(column: exp.Expr, day: date) -> exp.LT:
 def _text(day: date) -> exp.Literal:
     literal: exp.Literal = exp.Literal.string(day.isoformat())
     return literal
-
-
-def _holding(node: exp.Expr, periods: tuple[Period, ...]) -> Period | None:
-    """The shortest of the periods with the day that a literal names."""
-    day = _day(node)
-    found = [each for each in periods if day is not None and day in each]
-    return min(found, key=lambda each: each.end - each.start, default=None)
 
 
 def _day(node: exp.Expr) -> date | None:

@@ -12,7 +12,6 @@ from engine.api.console_views import ConsoleViews
 from engine.api.question_store import Questions
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
-from engine.core.tools import Tools
 from engine.errors import UnsupportedError
 from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
@@ -24,6 +23,7 @@ from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, ViewRe
 from proxy.console import views
 from proxy.console.tables import description, row
 from schema_catalog.migrate import migrate
+from tests.support.tools import bare_tools
 
 from .conftest import Server
 
@@ -48,7 +48,7 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
         taught = NewExample("ana", "s", "how many?", "SELECT 1", ExampleKind.CHOSEN, "q1", (vote,))
         await LearningStore(pool, LearningSettings()).keep([taught])
         nothing: Any = None
-        tools = Tools(nothing, nothing, nothing, nothing, nothing)
+        tools = bare_tools(nothing, nothing, nothing, nothing, nothing)
         calibrating = Calibrating(tools, CalibrationStore(pool, "recipe"), Limits())
         model = ModelSettings(base_url="http://me:hunter2@there:1/v1")
         engine = ConsoleViews(pool, model, asyncio.Event(), calibrating, lambda: 0)

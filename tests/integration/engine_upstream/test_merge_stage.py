@@ -23,6 +23,7 @@ from engine.upstream import Databases
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
+from tests.support.tools import bare_tools
 
 UNUSED: Any = None
 
@@ -64,7 +65,7 @@ async def upstream() -> AsyncIterator[Counting]:
 
 @pytest.fixture
 def tools(upstream: Counting) -> Tools:
-    return Tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
+    return bare_tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
 
 
 @pytest.fixture

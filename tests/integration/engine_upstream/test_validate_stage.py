@@ -24,6 +24,7 @@ from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database, Login
+from tests.support.tools import bare_tools
 
 UNUSED: Any = None
 """What this stage must not call: any attempt fails."""
@@ -55,7 +56,7 @@ async def route(admin: Connection, shop: Database, upstream: Counting) -> Route:
 
 @pytest.fixture
 def tools(upstream: Counting) -> Tools:
-    return Tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
+    return bare_tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
 
 
 @pytest.fixture

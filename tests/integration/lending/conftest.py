@@ -19,7 +19,6 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
-from engine.core.tools import Tools
 from engine.evaluation.evaluating import Evaluating, Trials
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
@@ -45,6 +44,7 @@ from schema_catalog.pg import Connection, Pool
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
 from tests.support.scripted import ScriptedLLM, WordEncoder
+from tests.support.tools import bare_tools
 from tests.wire_fixtures import Gateway, LoopThread, loop_thread, start_gateway, wire_cluster
 
 __all__ = ["loop_thread", "start_gateway", "wire_cluster"]
@@ -109,7 +109,7 @@ async def _service(cluster: Cluster, model: ScriptedLLM) -> tuple[Service, Datab
     catalog = CachedCatalog(store)
     searching = GenerationSettings(strategy=Strategy.SEARCH)
     shown = DialogueSettings(questions=0, abstention=1.0)
-    tools = Tools(
+    tools = bare_tools(
         catalog, upstream, encoder, model, HybridRouter(encoder), dialogue=shown, generation=searching
     )
     learner = Learner(tools, LearningStore(pool, LearningSettings()))
@@ -119,7 +119,7 @@ async def _service(cluster: Cluster, model: ScriptedLLM) -> tuple[Service, Datab
 
 async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
     nothing: Any = None
-    calibrating = Calibrating(Tools(*[nothing] * 5), CalibrationStore(pool, "recipe"), Limits())
+    calibrating = Calibrating(bare_tools(), CalibrationStore(pool, "recipe"), Limits())
     views = ConsoleViews(pool, ModelSettings(), asyncio.Event(), calibrating, lambda: 0)
     app = EngineAPI(
         service,

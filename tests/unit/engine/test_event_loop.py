@@ -11,7 +11,6 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
 from engine.core.ports import Plan, Result
-from engine.core.tools import Tools
 from engine.guard.rules import BUILT_IN, Rules
 from engine.learning import types as learned
 from engine.learning.store import normal_form
@@ -23,6 +22,7 @@ from engine.types import Asker, AskReply, AskRequest
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
 from schema_catalog.values import ColumnValues
 from tests.support.scripted import ScriptedLLM, WordEncoder
+from tests.support.tools import bare_tools
 
 LONGEST = 0.1
 """Seconds of the loop thread's own processor time that one turn of the loop may take."""
@@ -163,7 +163,7 @@ class Store:
 
 def service(model: ScriptedLLM) -> Service:
     encoder: Any = WordEncoder()
-    tools = Tools(
+    tools = bare_tools(
         catalog=Catalog(),
         upstream=cast("Any", Upstream()),
         encoder=encoder,

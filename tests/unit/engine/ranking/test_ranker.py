@@ -16,7 +16,7 @@ from engine.core.deadline import Deadline
 from engine.core.elements import SchemaLinks, ValueList
 from engine.core.ports import Ranker
 from engine.core.state import Route, State
-from engine.core.tools import NoRanker, Tools
+from engine.core.tools import NoRanker
 from engine.dialogue.description import explained
 from engine.models.cross import Pair
 from engine.ranking.ranker import SECOND_STAGE, TwoStages
@@ -24,6 +24,7 @@ from engine.stages.rank import rank
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database
 from tests.support.schemas import MUSIC
+from tests.support.tools import bare_tools
 
 
 class Counting:
@@ -87,7 +88,7 @@ async def ranked(
     deadline = Deadline(time.monotonic() + 60)
     state = State(ask, 5, 5, deadline, time.monotonic(), (route,), candidates)
     nothing = cast("Any", None)
-    return await rank(state, Tools(nothing, nothing, nothing, nothing, nothing, ranker=ranker))
+    return await rank(state, bare_tools(nothing, nothing, nothing, nothing, nothing, ranker=ranker))
 
 
 async def test_what_the_ranker_says_counts_beside_what_is_known() -> None:

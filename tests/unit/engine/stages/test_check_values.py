@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import pytest
 
+from benchmarks.harness.without import NoValues
 from engine.core.candidate import Candidate
 from engine.core.elements import NearValues, Relation, ValueLink
 from engine.core.ports import Plan, Result
 from engine.core.state import State
-from engine.core.tools import NoValues
 from engine.dialogue.refusal import lacking
 from engine.settings import Limits
 from engine.stages.check_values import check_values

@@ -15,13 +15,13 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
-from engine.core.tools import Tools
 from engine.errors import ModelUnavailableError
 from engine.judgement.model import Judgement, Weights
 from engine.settings import GenerationSettings
 from engine.stages.rank import UNSURE, rank
 from engine.types import Asker, AskRequest
 from tests.support.asking import route
+from tests.support.tools import bare_tools
 
 QUESTION = "How many singers are there?"
 COUNT, SUM, LIST = "SELECT COUNT(*) FROM singer", "SELECT SUM(age) FROM singer", "SELECT name FROM singer"
@@ -64,7 +64,7 @@ def state(*shares: float) -> State:
 def asked(before: State, model: Teller, *, switched_on: bool = True) -> State:
     generation = GenerationSettings(retell=switched_on)
     nothing = cast("Any", None)
-    tools = Tools(
+    tools = bare_tools(
         *(nothing,) * 3,
         cast("Any", model),
         nothing,

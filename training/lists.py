@@ -35,7 +35,7 @@ from benchmarks.harness.scorer import Scorer, meant
 from benchmarks.harness.site import OneDatabase, Site, site
 from benchmarks.harness.systems import Place, Task, asked_now
 from engine import pipeline
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import NLError
@@ -249,10 +249,10 @@ async def _listed(
     candidates = tuple(
         Written(
             one.sql,
-            logprob=one.logprob,
-            similarity=round(one.schema_score, 4),
-            forked=one.forked,
-            readings=one.readings,
+            logprob=one.origin.logprob,
+            similarity=round(one.origin.schema_score, 4),
+            forked=one.origin.forked,
+            readings=one.origin.readings,
             question=told.get(one.sql),
             features={name: round(value, 4) for name, value in features.items() if value},
         )
@@ -282,10 +282,7 @@ async def _looked_at(state: State, tools: Tools, found: Sequence[Written]) -> St
         Candidate(
             name,
             one.sql,
-            logprob=one.logprob,
-            schema_score=one.similarity,
-            forked=one.forked,
-            readings=one.readings,
+            origin=Origin(frozenset(), one.similarity, one.logprob, one.forked, one.readings),
         )
         for one in found
     )

@@ -96,9 +96,10 @@ class ExchangedStatements:
         sql = await asyncio.to_thread(substituted, leading.sql, exchange, self._checker.context.snapshot)
         if sql is None or sql == leading.sql or await self._checker.misplaces_literal(sql):
             return None
-        mask = leading.masked | {exchange.used}
+        mask = leading.origin.masked | {exchange.used}
         score = self._score(mask) * exchange.likeness
-        other = replace(leading, sql=sql, masked=mask, schema_score=score, logprob=None, cost=None)
+        origin = replace(leading.origin, masked=mask, schema_score=score, logprob=None)
+        other = replace(leading, sql=sql, origin=origin, cost=None)
         outcome = await self._checker.statement(other)
         return outcome if isinstance(outcome, Candidate) else None
 

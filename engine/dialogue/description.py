@@ -123,14 +123,14 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
 
     `doubts`: what else is against it where it is hardly what was asked; None where it is not doubted.
     """
-    meaning = candidate.meaning.rstrip(".")
+    meaning = candidate.meaning.says.rstrip(".")
     # Some models give the statement once more as its meaning.
     said = [describe(candidate.sql) if parsed(meaning) is not None else meaning or describe(candidate.sql)]
-    said += [f"assuming {candidate.assumes.rstrip('.')}"] if candidate.assumes else []
-    said += [*(f"{each.name}: {defined(each)}" for each in candidate.terms)]
-    said += [*candidate.notes, *(change.how for change in candidate.changes)]
+    said += [f"assuming {candidate.meaning.assumes.rstrip('.')}"] if candidate.meaning.assumes else []
+    said += [*(f"{each.name}: {defined(each)}" for each in candidate.evidence.used)]
+    said += [*candidate.evidence.notes, *(change.how for change in candidate.changes)]
     against = [absent(candidate.missing)] if candidate.missing else []
-    named = ", ".join(f"'{each}'" for each in candidate.unsaid)
+    named = ", ".join(f"'{each}'" for each in candidate.evidence.words)
     against += [f"says nothing of {named}"] if named else []
     if doubts is not None:
         against = [f"not sure: {', '.join([*against, *doubts]) or 'hardly what you ask'}"]

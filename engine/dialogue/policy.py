@@ -107,7 +107,7 @@ def doubt(state: State) -> Refusal:
         return lacking(route.unknown, [route.database.name], partly=not unanswerable(route))
     if first.missing:
         return undefined(first.missing, first.database)
-    return unlikely(_near(state), first.unsaid)
+    return unlikely(_near(state), first.evidence.words)
 
 
 def unanswerable(route: Route) -> bool:

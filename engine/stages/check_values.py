@@ -13,7 +13,6 @@ The checks (guard, names, EXPLAIN as the asker) are `engine.sql.check`'s.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
@@ -184,5 +183,4 @@ async def _checked(candidate: Candidate, route: Route, state: State, tools: Tool
 
 
 def _score(candidate: Candidate) -> tuple[float, float, float]:
-    logprob = -math.inf if candidate.logprob is None else candidate.logprob
-    return (candidate.confidence, candidate.schema_score, logprob)
+    return (candidate.confidence, *candidate.origin.likelihood)

@@ -81,7 +81,7 @@ def may_ask(state: State, tools: Tools) -> bool:
 
 def proposed(state: State) -> Proposal | None:
     """The question back that the candidates give rise to. Blocks: call it in a thread."""
-    if all(each.meaning for each in state.candidates):
+    if all(each.meaning.says for each in state.candidates):
         return by_meanings(state.candidates, state.dialogue.turns)
     return best_proposal(
         state.candidates,

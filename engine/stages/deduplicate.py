@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -113,7 +112,9 @@ async def deduplicate(state: State, tools: Tools) -> State:
     state = replace(state, candidates=(*state.candidates, *added))
     lines = [each.changes[-1].line for each in added]
     kept: dict[int, tuple[Candidate, Rows | NotCompared]] = {}
-    for place in sorted(range(len(outcomes)), key=lambda n: _score(state.candidates[n]), reverse=True):
+    for place in sorted(
+        range(len(outcomes)), key=lambda n: state.candidates[n].origin.likelihood, reverse=True
+    ):
         candidate, outcome = state.candidates[place], outcomes[place]
         if isinstance(outcome, NotCompared):
             event = "dropped by running it" if outcome.broken else "not compared by its rows"
@@ -128,13 +129,16 @@ async def deduplicate(state: State, tools: Tools) -> State:
             continue
         stays, rows = kept[equal]
         route = routes[candidate.database]
-        forked, readings = stays.forked and candidate.forked, max(stays.readings, candidate.readings)
-        likely = replace(stays, forked=forked, readings=readings)
-        if candidate.place is None and await asyncio.to_thread(_better, candidate, stays, state, route):
-            kept[equal] = (_as_likely(candidate, likely), outcome)
+        one, other = stays.origin, candidate.origin
+        readings = max(one.readings, other.readings)
+        origin = replace(one, forked=one.forked and other.forked, readings=readings)
+        if candidate.meaning.place is None and await asyncio.to_thread(
+            _better, candidate, stays, state, route
+        ):
+            kept[equal] = (replace(candidate, origin=origin), outcome)
             candidate, stays = stays, candidate
         else:
-            kept[equal] = (likely, rows)
+            kept[equal] = (replace(stays, origin=origin), rows)
         lines.append(TraceLine("deduplicate", "gives the same rows", f"{candidate.sql}; kept: {stays.sql}"))
     return replace(state, candidates=tuple(kept[place][0] for place in sorted(kept))).noted(*lines)
 
@@ -151,7 +155,7 @@ def _equivalent(
         if other.database != candidate.database or not isinstance(rows, Rows):
             continue
         # Of two readings that give the same rows now, the asker needs one.
-        if rows.same(outcome) or (candidate.place is not None and rows.digest == outcome.digest):
+        if rows.same(outcome) or (candidate.meaning.place is not None and rows.digest == outcome.digest):
             return place
     return None
 
@@ -200,17 +204,6 @@ def _says_one_thing_once(candidate: Candidate, other: Candidate, snapshot: Snaps
     return candidate.columns < other.columns and all(
         any(kept[:2] == left[:2] and interchangeable(left, kept, snapshot) for kept in candidate.columns)
         for left in other.columns - candidate.columns
-    )
-
-
-def _as_likely(candidate: Candidate, other: Candidate) -> Candidate:
-    return replace(
-        candidate,
-        masked=other.masked,
-        schema_score=other.schema_score,
-        logprob=other.logprob,
-        forked=other.forked,
-        readings=other.readings,
     )
 
 
@@ -320,7 +313,3 @@ def fingerprint(result: Result, *, ordered: bool) -> bytes:
         rows = sorted(rows, key=lambda row: tuple((value is None, value or "") for value in row))
     types = [type_ for _, type_ in result.columns]
     return hashlib.sha256(msgspec.json.encode([ordered, types, rows])).digest()
-
-
-def _score(candidate: Candidate) -> tuple[float, float]:
-    return (candidate.schema_score, -math.inf if candidate.logprob is None else candidate.logprob)

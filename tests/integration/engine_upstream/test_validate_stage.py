@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.core.deadline import Deadline
 from engine.core.ports import Plan
 from engine.core.state import Route, State
@@ -139,10 +139,10 @@ async def test_validate_drops_merges_and_says_so(state: State, tools: Tools) -> 
     state = replace(
         state,
         candidates=(
-            written("SELECT name FROM customers WHERE city = 'Paris'", schema_score=0.2),
+            written("SELECT name FROM customers WHERE city = 'Paris'", origin=Origin(schema_score=0.2)),
             written("DROP TABLE customers"),
-            written("SELECT id FROM orders", schema_score=0.4),
-            written("SELECT c.name FROM customers c WHERE 'Paris' = c.city", schema_score=0.9),
+            written("SELECT id FROM orders", origin=Origin(schema_score=0.4)),
+            written("SELECT c.name FROM customers c WHERE 'Paris' = c.city", origin=Origin(schema_score=0.9)),
             written("SELECT missing FROM orders"),
         ),
     )

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from benchmarks.harness.without import NoValues
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.core.elements import NearValues, Relation, ValueLink
 from engine.core.ports import Plan, Result
 from engine.core.state import State
@@ -80,11 +80,12 @@ def corrected(found: NearValues, *candidates: Candidate, limits: Limits | None =
 
 def test_what_is_surely_another_spelling_takes_the_statements_place() -> None:
     done = corrected(
-        NearValues(("France",), sure=True, whole=True), replace(INVENTED, cost=1.0, logprob=-0.1)
+        NearValues(("France",), sure=True, whole=True),
+        replace(INVENTED, cost=1.0, origin=Origin(logprob=-0.1)),
     )
     (only,) = done.candidates
     assert only.sql == FRENCH.sql
-    assert (only.missing, only.fruitless, only.cost, only.logprob) == ((), False, None, None)
+    assert (only.missing, only.fruitless, only.cost, only.origin.logprob) == ((), False, None, None)
     (change,) = only.changes
     assert (change.rule, change.how) == ("literal_as_stored", "reads 'Oz' as 'France'")
     assert [line.event for line in done.trace] == ["correction literal_as_stored: reads 'Oz' as 'France'"]

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
@@ -53,7 +53,7 @@ WEIGHTS = Weights({"constant": 3.0}, {"likelihood": 1.0, "question": NAT}, {})
 def state(*shares: float) -> State:
     """Statements with such shares, as far as `WEIGHTS` know."""
     candidates = tuple(
-        Candidate("music", sql, logprob=math.log(share))
+        Candidate("music", sql, origin=Origin(logprob=math.log(share)))
         for sql, share in zip((COUNT, SUM, LIST), shares, strict=False)
     )
     ask = AskRequest(Asker("ana", "music"), QUESTION)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from engine.core.elements import Literal
 from engine.types import BECOMES, TraceLine
-from engine.understanding.types import Literal
 from schema_catalog.types import ColumnKey, TableKey, Term
 
 

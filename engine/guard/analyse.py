@@ -243,16 +243,16 @@ def _note(node: Any, ctes: frozenset[str], found: _Findings) -> None:
 
 def _note_column(node: Any, found: _Findings) -> None:
     if len(node.fields) > 1 and isinstance(node.fields[-1], ast.String):
-        found.attributes.append(_name(node.fields[-2:]))
+        found.attributes.append(written_name(node.fields[-2:]))
 
 
 def _note_type(node: Any, found: _Findings) -> None:
     suffix = ("%type",) if node.pct_type else ("setof",) if node.setof else ()
-    found.types.append(WrittenType((*_name(node.names), *suffix), int(node.location or 0)))
+    found.types.append(WrittenType((*written_name(node.names), *suffix), int(node.location or 0)))
 
 
 def _note_call(node: Any, found: _Findings) -> None:
-    name = _name(node.funcname)
+    name = written_name(node.funcname)
     found.functions.append(name)
     if name[-1] == "current_setting":
         first = node.args[0] if node.args else None
@@ -279,14 +279,14 @@ def _note_operator(node: Any, found: _Findings) -> None:
     """SubLink and SortBy carry an operator only where one was written."""
     names = node.operName if isinstance(node, ast.SubLink) else node.useOp
     if names:
-        found.operators.append(_name(names))
+        found.operators.append(written_name(names))
 
 
 _NOTES: dict[type[ast.Node], Callable[[Any, _Findings], None]] = {
     ast.FuncCall: _note_call,
-    ast.A_Expr: lambda node, found: found.operators.append(_name(node.name)),
-    ast.CollateClause: lambda node, found: found.collations.append(_name(node.collname)),
-    ast.RangeTableSample: lambda node, found: found.sampling.append(_name(node.method)),
+    ast.A_Expr: lambda node, found: found.operators.append(written_name(node.name)),
+    ast.CollateClause: lambda node, found: found.collations.append(written_name(node.collname)),
+    ast.RangeTableSample: lambda node, found: found.sampling.append(written_name(node.method)),
     ast.SubLink: _note_operator,
     ast.SortBy: _note_operator,
     ast.TypeName: _note_type,
@@ -297,7 +297,8 @@ _NOTES: dict[type[ast.Node], Callable[[Any, _Findings], None]] = {
 """Class → its recorder; pglast types every slot as optional, hence Any."""
 
 
-def _name(parts: Iterable[Any]) -> Name:
+def written_name(parts: Iterable[Any]) -> Name:
+    """The name that nodes of a tree make up."""
     return tuple(part.sval for part in parts)
 
 
@@ -312,4 +313,4 @@ def _function_source(node: Any) -> Iterator[tuple[str, frozenset[str]]]:
         return
     for call, _ in node.functions:
         if type(call) is ast.FuncCall:
-            yield _name(call.funcname or ())[-1], frozenset(columns)
+            yield written_name(call.funcname or ())[-1], frozenset(columns)

@@ -15,6 +15,7 @@ from typing import Any
 from pglast import ast, enums, parse_sql
 
 from engine.guard import Analysis, Name, Rules, allowed
+from engine.guard.analyse import written_name
 from engine.printing.names import SYSTEM, Kind, Names, Overload, Type
 from engine.printing.operators import (
     can_say_on,
@@ -156,7 +157,7 @@ class _Printer:
 
     def call(self, node: Any) -> Any:
         """A function's name, and its arguments as the overload takes them."""
-        name = _name(node.funcname)
+        name = written_name(node.funcname)
         arguments = [self._overloads.type_of(argument) for argument in node.args or ()]
         choice = self._choice(Kind.FUNCTION, name, arguments)
         node.funcname = _strings((choice.schema, name[-1]))
@@ -194,7 +195,7 @@ class _Printer:
         """An operator, written as one or as a word."""
         self._alive.append(node)
         if node.kind in _OPERATORS:
-            return self._operation(_name(node.name), node.lexpr, node.rexpr, node.kind, node.location)
+            return self._operation(written_name(node.name), node.lexpr, node.rexpr, node.kind, node.location)
         return spelled_out(node, self.operation, self.twin)
 
     def case(self, node: Any) -> Any:
@@ -209,7 +210,7 @@ class _Printer:
         """IN (SELECT …), and the other comparisons with what a subquery gives."""
         if node.subLinkType not in {enums.SubLinkType.ANY_SUBLINK, enums.SubLinkType.ALL_SUBLINK}:
             return node
-        name = _name(node.operName) if node.operName else ("=",)
+        name = written_name(node.operName) if node.operName else ("=",)
         types = (self._overloads.type_of(node.testexpr), self._overloads.subquery(node))
         choice = self._choice(Kind.OPERATOR, name, types)
         # A subquery's column cannot be cast from outside, and is of that type where the overload was chosen by it.
@@ -222,7 +223,7 @@ class _Printer:
         """ORDER BY … USING."""
         if node.useOp:
             of = self._overloads.type_of(node.node)
-            name = _name(node.useOp)
+            name = written_name(node.useOp)
             node.useOp = _strings((self._choice(Kind.OPERATOR, name, (of, of)).schema, name[-1]))
         return node
 
@@ -314,7 +315,7 @@ class _Printer:
     def twin(self, node: Any) -> Any:
         """A copy; what differs each time it is evaluated would not mean the same."""
         if any(
-            _name(each.funcname)[-1] in allowed.UNREPEATABLE
+            written_name(each.funcname or ())[-1] in allowed.UNREPEATABLE
             for each in nodes(node)
             if type(each) is ast.FuncCall
         ):
@@ -361,10 +362,6 @@ def _snapshot(names: Names) -> Snapshot:
         for each in names.relations
     )
     return Snapshot("", (), tables)
-
-
-def _name(parts: Any) -> Name:
-    return tuple(part.sval for part in parts)
 
 
 def _strings(parts: Name) -> Any:

@@ -17,11 +17,10 @@ from engine.core.elements import TableSet
 from engine.core.ports import Match
 from engine.errors import for_log
 from engine.models.packaged import PackagedError
-from engine.models.pointer import PointerModel
+from engine.models.pointer import Asked, Pointed, PointerModel, Vectors
 from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, whole_field
 from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.index import Index
-from engine.routing.pointer_api import Asked, Pointed, Vectors
 from engine.routing.scoring import choose
 from engine.text.tokens import question_words
 

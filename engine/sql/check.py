@@ -67,7 +67,7 @@ async def check_candidate(
         messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
         return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution, route.snapshot))
     try:
-        plan = await tools.upstream.explain(route.database, state.ask.asker, sql, state.deadline)
+        cost = await tools.upstream.explain(route.database, state.ask.asker, sql, state.deadline)
     except StatementError as error:
         return Rejection(Cause.SERVER, _spoken(error, sql))
     except UnsafeSQLError as error:
@@ -75,7 +75,7 @@ async def check_candidate(
     except CancelledError:
         state.deadline.remaining()
         return Rejection(Cause.TIME, "planning it took too long")
-    return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=plan.cost)
+    return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=cost)
 
 
 def _stray(resolution: Resolution, snapshot: Snapshot) -> frozenset[ColumnKey]:

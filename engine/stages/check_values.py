@@ -18,7 +18,7 @@ from dataclasses import replace
 from itertools import islice, product
 
 from engine.core.candidate import Candidate, RuleKind
-from engine.core.elements import NearValues
+from engine.core.elements import Literal, LiteralCheck, NearValues
 from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -30,7 +30,6 @@ from engine.sql.canonical import canonical
 from engine.sql.check import Rejection, check_candidate
 from engine.types import TraceLine
 from engine.understanding.missing_values import check_literals
-from engine.understanding.types import Literal, LiteralCheck
 from schema_catalog.catalog import StoreUnavailableError
 
 AT_ONCE = 4

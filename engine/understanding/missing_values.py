@@ -14,7 +14,7 @@ from typing import Any
 from pglast import ast, enums
 
 from engine.core.candidate import Candidate
-from engine.core.elements import Relation
+from engine.core.elements import Literal, LiteralCheck, Relation, UnknownPhrase
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.guard.analyse import UnreadableError
@@ -23,7 +23,6 @@ from engine.linking.standing import is_sensitive
 from engine.printing.trees import nodes
 from engine.sql.binder import bind
 from engine.sql.bound_query import Bound, Cell
-from engine.understanding.types import Literal, LiteralCheck, UnknownPhrase
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Snapshot, Table
 from schema_catalog.values import TEXT_TYPES

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from engine.core.elements import WHOLE_TABLE, ValueLink
+from engine.core.elements import WHOLE_TABLE, UnknownPhrase, ValueLink
 from engine.core.ports import Encoder
 from engine.core.state import Route
 from engine.linking.contents import keys_of
@@ -23,7 +23,6 @@ from engine.linking.mentions import short_names, told_words
 from engine.linking.source import relevance
 from engine.linking.spans import Span, SpanKind, entities, spans
 from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS, identifier_words
-from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, Term, once_per_snapshot
 
 _NAMING = frozenset({SpanKind.NAME, SpanKind.QUOTED})
@@ -101,13 +100,10 @@ GENERAL = LABEL_WORDS | frozenset(
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )(?<!\w)[A-Z][\w'\u2019-]*")
 
 
-def unknown_phrases(
-    question: str, route: Route, encoder: Encoder, near: float = NEAR
-) -> tuple[UnknownPhrase, ...]:
+def unknown_phrases(question: str, route: Route, encoder: Encoder) -> tuple[UnknownPhrase, ...]:
     """The words of `question` that nothing in `route`'s schema stands for, the farthest first.
 
-    `route.entities` and `route.values` are the link stage's. `near`: as `NEAR`. Encodes some words: not for the event
-    loop.
+    `route.entities` and `route.values` are the link stage's. Encodes some words: not for the event loop.
     """
     open_words = list(_open_words(question, route))
     if not open_words:
@@ -122,7 +118,7 @@ def unknown_phrases(
     for word, phrase in open_words:
         nearest, cosine = _nearest(relevance([each[word] for each in (by_word, by_name) if word in each]))
         around = _nearest(phrases[phrase].similarities)[1] if phrase in phrases else cosine
-        if cosine < near and around < near + PHRASE_MORE:
+        if cosine < NEAR and around < NEAR + PHRASE_MORE:
             found[word] = UnknownPhrase(word, nearest, round(cosine, 3))
     return tuple(sorted(found.values(), key=lambda each: each.cosine))
 

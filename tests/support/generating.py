@@ -12,7 +12,7 @@ import numpy as np
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
 from engine.core.deadline import Deadline
 from engine.core.elements import SchemaLinks, ValueLink
-from engine.core.ports import Completion, Plan, Prompt, Token
+from engine.core.ports import Completion, Prompt, Token
 from engine.core.state import Route, State
 from engine.errors import CancelledError
 from engine.guard.rules import BUILT_IN, Rules
@@ -72,8 +72,8 @@ class Upstream:
     async def row_secured(self, *_: object) -> frozenset[TableKey]:
         return frozenset()
 
-    async def explain(self, *_: object) -> Plan:
-        return Plan(1.0, 1.0)
+    async def explain(self, *_: object) -> float:
+        return 1.0
 
 
 class Encoder:

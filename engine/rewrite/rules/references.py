@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -186,7 +186,9 @@ def _join(
 
 def repair_join(statement: Statement, context: Context) -> str | None:
     """The same for the inner joins alone that compare a column which its table has not."""
-    changed = _rejoined(statement, context.ways, _Joined.missing)
+    scopes, changed = statement.scopes, list[str]()
+    for select in statement.tree.find_all(exp.Select):
+        changed += _joined_anew(select, scopes, context.ways)
     by = "the foreign key" if context.ways is context.references else "what they refer to or share"
     return f"joins {', '.join(changed)} by {by}" if changed else None
 
@@ -215,20 +217,11 @@ class _Joined:
         return any(table is not None and not has_column(table, name) for table, name in sides)
 
 
-def _rejoined(
-    statement: Statement, references: ForeignKeyGraph, wanted: Callable[[_Joined], bool]
-) -> list[str]:
-    return [
-        name
-        for select in statement.tree.find_all(exp.Select)
-        for name in _joined_anew(select, statement.scopes, references, wanted)
-    ]
+def _joined_anew(select: exp.Select, scopes: Scopes, references: ForeignKeyGraph) -> list[str]:
+    """Puts joins by references in the place of those that miss a column.
 
-
-def _joined_anew(
-    select: exp.Select, scopes: Scopes, references: ForeignKeyGraph, wanted: Callable[[_Joined], bool]
-) -> list[str]:
-    """Puts joins by references in the place of others; the tables so joined, none where a way is not the only one."""
+    Gives the tables so joined, none where a way is not the only one.
+    """
     reads = scopes.reads[id(select)]
     joins = [_compared(join, reads[:at], reads[at]) for at, join in enumerate(from_parts(select)) if at]
     tables = {read.table.key: read for read in reads if read.table is not None}
@@ -236,7 +229,7 @@ def _joined_anew(
         return []
     left = {each.sides[1][:2]: each for each in joins if each is not None}
     used = _used(select, scopes)
-    wrong = [key for key, each in left.items() if wanted(each) and not refer(*each.sides, references)]
+    wrong = [key for key, each in left.items() if each.missing() and not refer(*each.sides, references)]
     start = next(iter(tables))
     if not wrong or any(not references.reachable(tables.keys() - {key}, key) for key in wrong):
         return []

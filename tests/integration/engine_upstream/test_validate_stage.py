@@ -11,7 +11,6 @@ import pytest
 
 from engine.core.candidate import Candidate, Origin
 from engine.core.deadline import Deadline
-from engine.core.ports import Plan
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import CancelledError, DatabaseUnavailableError, NotPermittedError
@@ -35,7 +34,7 @@ class Counting(Databases):
 
     plans = 0
 
-    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> Plan:
+    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> float:
         """Counts, then plans."""
         self.plans += 1
         return await super().explain(database, asker, sql, deadline)

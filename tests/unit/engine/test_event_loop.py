@@ -10,7 +10,7 @@ from typing import Any, cast
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
-from engine.core.ports import Plan, Result
+from engine.core.ports import Result
 from engine.guard.rules import BUILT_IN, Rules
 from engine.learning import types as learned
 from engine.learning.store import normal_form
@@ -101,8 +101,8 @@ class Upstream:
     async def rules(self, *_: object) -> Rules:
         return BUILT_IN
 
-    async def explain(self, *_: object) -> Plan:
-        return Plan(1.0, 1.0)
+    async def explain(self, *_: object) -> float:
+        return 1.0
 
     async def session_timeout(self, *_: object) -> None:
         return None

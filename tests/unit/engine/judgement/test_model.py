@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from engine.core.candidate import Candidate, Meaning, Origin
-from engine.core.elements import SchemaLinks
+from engine.core.elements import SchemaLinks, UnknownPhrase
 from engine.core.state import State
 from engine.dialogue.types import Parting
 from engine.judgement.features import Features, candidate_features, route_features, together
 from engine.judgement.model import Judgement, Weights, packaged
 from engine.ranking.evidence import evidence
-from engine.understanding.types import UnknownPhrase
 from tests.support.asking import DATABASE, asked, route
 
 QUESTION = "How old is the oldest singer?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.core.state import Route
-from engine.linking.closest_part import COLUMNS, OF_PART, closest_part, columns_of
+from engine.stages.link import COLUMNS, OF_PART, closest_part, columns_of
 from schema_catalog.types import Database, ForeignKey, Snapshot, Table, TableKey
 from tests.support.schemas import MUSIC, table
 

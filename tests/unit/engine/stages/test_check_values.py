@@ -11,14 +11,13 @@ import pytest
 
 from benchmarks.harness.without import NoValues
 from engine.core.candidate import Candidate, Origin
-from engine.core.elements import NearValues, Relation, ValueLink
-from engine.core.ports import Plan, Result
+from engine.core.elements import NearValues, Relation, UnknownPhrase, ValueLink
+from engine.core.ports import Result
 from engine.core.state import State
 from engine.dialogue.refusal import lacking
 from engine.settings import Limits
 from engine.stages.check_values import check_values
 from engine.understanding.missing_values import COLUMNS, check_literals, held_words
-from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import ColumnKey, Snapshot
 from tests.support.asking import PlanningUpstream, asked, route, tools
 from tests.support.schemas import MUSIC
@@ -136,9 +135,9 @@ class InCapitals(Holding):
 
     cost = 1.0
 
-    async def explain(self, _database: object, _asker: object, sql: str, _deadline: object) -> Plan:
+    async def explain(self, _database: object, _asker: object, sql: str, _deadline: object) -> float:
         """Dear where letters are folded."""
-        return Plan(self.cost if "lower" in sql else 1.0, 1.0)
+        return self.cost if "lower" in sql else 1.0
 
     async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
         """The look in any case finds it."""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.core.candidate import Candidate, Evidence, Meaning
+from engine.core.elements import Literal, UnknownPhrase
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.description import explained
@@ -17,7 +18,6 @@ from engine.judgement.model import Judgement, Weights
 from engine.settings import DialogueSettings
 from engine.stages.clarify import clarify
 from engine.types import OnDoubt
-from engine.understanding.types import Literal, UnknownPhrase
 from tests.support.asking import asked, route, tools
 
 QUESTION = "names of singers"

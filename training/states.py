@@ -245,7 +245,7 @@ def _options() -> argparse.Namespace:
 
 def main() -> int:
     """Records until the time is over; returns the exit status (2: no data, another run; 130: stopped)."""
-    return finished(_options, _record, Console(width=100))
+    return finished(_options, _record)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,10 @@
-"""Links the question's entities to every table and column by cosine (Odin §5.3), and its spans to values.
-
-A large schema is cut first to the part that the question is answered from, so that hundreds of tables cost no more than
-ten: the router's first tables, those that join two of the very first, and those of which the question says a value.
-Linking, prompts and rules see no other; which columns of a wide table are shown is `engine.prompting.schema_text`'s.
-"""
+"""Links the question's entities to every table and column by cosine (Odin §5.3), and its spans to values."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.core.elements import Entity, SchemaLinks, ValueLink, elements_of, plain_name
@@ -18,6 +12,7 @@ from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import NoLinker, Tools
 from engine.errors import NLError
+from engine.linking.closest_part import COLUMNS, FOR_READINGS, OF_PART, closest_part, columns_of
 from engine.linking.element_text import linked
 from engine.linking.labels import label_links, label_lists
 from engine.linking.legends import coded_links
@@ -31,8 +26,7 @@ from engine.types import TraceLine
 from engine.understanding.missing_values import held_words
 from engine.understanding.unknown import unknown_phrases
 from schema_catalog.catalog import StoreUnavailableError
-from schema_catalog.foreign_keys import foreign_key_graph
-from schema_catalog.types import ColumnKey, Snapshot, TableKey, Term, once_per_snapshot
+from schema_catalog.types import ColumnKey, Term
 
 
 async def link(state: State, tools: Tools) -> State:
@@ -160,49 +154,3 @@ def _best(route: Route, entity: Entity) -> TraceLine:
     return TraceLine(
         "link", entity.text, f"{route.database.name}: {key[1]}.{key[2]}", round(entity.similarities[key], 3)
     )
-
-
-COLUMNS, OF_PART = 600, 160
-"""Columns of a schema that is looked at as a whole, at most, and of the part of a larger one, which has a table at
-least."""
-
-FOR_READINGS = 2_000
-"""Both, for a model that follows instructions: it has room for them, and asks for what is left out."""
-
-FIRST = 6
-"""Tables, the likeliest, of which two may be joined by another one."""
-
-OF_VALUES = 4
-"""Tables at most that are in it for a value alone."""
-
-
-@once_per_snapshot
-def columns_of(snapshot: Snapshot) -> int:
-    """How many it has: those of a large one are answered from a part of it."""
-    return sum(len(table.columns) for table in snapshot.tables)
-
-
-def closest_part(route: Route, of_values: Iterable[TableKey] = (), room: int = OF_PART) -> Route:
-    """`route` over the part of its schema, in which are the first tables `of_values`. Not for the event loop.
-
-    `room`: for columns.
-    """
-    sizes = {table.key: len(table.columns) for table in route.snapshot.tables}
-    first = [key for key in route.tables if key in sizes][:FIRST]
-    valued = list(dict.fromkeys(of_values))[:OF_VALUES]
-    ordered = dict.fromkeys((*first, *_between(first, route.snapshot), *valued, *route.tables, *sizes))
-    kept: list[TableKey] = []
-    for key in ordered:
-        if key in sizes and (not kept or sizes[key] <= room):
-            kept.append(key)
-            room -= sizes[key]
-    there = frozenset(kept)
-    columns = ((*table.key, each.name) for table, each in route.snapshot.columns() if table.key in there)
-    return replace(route, snapshot=route.snapshot.restricted_to(frozenset(columns)), tables=tuple(kept))
-
-
-def _between(first: Sequence[TableKey], snapshot: Snapshot) -> list[TableKey]:
-    """Tables that are joined with two of `first`, as the one of orders and products by their lines."""
-    graph = foreign_key_graph(snapshot)
-    often = Counter(other for key in first for other in graph.neighbours(key))
-    return [key for key, times in often.items() if times > 1]

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from benchmarks.quality.linking.decided import Decisions, Flags, Floats
-from benchmarks.quality.linking.flagging import flagged
+from benchmarks.quality.linking.abstaining import Decisions, Flags, Floats, flagged
 from engine.calibration.conformal import quantile
 
 TRIALS, FAR = 60, 4.0

@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-from benchmarks.harness.command import options_of, parser
+from benchmarks.harness.command import Options, options_of, parser
 from benchmarks.harness.questions import AMBIQT
 from benchmarks.harness.site import site
 from benchmarks.quality.personal.__main__ import summary
@@ -125,7 +125,7 @@ def test_pairs_are_of_one_ambiguity_and_are_no_paraphrases(tmp_path: Path) -> No
 async def test_the_second_meeting_goes_better_and_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     bench = written(tmp_path / "bench", 3)
     words = ["--bench", str(bench), "--work", str(tmp_path / "work"), "--n", "3", "--k", "2"]
-    options = options_of(parser("x", "", k=2).parse_args(words))
+    options = options_of(parser("x", "", k=2).parse_args(words), Options)
     readings = [each.reading for each in pairs(bench, AMBIQT[0], 3, 1)]
     assert set(readings) == {0, 1}
     asked: list[str] = []

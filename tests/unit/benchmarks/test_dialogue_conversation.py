@@ -200,7 +200,7 @@ class _Gateway:
 
 def options(bench: Path, work: Path, k: int = 5) -> Options:
     given = ["--bench", str(bench), "--work", str(work), "--n", "3", "--k", str(k)]
-    return options_of(parser("x", "", k=5).parse_args(given))
+    return options_of(parser("x", "", k=5).parse_args(given), Options)
 
 
 async def test_a_run_that_was_cut_off_goes_on(

@@ -192,7 +192,7 @@ async def test_what_stays_is_worth_what_a_reading_with_its_rows_is(state: State,
     )
     checked = await validate(replace(state, candidates=candidates), tools)
     (kept,) = (await deduplicate(checked, tools)).candidates
-    assert (kept.sql, kept.readings) == (plain, 1)
+    assert (kept.sql, kept.origin.readings) == (plain, 1)
 
 
 TWO = {

@@ -1,4 +1,8 @@
-"""Rules about rows that do not count by themselves (`engine.linking.exclusions`): deleted ones, and test orders."""
+"""Rules about rows that a statement takes or leaves out unsaid: those that do not count, and those without a value.
+
+The former are `engine.linking.exclusions`'s to find: deleted ones, and test orders. Of the latter nobody knows whether
+they are what is denied; a list that holds NULL finds nothing (docs 9.24).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,17 @@ from sqlglot import exp
 
 from engine.linking.exclusions import Exclusion, exclusions, tested
 from engine.rewrite.rule import Context, Statement
-from engine.rewrite.scope import conjuncts, from_parts, identifier, keep_tests, tests_of, without_tests
+from engine.rewrite.rules.repetition import NEGATION
+from engine.rewrite.scope import (
+    Scopes,
+    conjuncts,
+    from_parts,
+    identifier,
+    keep_tests,
+    nullable,
+    tests_of,
+    without_tests,
+)
 from engine.sql.tree import parsed
 from engine.text.tokens import identifier_words
 
@@ -68,3 +82,60 @@ def _leave_out(select: exp.Select, each: Exclusion, statement: Statement) -> boo
         else:
             select.where(own, copy=False)
     return bool(found)
+
+
+def unknown_as_other(statement: Statement, context: Context) -> str | None:
+    """Takes rows without a value as well, where the question denies one: `carrier IS DISTINCT FROM 'Nordfracht'`."""
+    changed = []
+    for select in statement.tree.find_all(exp.Select) if NEGATION.search(context.question) else ():
+        tests = tests_of(select)
+        for test in tests:
+            column = _denied(test)
+            if column is None or not _may_be_null(column, statement.scopes):
+                continue
+            if any(column in each.find_all(exp.Column) for each in tests if each is not test):
+                continue
+            compared = test.this if isinstance(test, exp.Not) else test
+            if isinstance(compared, exp.EQ | exp.NEQ):
+                test.replace(exp.NullSafeNEQ(this=column.copy(), expression=compared.expression.copy()))
+            else:
+                test.replace(exp.paren(exp.or_(column.is_(exp.null()), test.copy()), copy=False))
+            changed.append(column.name)
+    return f"takes rows without {', '.join(changed)} as well" if changed else None
+
+
+def _denied(test: exp.Expr) -> exp.Column | None:
+    """What is said not to be a value, one of some, or like a text."""
+    if isinstance(test, exp.Not) and isinstance(test.this, exp.EQ | exp.In | exp.Like | exp.ILike):
+        test = test.this
+        literal = all(
+            isinstance(each, exp.Literal) for each in test.args.get("expressions") or [test.expression]
+        )
+    else:
+        literal = isinstance(test, exp.NEQ) and isinstance(test.expression, exp.Literal)
+    return test.this if literal and isinstance(test.this, exp.Column) else None
+
+
+def list_without_null(statement: Statement, _context: Context) -> str | None:
+    """Leaves NULL out of what NOT IN looks through: with one in it, nothing at all is found."""
+    changed = []
+    for test in statement.tree.find_all(exp.In):
+        query = test.args.get("query")
+        inside = query.this if isinstance(query, exp.Subquery) else None
+        if (
+            not isinstance(test.parent, exp.Not)
+            or not isinstance(inside, exp.Select)
+            or len(inside.expressions) != 1
+        ):
+            continue
+        column = inside.expressions[0].unalias()
+        tested = [each for one in tests_of(inside) for each in one.find_all(exp.Column)]
+        if isinstance(column, exp.Column) and column not in tested and _may_be_null(column, statement.scopes):
+            inside.where(column.is_(exp.null()).not_(), copy=False)
+            changed.append(column.name)
+    return f"leaves out rows without {', '.join(changed)} there" if changed else None
+
+
+def _may_be_null(column: exp.Column, scopes: Scopes) -> bool:
+    key = scopes.key(column)
+    return key is not None and nullable(scopes.tables[key[:2]], column.name)

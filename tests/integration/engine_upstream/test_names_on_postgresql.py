@@ -87,9 +87,8 @@ async def test_wrong_names_are_wrong_to_postgresql_too(admin: Connection, shop: 
     snapshot = await introspect(admin, shop)
     for block in blocks("names/problems.sql"):
         header, sql = block.split("\n", 1)
-        kind, sqlstate, message = header.removeprefix("-- ").split(": ", 2)
+        sqlstate, message = header.removeprefix("-- ").split(": ", 1)
         (problem,) = resolve(sql, snapshot).problems
-        assert type(problem).__name__ == kind, sql
         assert problem.message.startswith(message), (sql, problem.message)
         with pytest.raises(asyncpg.PostgresError) as caught:
             await admin.prepare(sql)

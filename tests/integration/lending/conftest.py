@@ -19,7 +19,6 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
-from engine.core.tools import Tools
 from engine.evaluation.evaluating import Evaluating, Trials
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
@@ -46,6 +45,7 @@ from schema_catalog.pg import Connection, Pool
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
 from tests.support.scripted import ScriptedLLM, WordEncoder
+from tests.support.tools import bare_tools
 from tests.wire_fixtures import Gateway, LoopThread, loop_thread, start_gateway, wire_cluster
 
 __all__ = ["loop_thread", "start_gateway", "wire_cluster"]
@@ -110,7 +110,7 @@ async def _service(cluster: Cluster, model: ScriptedLLM) -> tuple[Service, Datab
     catalog = CachedCatalog(store)
     searching = GenerationSettings(strategy=Strategy.SEARCH)
     shown = DialogueSettings(questions=0, abstention=1.0)
-    tools = Tools(
+    tools = bare_tools(
         catalog, upstream, encoder, model, HybridRouter(encoder), dialogue=shown, generation=searching
     )
     learner = Learner(tools, LearningStore(pool, LearningSettings()))
@@ -129,7 +129,7 @@ async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
         asyncio.Event(),
         views,
         calibrating,
-        Evaluating(Tools(*[nothing] * 5), Limits(), Trials(pool, nothing), points),
+        Evaluating(bare_tools(), Limits(), Trials(pool, nothing), points),
         Suggesting(nothing, nothing, pool),
     ).application()
     runner = web.AppRunner(app, handler_cancellation=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from engine.core.candidate import Candidate, Preview
+from engine.core.candidate import Candidate, Evidence, Preview
 from engine.core.elements import BranchingPoint, Entity, SchemaLinks
 from engine.dialogue.question import best_proposal
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Turn
@@ -259,8 +259,8 @@ def test_nothing_is_asked_twice(name: str) -> None:
 def test_an_option_names_the_term_that_it_alone_follows() -> None:
     term = Term("grown up", "pupil.age > 17")
     these = candidates(CASES["column of a condition"])
-    alone = [replace(these[0], terms=(term,)), these[1]]
-    both = [replace(each, terms=(term,)) for each in these]
+    alone = [replace(these[0], evidence=Evidence(used=(term,))), these[1]]
+    both = [replace(each, evidence=Evidence(used=(term,))) for each in these]
     for given, options in ((alone, ["country (grown up)", "name"]), (both, ["country", "name"])):
         question = best_question(given, SNAPSHOTS, "")
         assert question is not None

@@ -75,12 +75,6 @@ def test_where_order_counts_a_preview_is_the_beginning() -> None:
     assert not fits(Preview(("a", "b"), (ROWS[1], ROWS[0]), more=True), ROWS, ordered=True)
 
 
-def test_an_empty_result_fits_an_empty_one_alone() -> None:
-    nothing = Preview(("a", "b"), (), more=False)
-    assert fits(nothing, (), ordered=False)
-    assert not fits(nothing, ROWS, ordered=False)
-
-
 def test_a_question_about_columns_is_answered_by_the_columns_meant() -> None:
     question = asked(
         Ambiguity.COLUMN,
@@ -97,61 +91,11 @@ def test_of_columns_meant_alike_the_rows_decide() -> None:
     assert answer(question) == Chosen(2)
 
 
-def test_other_questions_are_answered_by_their_rows() -> None:
-    question = asked(Ambiguity.QUESTION, option("singer.age", preview=OTHER), option(preview=FITTING))
-    assert answer(question) == Chosen(2)
-
-
-def test_where_two_readings_have_the_same_rows_these_do_not_tell() -> None:
-    question = asked(
-        Ambiguity.OUTPUT,
-        option("singer.stage_name", preview=FITTING),
-        option("singer.artist_name", preview=FITTING),
-    )
-    assert answer(question) == Chosen(2)
-    only_other = replace(question, options=question.options[:1])
-    assert answer(only_other) == Chosen(1)
-    ambiguous = replace(MEANT, rows_tell=False)
-    assert answer(question, meant=ambiguous) == Chosen(2)
-    assert answer(only_other, meant=ambiguous) == OwnWords("show artist_name and age")
-
-
-def test_an_option_without_elements_is_one_without_the_others() -> None:
-    both = (option("singer.age"), option())
-    assert answer(asked(Ambiguity.COLUMN, *both)) == Chosen(1)
-    without = replace(MEANT, elements=keys("singer.artist_name", "singer.*"))
-    assert answer(asked(Ambiguity.COLUMN, *both), meant=without) == Chosen(2)
-
-
-def test_nobody_means_the_columns_of_a_join() -> None:
-    question = asked(
-        Ambiguity.COLUMN,
-        option("singer.stage_name"),
-        option("singer.artist_name", "concert.singer_id"),
-    )
-    assert answer(question) == Chosen(2)
-
-
 def test_where_no_option_is_consistent_the_user_names_the_column_alike_that_they_mean() -> None:
     question = asked(Ambiguity.COLUMN, option("singer.stage_name"), option("singer.family_name"))
     words = OwnWords("I mean artist_name of singer")
     assert answer(question) == words
     assert answer(question, words) == Rejected()
-
-
-def test_where_nothing_is_alike_they_name_what_is_open() -> None:
-    question = asked(Ambiguity.COLUMN, option("singer.country"), option("singer.birthday"))
-    assert answer(question) == OwnWords("I mean age of singer, artist_name of singer")
-
-
-def test_a_question_about_tables_is_answered_with_a_table() -> None:
-    question = asked(Ambiguity.COLUMN, option("performer.*"), option("band.*"))
-    assert answer(question) == OwnWords("I mean the table singer")
-
-
-def test_a_question_about_the_output_is_answered_with_the_headings() -> None:
-    question = asked(Ambiguity.OUTPUT, option(preview=OTHER), option(preview=OTHER))
-    assert answer(question) == OwnWords("show artist_name and age")
 
 
 def test_with_nothing_to_say_the_user_rejects() -> None:

@@ -15,7 +15,7 @@ from benchmarks.harness.scorer import JudgingError
 from benchmarks.harness.systems import ALONE, WHOLE
 from benchmarks.quality.workday.__main__ import Row, by_mechanism, summary
 from benchmarks.quality.workday.cases import Cases, Judge
-from benchmarks.quality.workday.strong import Answered, Fate, figures, statements, survival
+from benchmarks.quality.workday.strong import Answered, Fate, figures, survival
 from engine.core.candidate import Candidate, Change, RuleKind
 from engine.types import TraceLine
 
@@ -52,13 +52,6 @@ def cases(tmp_path: Path) -> Cases:
 def test_no_gold_is_read(cases: Cases) -> None:
     assert [item["mechanism"] for item in cases.items] == ["about a", "about b"]
     assert "SECRET" not in repr(cases.items)
-
-
-def test_rows_are_of_another_version_when_a_case_changes(cases: Cases) -> None:
-    before = cases.version
-    assert cases.version == before
-    (cases.bench / "workday" / "a.sql").write_text("CREATE TABLE t ()")
-    assert cases.version != before
 
 
 def test_each_statement_is_judged_alone(cases: Cases) -> None:
@@ -136,9 +129,3 @@ def test_the_share_that_survives() -> None:
     found = [survival(_answered(WRITTEN), [True])] * 3 + [survival(_answered(CHANGED), [False])]
     expected = {"s_survives": 0.75, "s_pushed_back": 0.0, "s_changed": 1.0, "s_refused": 0.0}
     assert figures(found, "s") == expected
-
-
-def test_spellings_stand_behind_what_is_given() -> None:
-    items = [{"id": "a-1", "golds": ["SELECT 1"]}, {"id": "a-2", "golds": ["SELECT 2"]}]
-    text = "-- What this is.\n-- a-2\nSELECT 1 + 1;\n-- a-2\nSELECT\n 2;\n"
-    assert statements(items, text) == {"a-1": ["SELECT 1"], "a-2": ["SELECT 2", "SELECT 1 + 1", "SELECT\n 2"]}

@@ -53,11 +53,6 @@ def test_a_threshold_comes_from_other_folds() -> None:
     assert found.found == 2.0
 
 
-def test_too_few_points_promise_nothing() -> None:
-    alone = {Kind.PLAIN: points(listed(0, (True, 0.1)))}
-    assert measured(alone, Kind.PLAIN, 0.95) is None
-
-
 def test_the_kind_that_is_harder_decides() -> None:
     easy = points(*(listed(number, (True, 0.1), (False, 0.5)) for number in range(200)))
     hard = points(*(listed(number, (True, 0.6), (False, 0.5)) for number in range(200)))

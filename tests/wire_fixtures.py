@@ -37,11 +37,11 @@ from engine.types import (
     Topic,
     TopicRequest,
 )
-from pgparley import cluster
 from pgparley.cluster import Cluster
 from proxy.net.worker.worker import Worker
 from proxy.server import serve
 from proxy.settings import GatewaySettings
+from tests.conftest import Postgres
 
 _T = TypeVar("_T")
 USER = "analyst"
@@ -315,14 +315,13 @@ def loop_thread() -> Iterator[LoopThread]:
 
 
 @pytest.fixture(scope="session")
-def wire_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("wire") / "data")
-    with psycopg.connect(running.dsn(), autocommit=True) as connection:
-        connection.execute(f"CREATE ROLE {USER} LOGIN PASSWORD 'secret'")
-        connection.execute("CREATE ROLE scram LOGIN PASSWORD 'pa:ss-wörd'")
-        connection.execute("CREATE DATABASE wire OWNER " + USER)
-    yield running
-    cluster.stop(running)
+def wire_cluster(postgres: Postgres) -> Iterator[Cluster]:
+    with postgres("wire") as running:
+        with psycopg.connect(running.dsn(), autocommit=True) as connection:
+            connection.execute(f"CREATE ROLE {USER} LOGIN PASSWORD 'secret'")
+            connection.execute("CREATE ROLE scram LOGIN PASSWORD 'pa:ss-wörd'")
+            connection.execute("CREATE DATABASE wire OWNER " + USER)
+        yield running
 
 
 @pytest.fixture(scope="session")

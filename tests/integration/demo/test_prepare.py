@@ -11,7 +11,6 @@ import asyncpg
 import pytest
 from rich.console import Console
 
-from pgparley import cluster as clusters
 from pgparley.cluster import Cluster
 from pgparley.demo.loading import SampleError, data_file
 from pgparley.demo.prepare import ANALYST, STORE, prepare
@@ -19,6 +18,7 @@ from pgparley.demo.questions import QUESTIONS, Question, answers
 from pgparley.demo.samples import SAMPLES
 from schema_catalog.login_rights import STORE_ROLE
 from schema_catalog.migrate import migrate
+from tests.conftest import Postgres
 
 Rows = Sequence[Sequence[object]]
 
@@ -43,10 +43,9 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    running = clusters.start(tmp_path_factory.mktemp("demo"))
-    yield running
-    clusters.stop(running)
+def cluster(postgres: Postgres) -> Iterator[Cluster]:
+    with postgres("demo") as running:
+        yield running
 
 
 @pytest.fixture

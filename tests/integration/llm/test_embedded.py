@@ -23,7 +23,6 @@ from engine.llm.embedded.scheduler import PROMPT_TOKENS_BESIDE_ANSWERS, Request,
 from engine.llm.model_file import QWEN_CODER_1_5B
 from engine.llm.profile import EMBEDDED
 from engine.llm.settings import EmbeddedModelSettings, ModelSettings
-from engine.prompting.prompts import prompt
 from pgparley.config import cache_dir
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table
@@ -195,7 +194,7 @@ async def test_it_weighs_two_answers(model: ChatModel) -> None:
 
     async def odds(sql: str) -> float:
         asked = Prompt(
-            prompt("generate_system"),
+            SYSTEM,
             f"{SCHEMA}\n{sql}\nDoes it answer 'How many singers are from France?'? A. Yes B. No",
         )
         weighed = await model.weigh(asked, ("A", "B"), deadline=deadline())
@@ -235,7 +234,8 @@ async def test_a_body_that_is_no_request(model_url: str) -> None:
         assert "error" in await reply.json()
 
 
-async def test_a_kept_prompt_survives_a_restart(tmp_path: Path) -> None:
+async def test_a_kept_prompt_survives_a_restart_and_a_damaged_one_is_computed(tmp_path: Path) -> None:
+    (tmp_path / "prompt.kv").write_bytes(b"no cache")
     settings = EmbeddedModelSettings(
         path=cache_dir() / "models" / QWEN_CODER_1_5B.name, prefixes=tmp_path, context=2048
     )
@@ -297,18 +297,3 @@ async def test_an_answer_that_runs_in_circles_is_led_out_of_them(tmp_path: Path)
     assert text.endswith(") AND age > 30")
     assert len(generated.logprobs) == len(generated.tokens)
     assert again.tokens[:8] == generated.tokens[:8]
-
-
-async def test_a_damaged_kept_prompt_is_computed_again(tmp_path: Path) -> None:
-    settings = EmbeddedModelSettings(
-        path=cache_dir() / "models" / QWEN_CODER_1_5B.name, prefixes=tmp_path, context=2048
-    )
-    (tmp_path / "prompt.kv").write_bytes(b"no cache")
-    runtime = await asyncio.to_thread(Runtime, settings)
-    scheduler = Scheduler(runtime)
-    prompt = tuple(runtime.tokenize(f"{SCHEMA}\nSELECT COUNT"))
-    generated = await scheduler.submit(Request(prompt, max_tokens=4, keep=tmp_path / "prompt.kv"))
-    scheduler.close()
-    runtime.close()
-    assert generated.cached == 0
-    assert len(generated.tokens) == 4

@@ -14,20 +14,19 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgparley import cluster
 from pgparley.cluster import Cluster
 from proxy.net.worker.worker import Worker
+from tests.conftest import Postgres
 
 DEADLINE = 10.0
 MOST = 3
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def own(postgres: Postgres) -> Iterator[Cluster]:
     """A server that may be restarted."""
-    running = cluster.start(tmp_path_factory.mktemp("prewarmed") / "data")
-    yield running
-    cluster.stop(running)
+    with postgres("prewarmed") as running:
+        yield running
 
 
 def restart(server: Cluster, *options: str) -> None:

@@ -8,7 +8,7 @@ import httpx2 as httpx
 import openai
 import pytest
 
-from engine.errors import ContextLengthError, ModelAwayError, ModelUnavailableError
+from engine.errors import ContextLengthError, ModelAwayError
 from engine.llm.profile import ModelProfile
 from engine.llm.refusals import Refusal, explained, says, wait_before_again, without_refused
 from engine.llm.settings import GrammarSupport, ModelSettings
@@ -197,8 +197,3 @@ def test_how_long_to_wait_before_it_is_asked_again(
     problem: openai.APIStatusError, seconds: float | None
 ) -> None:
     assert wait_before_again(problem) == seconds
-
-
-def test_all_are_model_unavailable() -> None:
-    for status, body, _ in SAID:
-        assert isinstance(explained(error(status, body), ModelSettings()), ModelUnavailableError)

@@ -5,7 +5,6 @@ Building and running them is for a machine with a container engine; this is what
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 import shlex
@@ -106,13 +105,6 @@ def test_the_build_has_every_package_of_the_wheel() -> None:
     assert packages <= set(STAGES["build"].copies)
 
 
-def test_nothing_of_the_machine_that_builds_gets_into_the_build() -> None:
-    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
-    patterns = [line.removeprefix("**/") for line in ignored if line.startswith("**/")]
-    for name in ("_pump.cpython-311-x86_64-linux-gnu.so", "__pycache__"):
-        assert any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
-
-
 def test_the_images_install_this_version() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     text = (FOLDER / "Dockerfile").read_text("utf-8")
@@ -156,14 +148,6 @@ def test_a_service_is_closed_off(name: str) -> None:
     assert service["cap_drop"] == ["ALL"]
     assert "no-new-privileges:true" in service["security_opt"]
     assert service["user"].split(":")[0] == STAGES[image_of(name)].last("USER").split(":")[0]
-
-
-@images
-def test_an_image_is_built_of_this_checkout(image: str) -> None:
-    build = OURS[image]["build"]
-    assert build["target"] == image
-    assert (FOLDER / build["context"]).resolve() == ROOT
-    assert (ROOT / build["dockerfile"]).is_file()
 
 
 def test_the_gateway_asks_both_engines_and_the_page_the_first(

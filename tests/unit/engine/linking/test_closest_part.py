@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.core.state import Route
-from engine.linking.closest_part import COLUMNS, OF_PART, closest_part, columns_of
+from engine.linking.closest_part import OF_PART, closest_part
 from schema_catalog.types import Database, ForeignKey, Snapshot, Table, TableKey
-from tests.support.schemas import MUSIC, table
+from tests.support.schemas import table
 
 WIDTH = 20
 
@@ -27,11 +27,6 @@ def route(*ranked: int) -> Route:
 
 def named(number: int) -> TableKey:
     return ("public", f"t{number}")
-
-
-def test_small_schemas_are_looked_at_as_a_whole() -> None:
-    assert columns_of(MUSIC) <= COLUMNS
-    assert columns_of(route().snapshot) > COLUMNS
 
 
 def test_the_likeliest_tables_and_what_joins_two_of_them_are_in_it() -> None:
@@ -57,10 +52,3 @@ def test_keys_lead_to_no_table_outside() -> None:
     found = closest_part(route(59, *range(10, 40))).snapshot
     (joining,) = (each for each in found.tables if each.key == named(59))
     assert joining.foreign_keys == ()
-
-
-def test_one_table_wider_than_the_part_is_the_part() -> None:
-    wide = table("wide", " ".join(f"c{place}" for place in range(900)))
-    snapshot = Snapshot("many", ("public",), (wide, made(1)))
-    found = closest_part(Route(Database("many", "", "", ()), snapshot, 1.0, (wide.key, named(1))))
-    assert found.tables == (wide.key,)

@@ -27,8 +27,6 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
         ("sales by region", "SELECT SUM(net) FROM sales", "gives one number for all, not for each region"),
         ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day = '2020-01-01'", "reads 2020 as one day"),
         ("regions, best first", "SELECT region FROM sales ORDER BY net LIMIT 1", "leaves out rows"),
-        ("sales by region", "SELECT SUM(net) FROM sales GROUP BY region", "gives numbers of groups"),
-        ("regions and days", "SELECT s.region, s.region AS day FROM sales s", "shows s.region twice"),
         (
             "best day of each region",
             "SELECT day FROM sales ORDER BY net DESC LIMIT 1",
@@ -51,20 +49,15 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
     [
         ("sales by region", "SELECT region, SUM(net) FROM sales GROUP BY region"),
         ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day >= '2020-01-01' AND day < '2021-01-01'"),
-        ("best region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
         ("sales of two regions", "SELECT a.net, b.net FROM sales a JOIN sales b ON a.day = b.day"),
         (
             "best day per region",
             "SELECT DISTINCT ON (region) region, day FROM sales ORDER BY region, net DESC",
         ),
         ("best three days per region", "SELECT day FROM sales ORDER BY net DESC LIMIT 3"),
-        ("regions and their sales", "SELECT region FROM sales ORDER BY net DESC"),
-        ("predominantly sold region", "SELECT region FROM sales ORDER BY net LIMIT 1"),
-        ("sales in euros per hour", "SELECT AVG(eph) FROM sales"),
         ("how many regions reach 9 by day", "SELECT COUNT(*) FROM sales GROUP BY day HAVING COUNT(*) > 9"),
         ("average sales", "SELECT SUM(net) / COUNT(*) FROM sales"),
         ("share of the East", "SELECT SUM(net) FILTER (WHERE region = 'East') / SUM(net) FROM sales"),
-        ("days by the highest sales", "SELECT day, MAX(net) FROM sales GROUP BY day"),
         ("sales by region", "not a statement"),
     ],
 )
@@ -150,11 +143,6 @@ def test_sums_of_rows_that_joins_repeat(shown: str, rest: str, said: int) -> Non
     assert [each.startswith("adds ") for each in found] == [True] * said
 
 
-def test_nothing_is_doubted_where_neither_key_nor_reference_tells() -> None:
-    sql = "SELECT SUM(s.capacity::int) FROM stadium s JOIN singer i ON s.name = i.country WHERE i.artist_name = 'x'"
-    assert module.doubts("", sql, SCHEMAS["keyless"], today=TODAY) == ()
-
-
 @pytest.mark.parametrize(
     "sql",
     [
@@ -234,21 +222,6 @@ def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[s
         module.doubts("payments of last month", f"SELECT amt FROM pay {condition}", PAYMENTS, today=TODAY)
         == found
     )
-
-
-def test_a_month_that_a_column_holds_is_its_first_day() -> None:
-    table_of_months = replace(
-        PAYMENTS.tables[0], columns=(Column("pay_month", "date"), Column("amt", "integer"))
-    )
-    snapshot = replace(PAYMENTS, tables=(table_of_months,))
-    sql = "SELECT amt FROM pay WHERE pay_month = '2020-{}-01'"
-    assert contradictions("payments in December 2020", sql.format("12"), snapshot) == ()
-    assert len(contradictions("payments in December 2020", sql.format("11"), snapshot)) == 1
-
-
-@pytest.mark.parametrize("condition", ["paid_on >= now() - interval '7 days'", "paid_on > current_date - 7"])
-def test_the_last_days_may_be_counted_from_either_end(condition: str) -> None:
-    assert contradictions("paid in the last 7 days", f"SELECT amt FROM pay WHERE {condition}", PAYMENTS) == ()
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,3 @@ def test_what_is_no_export_of_ours_says_so(run: Run, tmp_path: Path, text: str, 
     refused = run("import", str(tmp_path / "x.yml"), "--from", tool)
     assert refused.exit_code == 1
     assert said in refused.output
-
-
-def test_a_file_of_another_form_is_about_one_database(run: Run) -> None:
-    assert "about one database; name it" in run("export", "--to", "osi").output
-    assert run("export", "sales", "--to", "osi", "--skeleton").exit_code == 2

@@ -231,16 +231,6 @@ async def test_a_verified_query_that_the_database_refuses_is_out_of_use_with_the
     assert all(row.kind is RowKind.CANDIDATE for row in rows)
 
 
-async def test_what_is_no_select_and_no_expression_is_refused_at_once(pool: Any, music: Any) -> None:
-    for sql in ("DELETE FROM singer", "SELECT 1; SELECT 2"):
-        with pytest.raises(
-            asyncpg.PostgresSyntaxError, match="the statement of 'name of each singer' cannot be read"
-        ):
-            await verify(pool, "name of each singer", sql)
-    with pytest.raises(asyncpg.PostgresSyntaxError, match="the definition of 'veteran' cannot be read"):
-        await define(pool, "veteran", "singer.age > 50; DELETE FROM singer")
-
-
 async def test_a_verified_query_that_only_the_server_refuses_is_shown_to_nobody(
     pool: Any, tools: Tools, remembering: Service
 ) -> None:

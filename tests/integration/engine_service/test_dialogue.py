@@ -93,12 +93,6 @@ async def test_an_answer_leaves_what_agrees_with_it(asking: Service, model: Any)
     assert "stage_name" in chosen.sql
 
 
-async def test_the_same_question_can_be_answered_both_ways(asking: Service) -> None:
-    reply = await asked(asking)
-    found = [(await asking.answer(AnswerRequest(ANA, reply.qid, n=n))).rows[0].sql for n in (1, 2)]
-    assert len(set(found)) == 2
-
-
 async def test_own_words_reach_the_model(asking: Service, model: Any) -> None:
     reply = await asked(asking)
     model.lines[:] = ["SELECT family_name FROM singer"]
@@ -116,11 +110,6 @@ async def test_a_rejection_shows_what_is_left_and_then_tells_the_model(asking: S
     assert not shown & {row.sql for row in other.rows}
     assert "SELECT name FROM singer" in model.prompts[-1].user
     assert "not a name" in model.prompts[-1].user
-
-
-async def test_who_takes_no_question_gets_the_list(asking: Service) -> None:
-    reply = await asking.ask(AskRequest(ANA, QUESTION, ask=False))
-    assert kinds(reply) == {RowKind.CANDIDATE}
 
 
 async def test_what_waits_has_no_statement(asking: Service) -> None:

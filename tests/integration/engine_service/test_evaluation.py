@@ -21,7 +21,7 @@ from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, ModelUnavailableError
-from engine.evaluation.evaluating import KEPT, Evaluating, Trials
+from engine.evaluation.evaluating import Evaluating, Trials
 from engine.evaluation.types import EvaluateRequest, TrialRequest, Verdict, VerifiedQuery, VerifiedRequest
 from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
@@ -230,18 +230,6 @@ async def test_the_command_asks_verified_queries(
     assert "0/1" in capsys.readouterr().out
 
 
-async def test_a_baseline_that_is_none(
-    engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = Evaluation(None, "ana", baseline=tmp_path / "none.json")
-    for text, told in ((None, "cannot read"), ("{}", "missing required field")):
-        if text is not None:
-            (tmp_path / "none.json").write_text(text, encoding="utf-8")
-        with pytest.raises(typer.Exit):
-            await evaluate(load(engine, {}), run)
-        assert told in capsys.readouterr().err
-
-
 # -- with a catalog that is not saved
 
 TRIED = """
@@ -318,14 +306,6 @@ async def test_a_file_that_cannot_be_imported_is_not_tried(
     assert told in problem.value.message
     assert problem.value.hint
     assert await said(pool) == [0, 0, 0]
-
-
-async def test_an_old_trial_is_forgotten(evaluating: Evaluating) -> None:
-    nothing = TrialRequest("tried.yaml", "version: 1\ndatabases: []\n")
-    first, *_, last = [(await evaluating.trials.begin(nothing)).trial for _ in range(KEPT + 1)]
-    assert (await evaluating.evaluate(request(trial=last))).verdict is Verdict.FIRST
-    with pytest.raises(InvalidSettingError, match="does not know this trial"):
-        await evaluating.evaluate(request(trial=first))
 
 
 async def test_the_command_says_what_a_file_would_change(

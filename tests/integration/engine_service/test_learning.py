@@ -187,14 +187,6 @@ async def test_what_the_asker_cannot_read_is_neither_used_nor_shown(
         )
 
 
-async def test_an_own_choice_goes_before_what_is_shared(learning: Service, pool: Any, music: Any) -> None:
-    await choose(learning, STAGE)
-    await approve(pool)
-    await choose(learning, NAME, "Show me the name of every singer", BOB)
-    assert (await ask(learning, asker=BOB)).rows[0].sql == NAME
-    assert (await ask(learning, asker=ANA)).rows[0].sql == STAGE
-
-
 async def test_an_unchanged_repeat_is_verified_and_waits_for_no_model(learning: Service, model: Any) -> None:
     await choose(learning, STAGE)
     model.prompts.clear()

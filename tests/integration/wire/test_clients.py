@@ -61,35 +61,6 @@ def test_psycopg_composes_an_answer(gateway: Any) -> None:
         assert connection.execute(query, (1,)).fetchall() == [(2,)]
 
 
-def test_psycopg_server_side_cursor(gateway: Any) -> None:
-    with psycopg.connect(gateway.dsn()) as connection:
-        with connection.cursor("c") as cursor:
-            cursor.execute("SELECT n FROM nl.ask('x')")
-            assert cursor.fetchmany(1) == [(1,)]
-            assert cursor.fetchmany(5) == [(2,)]
-        with connection.cursor("d") as cursor, pytest.raises(psycopg.errors.FeatureNotSupported) as error:
-            cursor.execute("NL: x")
-    assert "nl.ask" in str(error.value.diag.message_hint)
-
-
-def test_psycopg_client_side_cursor_uses_simple_protocol(gateway: Any) -> None:
-    with psycopg.connect(gateway.dsn(), cursor_factory=psycopg.ClientCursor) as connection:
-        rows = connection.execute("SELECT explanation FROM nl.ask(%s)", ("it's \\ $$x$$",)).fetchall()
-        assert rows == [("it's \\ $$x$$",)] * 2
-        assert connection.execute("NL: simple").fetchall() == expected(gateway, "simple")
-
-
-def test_psycopg_pipeline_keeps_order(gateway: Any) -> None:
-    with psycopg.connect(gateway.dsn(), autocommit=True) as connection, connection.pipeline():
-        cursors = [
-            connection.execute(query)
-            for query in ("SELECT 1", "NL: a", "SELECT 2", "NL CHOOSE 1 OF 'q1'", "NL: b", "SELECT 3")
-        ]
-        rows = [cursor.fetchall() for cursor in cursors]
-    a, b = expected(gateway, "a"), expected(gateway, "b")
-    assert rows == [[(1,)], a, [(2,)], [(1, "1"), (2, "2"), (3, "3")], b, [(3,)]]
-
-
 def test_psycopg_pipeline_error_aborts_what_follows(gateway: Any) -> None:
     with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
         with connection.pipeline():
@@ -101,13 +72,6 @@ def test_psycopg_pipeline_error_aborts_what_follows(gateway: Any) -> None:
             assert error.value.sqlstate in ("NL003", None)
             assert before.fetchall() == [(1,)]
         assert connection.execute("SELECT 3").fetchall() == [(3,)]
-
-
-async def test_psycopg_async(gateway: Any) -> None:
-    async with await psycopg.AsyncConnection.connect(gateway.dsn()) as connection:
-        cursor = await connection.execute("NL (k 3): x")
-        assert len(await cursor.fetchall()) == 2
-    assert gateway.engine.asked[-1] == AskRequest(ASKER, "x", k=3)
 
 
 # -- transactions
@@ -233,39 +197,6 @@ def test_show_and_help(gateway: Any) -> None:
 
 
 # -- asyncpg
-
-
-async def test_asyncpg(gateway: Any) -> None:
-    connection = await asyncpg.connect(
-        host="127.0.0.1", port=gateway.port, user="analyst", database="wire", ssl=False
-    )
-    try:
-        rows = await connection.fetch("NL: how many")
-        assert [tuple(row) for row in rows] == expected(gateway, "how many")
-        statement = await connection.prepare("NL: $$what's up?$$")
-        assert statement.get_parameters() == ()
-        assert [attribute.name for attribute in statement.get_attributes()] == NAMES
-        assert [attribute.type.name for attribute in statement.get_attributes()][:4] == [
-            "int4",
-            "text",
-            "text",
-            "float8",
-        ]
-        for _ in range(7):
-            assert len(await statement.fetch()) == 2
-        sql = await connection.fetchval("SELECT explanation FROM nl.ask($1) WHERE n = $2", "früh", 1)
-        assert sql == "früh"
-        with pytest.raises(asyncpg.PostgresError) as error:
-            await connection.fetch("NL: no route")
-        assert error.value.sqlstate == "NL003"
-        with pytest.raises(asyncpg.PostgresSyntaxError):
-            await connection.prepare("NL")
-        async with connection.transaction():
-            found = [row["n"] async for row in connection.cursor("NL: cursor", prefetch=1)]
-        assert found == [1, 2]
-        assert await connection.fetchval("SELECT 5") == 5
-    finally:
-        await connection.close()
 
 
 async def test_asyncpg_prepares_a_stale_choice_again(gateway: Any) -> None:

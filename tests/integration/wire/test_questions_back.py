@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 from typing import Any
 
-import asyncpg
 import psycopg
 import pytest
 from wire_fixtures import BACK, WAIT, shortened
@@ -165,23 +164,6 @@ def test_an_answer_that_takes_too_long(connection: Any, gateway: Any) -> None:
     assert connection.execute("NL ANSWER 1").fetchall() == expected(gateway, "second option 1")
 
 
-async def test_asyncpg_prepares_an_answer(gateway: Any) -> None:
-    address = {"host": "127.0.0.1", "port": gateway.port, "user": "analyst", "database": "wire"}
-    connection = await asyncpg.connect(**address)
-    try:
-        asked = len(gateway.engine.others)
-        statement = await connection.prepare("NL ANSWER 2 OF 'q7'")
-        assert [column.name for column in statement.get_attributes()] == NAMES
-        assert statement.get_parameters() == ()
-        assert len(gateway.engine.others) == asked
-        for turn in (1, 2):
-            rows = [tuple(row) for row in await statement.fetch()]
-            assert rows == expected(gateway, "second option 2")
-            assert len(gateway.engine.others) == asked + turn
-    finally:
-        await connection.close()
-
-
 def test_psql_has_a_dialogue(gateway: Any) -> None:
     script = (
         "NL: which name;\nNL ANSWER 2;\nNL NONE $$it's wrong$$;\nNL ANSWER $$both; please$$;\nNL CHOOSE 1;\n"
@@ -205,10 +187,3 @@ def test_psql_shows_a_question_back_that_is_an_error(gateway: Any) -> None:
     assert done.stderr.count("current transaction is aborted") == 1
     assert "|second option 2|" in done.stdout
     assert "|second option 1|" in done.stdout
-
-
-def test_psql_shows_notices(gateway: Any) -> None:
-    done = psql(gateway, "SET nl.output = notices;\nNL: which name;\n", "-q")
-    assert f"NOTICE:  {BACK}\nNOTICE:  {OPTIONS[0]}\nHINT:  NL ANSWER 1\n" in done.stderr
-    assert f"NOTICE:  {WAY}\n" in done.stderr
-    assert done.stdout == ""

@@ -64,11 +64,6 @@ def test_what_finds_nothing_and_what_nothing_stands_for_make_an_answer_less_like
     assert confidences(state(FIRST, unknown=(unknown,))) < [sure]
 
 
-def test_the_likelier_of_two_leads() -> None:
-    first, second = confidences(state(FIRST, SECOND))
-    assert first > second
-
-
 def test_what_the_schema_speaks_against_costs_confidence_whoever_wrote_it() -> None:
     joined = (
         "FROM concert AS c JOIN singer_in_concert AS s ON s.concert_id = c.concert_id WHERE s.singer_id > 3"
@@ -101,22 +96,10 @@ def test_the_linkers_agreement_counts() -> None:
     assert "answerable" not in route_features(state(FIRST).routes[0])
 
 
-@pytest.mark.parametrize(("some", "expected"), [({}, 0.5), ({"constant": 2.0}, 0.8808)])
-def test_a_feature_without_a_weight_counts_nothing(some: Features, expected: float) -> None:
-    found = confidences(state(FIRST, SECOND), judgement(some, {"likelihood": 1.0}))
-    assert sum(found) == pytest.approx(expected, abs=1e-4)
-
-
 def test_an_answer_turns_the_more_the_less_likely_the_first_is() -> None:
     of, parting = state(FIRST, SECOND), Parting(((0,), (1,)))
     sure, doubtful = (packaged().turns(of, Chances(each), parting) for each in ((0.9, 0.05), (0.4, 0.35)))
     assert 0 < sure < doubtful < 1
-
-
-def test_of_readings_an_answer_turns_as_often_as_it_can() -> None:
-    parting, chances = Parting(((0,), (1,))), Chances((0.4, 0.35))
-    of = state(replace(FIRST, place=0), replace(SECOND, place=1))
-    assert packaged().turns(of, chances, parting) == pytest.approx(parting.potential(chances))
 
 
 @pytest.mark.parametrize(

@@ -92,29 +92,6 @@ def test_each_step_is_that_of_training(seed: int, row: int, database: int, colum
                 right = right.after(np.array([column]))
 
 
-def test_a_step_follows_several_sets_at_once() -> None:
-    network, nodes, survey = asked(0)
-    start = begin(StepWeights.of(network), nodes, survey, np.array([0]), np.array([0]))
-    together = start.follow(np.array([0, 0]), np.array([2, 0])).follow(
-        np.array([1, 0, 0]), np.array([1, 1, 1])
-    )
-    for row, columns in enumerate(((0, 1), (2, 1), (2, 1))):
-        alone = start
-        for column in columns:
-            alone = alone.follow(np.array([0]), np.array([column]))
-        shares = together.log_probabilities()[row]
-        np.testing.assert_allclose(shares, alone.log_probabilities()[0], rtol=1e-4, atol=1e-4)
-    assert together.firsts.tolist() == [0, 0, 0]
-
-
-def test_a_further_table_is_linked_to_a_chosen_one() -> None:
-    network, nodes, survey = asked(1)
-    start = begin(StepWeights.of(network), nodes, survey, np.array([0]), np.array([0]))
-    followed = start.follow(np.array([0]), np.array([0]))
-    assert followed.kinds is not None
-    assert followed.kinds.tolist() == [[-1, EdgeKind.FOREIGN_PRIMARY, -1]]
-
-
 def test_databases_of_several_sizes_and_questions_go_together() -> None:
     network, nodes, survey = asked(2)
     weights, rows, databases = StepWeights.of(network), np.array([0, 1, 1]), np.array([1, 0, 1])

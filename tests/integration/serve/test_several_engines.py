@@ -19,7 +19,7 @@ from tests.chat_server import chat_server, completion
 from tests.conftest import free_port
 from tests.support.parts import START, connected, part, register, until_ready
 
-ASKERS, EACH = 10, 3
+ASKERS, EACH = 10, 2
 
 _AGE = re.compile(r"older than (\d+)")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,35 +21,15 @@ from engine.routing.scoring import (
     shortlist,
 )
 from engine.settings import EncoderSettings
-from engine.text.tokens import identifier_words, question_words
+from engine.text.tokens import question_words
 from schema_catalog.types import Column, ReadableColumns, Snapshot, Table, TableKind
+from tests.support.scripted import WordEncoder
 
 Vectors = NDArray[np.float32]
 
 
-class HashEncoder:
-    """A text's vector is the sum of its words', each drawn from the word's hash."""
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors."""
-        return np.stack([_unit(sum((_word(w) for w in identifier_words(t)), _word(""))) for t in texts])
-
-    def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
-        """Each text's vector and its words'."""
-        return [(self.encode([text])[0], self.encode(identifier_words(text) or ("",))) for text in texts]
-
-
-def _word(word: str) -> Vectors:
-    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
-    return _unit(np.random.default_rng(seed).normal(size=64).astype(np.float32))
-
-
-def _unit(vector: Vectors) -> Vectors:
-    return vector / np.float32(np.linalg.norm(vector))
-
-
 WORDS = "singer concert venue album song order item price customer stock city name age weight date".split()  # noqa: SIM905  words
-ENCODER = HashEncoder()
+ENCODER = WordEncoder()
 
 
 def database(name: str, rng: np.random.Generator, tables: int) -> Snapshot:

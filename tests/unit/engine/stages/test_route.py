@@ -6,7 +6,6 @@ encoder that gives equal words equal vectors.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -22,12 +21,10 @@ from engine.core.tools import Tools
 from engine.errors import CancelledError, ModelUnavailableError, NoRouteError
 from engine.routing.router import HybridRouter
 from engine.stages.route import CONNECTED_PRIOR, route
-from engine.text.tokens import identifier_words
 from engine.types import Asker, AskRequest
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Column, Database, ReadableColumns, Snapshot, Table, TableKind
-
-Vectors = NDArray[np.float32]
+from tests.support.scripted import WordEncoder
 
 
 def table(name: str, *columns: str, description: str | None = None) -> Table:
@@ -41,34 +38,15 @@ def entry(name: str, *tables: Table, dbname: str | None = None) -> tuple[Databas
     return Database(name, "postgresql://h", dbname or name, ("public",)), Snapshot(name, ("public",), ordered)
 
 
-class WordEncoder:
-    """A text is the sum of its words' vectors, drawn from the word's hash: only equal words are alike."""
+class Seeing(WordEncoder):
+    """Remembers the texts that it was given."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of `texts`."""
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.seen += texts
-        return np.stack([self._text(text) for text in texts])
-
-    def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
-        """Each text's vector and its words'."""
-        return [
-            (self._text(text), np.stack([self._word(word) for word in identifier_words(text) or ("",)]))
-            for text in texts
-        ]
-
-    def _text(self, text: str) -> Vectors:
-        total = sum((self._word(word) for word in identifier_words(text)), np.zeros(256, dtype=np.float32))
-        norm = float(np.linalg.norm(total))
-        return total / norm if norm else total
-
-    @staticmethod
-    def _word(word: str) -> Vectors:
-        seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
-        vector = np.random.default_rng(seed).normal(size=256).astype(np.float32)
-        return vector / np.float32(np.linalg.norm(vector))
+        return super().encode(texts)
 
 
 @dataclass
@@ -111,10 +89,10 @@ def tools(
     hidden: set[object] | None = None,
     unreachable: set[str] | None = None,
     failure: Exception | None = None,
-    encoder: WordEncoder | None = None,
+    encoder: Seeing | None = None,
 ) -> Tools:
     catalog = FakeCatalog(entries, failure)
-    words = encoder or WordEncoder()
+    words = encoder or Seeing()
     upstream = FakeUpstream(catalog, hidden or set(), unreachable or set())
     return Tools(catalog, cast("Upstream", upstream), words, cast("LanguageModel", None), HybridRouter(words))
 
@@ -178,7 +156,7 @@ async def test_the_connected_database_is_preferred_by_its_prior_and_no_more() ->
 
 
 async def test_what_the_asker_may_not_read_is_neither_scored_nor_encoded_nor_named() -> None:
-    encoder = WordEncoder()
+    encoder = Seeing()
     hidden = {"music", ("shop", "order_item"), ("zoo", "animal", "species")}
     state = await route(
         asked("price and quantity of singers by species"),
@@ -258,7 +236,7 @@ async def test_out_of_time() -> None:
 
 
 async def test_a_changed_schema_costs_its_own_part_alone() -> None:
-    encoder = WordEncoder()
+    encoder = Seeing()
     known = tools(MUSIC, SHOP, encoder=encoder)
     await route(asked("How many singers?"), known)
     encoder.seen.clear()

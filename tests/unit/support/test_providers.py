@@ -182,7 +182,7 @@ async def test_reasoning_takes_the_room() -> None:
         assert enough.choices[0].message.content == "Forty two orders"
 
 
-@pytest.mark.parametrize("name", PROVIDERS)
+@pytest.mark.parametrize("name", ["openai", "azure", "gemini", "mistral"])
 async def test_faults(name: str) -> None:
     async with running(name) as service:
         service.next(RateLimited(7), Failing(500), Failing(), Trouble.RESET, Trouble.CONTEXT_EXCEEDED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,7 +10,6 @@ import asyncpg
 import pytest
 from rich.console import Console
 
-from pgparley import cluster
 from pgparley.check.finding import Outcome
 from pgparley.check.store import check_store
 from pgparley.cluster import Cluster
@@ -23,6 +21,7 @@ from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
 from schema_catalog.logins import login_for
 from schema_catalog.store import CatalogStore, Entry
 from schema_catalog.values import ValueStore
+from tests.conftest import Postgres
 from tests.support.statements import execute
 
 
@@ -32,15 +31,14 @@ async def entries(running: Cluster) -> tuple[Entry, ...]:
 
 
 @pytest.fixture
-async def running(tmp_path: Path) -> AsyncIterator[Cluster]:
+async def running(postgres: Postgres) -> AsyncIterator[Cluster]:
     """A server without samples but one table, with the demo's roles and its store."""
-    made = await asyncio.to_thread(cluster.start, tmp_path / "pg")
-    await prepare(made, Console(file=io.StringIO()), ())
-    await execute(made.dsn(), "CREATE DATABASE tiny")
-    granted = f"GRANT SELECT ON t TO {ANALYST}, {CATALOG_ROLE}"
-    await execute(made.dsn("tiny"), "CREATE TABLE t (a text); INSERT INTO t VALUES ('x')", granted)
-    yield made
-    await asyncio.to_thread(cluster.stop, made)
+    with postgres("register") as made:
+        await prepare(made, Console(file=io.StringIO()), ())
+        await execute(made.dsn(), "CREATE DATABASE tiny")
+        granted = f"GRANT SELECT ON t TO {ANALYST}, {CATALOG_ROLE}"
+        await execute(made.dsn("tiny"), "CREATE TABLE t (a text); INSERT INTO t VALUES ('x')", granted)
+        yield made
 
 
 async def test_registered_databases_let_the_analyst_in_the_second_time_too(

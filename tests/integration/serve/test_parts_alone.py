@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import subprocess
 from pathlib import Path
 
@@ -49,14 +47,6 @@ def test_a_gateway_relays_without_an_engine(config: Path) -> None:
             "server": "ok",
             "engine": "warning",
         }
-
-
-def test_an_engine_without_its_store_ends_and_says_why(config: Path) -> None:
-    config.write_text(re.sub(r"/store_\d+\?", "/nowhere?", config.read_text("utf-8")), encoding="utf-8")
-    words = command(config, "serve", "engine")
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
-    assert done.returncode == 1
-    assert json.loads(done.stderr.splitlines()[-1])["event"] == "the store cannot be used"
 
 
 def test_a_model_without_its_file_ends_and_says_what_to_do(config: Path) -> None:

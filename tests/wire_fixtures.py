@@ -6,6 +6,7 @@ A conftest that wants these fixtures imports them; a folder of tests shares one 
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ import uvloop
 from aiohttp import web
 
 from engine.types import (
+    ANSWER_COLUMNS,
     AnswerRequest,
     AnswerRow,
     AskReply,
@@ -272,6 +274,25 @@ def asked_back(qid: str) -> AskReply:
 def shortened(rows: tuple[AnswerRow, ...]) -> tuple[AnswerRow, ...]:
     """The rows as a client sees them whose last answer they are."""
     return tuple(replace(row, next=row.next and row.next.removesuffix(f" OF '{row.qid}'")) for row in rows)
+
+
+NAMES = [name for name, _ in ANSWER_COLUMNS]
+"""Of an answer's columns."""
+
+CURSORS = {"simple": psycopg.ClientCursor, "extended": psycopg.Cursor, "text": psycopg.RawCursor}
+"""psycopg's by the protocol that they speak."""
+
+
+def expected(gateway: Gateway, question: str) -> list[tuple[Any, ...]]:
+    """The rows that a client gets to a question."""
+    rows = shortened(gateway.engine.answer(question).rows)
+    return [tuple(getattr(row, name) for name in NAMES) for row in rows]
+
+
+def psql(dsn: str, *words: str, script: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Psql with a script or the arguments of a command."""
+    command = ["/usr/bin/psql", "-X", "-A", "-t", dsn, *words]
+    return subprocess.run(command, input=script, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
 
 
 def waits_for_answer(qid: str) -> ErrorReply:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from engine.settings import UpstreamSettings
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from schema_catalog.dsn import user_of
+from tests.support.commands import Run, runner
 from tests.support.statements import execute_now
-
-Run = Callable[..., Result]
 
 
 @pytest.fixture
@@ -34,11 +33,7 @@ def run(server: Cluster) -> Iterator[Run]:
            CREATE TABLE item (order_id int NOT NULL REFERENCES "Order", sku text UNIQUE);
            CREATE SCHEMA other; CREATE TABLE other.thing (a int)""",
     )
-    app = catalog_app(lambda: server.dsn("store"))
-
-    def go(*arguments: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "160", "TERM": "dumb"})
-
+    go = runner(catalog_app(lambda: server.dsn("store")))
     yield go
     execute_now(server.dsn(), "DROP DATABASE store WITH (FORCE)", "DROP DATABASE shop WITH (FORCE)")
 

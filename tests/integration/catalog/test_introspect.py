@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import asyncpg
@@ -12,8 +11,7 @@ from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.naming import KEYWORDS, quote_ident
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, TableKind
-
-MakeDatabase = Callable[[str], Awaitable[Database]]
+from tests.integration.catalog.conftest import MakeDatabase
 
 
 async def taken(database: Database) -> Snapshot:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -17,11 +17,10 @@ from page.elements import ATTRIBUTES
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Attributes, Column, Database, Snapshot, Table, TableKind
+from schema_catalog.types import Attributes, Column, Snapshot, Table, TableKind
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 from tests.support.statements import refused
 
-MakeDatabase = Callable[..., Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
 As = Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]
 
 PAGE = Path(__file__).parents[3] / "docs" / "catalog.md"

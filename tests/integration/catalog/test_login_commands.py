@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import asyncpg
 import pytest
-from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from schema_catalog.logins import login_for
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
+from tests.support.commands import Run, runner
 from tests.support.statements import execute_now, fetch_now
-
-Run = Callable[..., Result]
 
 ODD = 'Bob "B@/:%ü'
 """A role whose name is a trap for whoever writes connection strings."""
@@ -37,11 +35,7 @@ def run(server: Cluster) -> Iterator[Run]:
         "CREATE ROLE boss LOGIN SUPERUSER",
         f'CREATE ROLE "{odd}" LOGIN',
     )
-    app = catalog_app(lambda: server.dsn("store"))
-
-    def go(*arguments: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "250", "TERM": "dumb"})
-
+    go = runner(catalog_app(lambda: server.dsn("store")))
     assert go("add", "shop", "--dsn", server.dsn("shop", "pgparley")).exit_code == 0
     yield go
     execute_now(

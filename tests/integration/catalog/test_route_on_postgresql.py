@@ -22,9 +22,8 @@ from schema_catalog.privileges import readable_columns
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, ReadableColumns, Snapshot
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 
-MakeDatabase = Callable[..., Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
 Ask = Callable[..., Awaitable[State]]
 
 MUSIC = """

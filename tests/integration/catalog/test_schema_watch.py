@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
@@ -16,10 +16,8 @@ from schema_catalog.knowledge import described
 from schema_catalog.refresh import ConnectSettings, digest_now, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 from tests.support.statements import refused
-
-MakeDatabase = Callable[..., Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
 
 SHOP = """
 CREATE TABLE customers (no int PRIMARY KEY, status text);

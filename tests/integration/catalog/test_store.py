@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 
 import asyncpg
@@ -14,8 +14,7 @@ from schema_catalog.introspect import introspect
 from schema_catalog.migrate import Migration, MigrationError, bundled, migrate
 from schema_catalog.store import CatalogStore, UnknownNameError
 from schema_catalog.types import Column, Database, Login, Snapshot, Table, TableKind
-
-MakeDatabase = Callable[..., Awaitable[Database]]
+from tests.integration.catalog.conftest import MakeDatabase
 
 SALES = Database("sales", "postgresql://u:p@h/sales", "sales", ("public", "extra"), ("public", "extra"))
 FILM = Table("public", "film", TableKind.TABLE, (Column("id", "integer"),), row_estimate=3)

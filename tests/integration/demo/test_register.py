@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from pgparley.check.finding import Outcome
 from pgparley.check.store import check_store
 from pgparley.cluster import Cluster
 from pgparley.config import load
+from pgparley.demo import run
 from pgparley.demo.prepare import ANALYST, STORE, prepare
 from pgparley.demo.run import configure, register
 from pgparley.demo.site import Site
@@ -22,6 +24,7 @@ from schema_catalog.logins import login_for
 from schema_catalog.store import CatalogStore, Entry
 from schema_catalog.values import ValueStore
 from tests.conftest import Postgres
+from tests.support.parts import pgparley
 from tests.support.statements import execute
 
 
@@ -30,9 +33,14 @@ async def entries(running: Cluster) -> tuple[Entry, ...]:
         return await CatalogStore(pool).list()
 
 
+async def in_this_process(site: Site, *arguments: str) -> str:
+    return await asyncio.to_thread(pgparley, site.config, *arguments)
+
+
 @pytest.fixture
-async def running(postgres: Postgres) -> AsyncIterator[Cluster]:
+async def running(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cluster]:
     """A server without samples but one table, with the demo's roles and its store."""
+    monkeypatch.setattr(run, "pgparley", in_this_process)
     with postgres("register") as made:
         await prepare(made, Console(file=io.StringIO()), ())
         await execute(made.dsn(), "CREATE DATABASE tiny")

@@ -85,37 +85,6 @@ async def test_an_answer_is_judged_by_its_results_and_nothing_is_kept(
 
 
 @pytest.mark.parametrize(
-    ("known", "shown", "right"),
-    [
-        ("SELECT name FROM singer ORDER BY age / 1000", "SELECT name FROM singer ORDER BY name DESC", True),
-        ("SELECT name FROM singer ORDER BY name", "SELECT name FROM singer ORDER BY name DESC", False),
-        (
-            "SELECT name, age FROM singer ORDER BY 0 * age LIMIT 1",
-            "SELECT age, name FROM singer ORDER BY age LIMIT 1",
-            True,
-        ),
-        (
-            "SELECT name FROM singer ORDER BY age / 1000 LIMIT 1",
-            "SELECT stage_name FROM singer LIMIT 1",
-            False,
-        ),
-        (
-            "SELECT DISTINCT name FROM singer ORDER BY name",
-            "SELECT DISTINCT name FROM singer ORDER BY 1",
-            True,
-        ),
-    ],
-)
-async def test_rows_that_tie_come_in_any_order(
-    evaluating: Evaluating, known: str, shown: str, *, right: bool
-) -> None:
-    evaluating.tools.model.lines[:] = [shown]  # type: ignore[attr-defined] # scripted
-    reply = await evaluating.evaluate(request(known, question="name of one singer"))
-    assert reply.detail == ""
-    assert (reply.verdict is Verdict.FIRST) is right
-
-
-@pytest.mark.parametrize(
     ("more", "why"),
     [
         ({"sql": "DELETE FROM singer"}, "is refused"),

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import Any
 
 import asyncpg
 import psycopg
 import pytest
 from psycopg.rows import dict_row
-from wire_fixtures import shortened
+from wire_fixtures import NAMES, expected, psql
 
-from engine.types import ANSWER_COLUMNS, Asker, AskRequest
+from engine.types import Asker, AskRequest
 
-NAMES = [name for name, _ in ANSWER_COLUMNS]
 ASKER = Asker("analyst", "wire")
-
-
-def psql(dsn: str, *arguments: str, script: str | None = None) -> subprocess.CompletedProcess[str]:
-    words = ["/usr/bin/psql", "-X", "-A", "-t", dsn, *arguments]
-    return subprocess.run(words, input=script, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
-
-
-def expected(gateway: Any, question: str) -> list[tuple[Any, ...]]:
-    rows = shortened(gateway.engine.answer(question).rows)
-    return [tuple(getattr(row, name) for name in NAMES) for row in rows]
 
 
 # -- psycopg

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import Any
 
 import psycopg
 import pytest
-from wire_fixtures import BACK, WAIT, shortened
+from wire_fixtures import BACK, CURSORS, NAMES, WAIT, expected, psql
 
-from engine.types import ANSWER_COLUMNS, AnswerRequest, Asker, AskRequest, NoneRequest
+from engine.types import AnswerRequest, Asker, AskRequest, NoneRequest
 
 ASKER = Asker("analyst", "wire")
-CURSORS = {"simple": psycopg.ClientCursor, "extended": psycopg.Cursor, "text": psycopg.RawCursor}
-NAMES = [name for name, _ in ANSWER_COLUMNS]
 WAY = "Answer with NL ANSWER n OF 'q7', or in your own words with NL ANSWER $$text$$ OF 'q7'."
 OPTIONS = ("1. the artist's own name: Zoë", "2. the stage name: Zed", "3. something else")
 
@@ -25,16 +22,6 @@ def connection(request: pytest.FixtureRequest, gateway: Any) -> Any:
     with psycopg.connect(gateway.dsn(), autocommit=True, cursor_factory=factory) as made:
         made.execute("NL: which name")
         yield made
-
-
-def expected(gateway: Any, question: str) -> list[tuple[Any, ...]]:
-    rows = shortened(gateway.engine.answer(question).rows)
-    return [tuple(getattr(row, name) for name in NAMES) for row in rows]
-
-
-def psql(gateway: Any, script: str, *words: str) -> subprocess.CompletedProcess[str]:
-    command = ["/usr/bin/psql", "-X", "-A", "-t", *words, gateway.dsn()]
-    return subprocess.run(command, input=script, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
 
 
 def test_options_are_rows(connection: Any, gateway: Any) -> None:
@@ -168,7 +155,7 @@ def test_psql_has_a_dialogue(gateway: Any) -> None:
     script = (
         "NL: which name;\nNL ANSWER 2;\nNL NONE $$it's wrong$$;\nNL ANSWER $$both; please$$;\nNL CHOOSE 1;\n"
     )
-    done = psql(gateway, script, "-v", "ON_ERROR_STOP=1")
+    done = psql(gateway.dsn(), "-v", "ON_ERROR_STOP=1", script=script)
     assert done.returncode == 0, done.stderr
     assert "|option|sales|0.5||Which name is meant?\nthe stage name: Zed|NL ANSWER 2|q7" in done.stdout
     assert "|second option 2|" in done.stdout
@@ -181,7 +168,7 @@ def test_psql_shows_a_question_back_that_is_an_error(gateway: Any) -> None:
         "SET nl.on_abstain = error;\nBEGIN;\nNL: which name;\nNL ANSWER 2;\nROLLBACK;\nNL ANSWER 2;\n"
         "\\set ON_ERROR_ROLLBACK on\nBEGIN;\nNL: which name;\nNL ANSWER 1;\nCOMMIT;\n"
     )
-    done = psql(gateway, script)
+    done = psql(gateway.dsn(), script=script)
     assert f"ERROR:  the question waits for an answer\nDETAIL:  {BACK}\n1. the artist's" in done.stderr
     assert f"HINT:  This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. {WAY}" in done.stderr
     assert done.stderr.count("current transaction is aborted") == 1

@@ -88,6 +88,14 @@ async def pool(server: Cluster) -> AsyncIterator[Any]:
 
 
 @pytest.fixture
+async def owner(server: Cluster, pool: Any) -> AsyncIterator[Any]:
+    """A connection to `music` as its owner."""
+    connection = await asyncpg.connect(server.dsn("music"))
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
 def model() -> ScriptedLLM:
     return ScriptedLLM([f"SELECT {column} FROM singer" for column in ("name", "stage_name", "family_name")])
 

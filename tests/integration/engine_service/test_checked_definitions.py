@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import pytest
 from typer.testing import CliRunner
 
@@ -39,13 +37,11 @@ JOIN = "('music.album.artist', 'music.singer.singer_id')"
 
 
 @pytest.fixture
-async def music(server: Cluster, pool: Any) -> AsyncIterator[Any]:
+async def music(owner: Any, pool: Any) -> Any:
     """The database as its owner, with albums whose singers no foreign key names."""
-    connection = await asyncpg.connect(server.dsn("music"))
-    await connection.execute(ALBUMS)
-    await read_anew(pool, connection)
-    yield connection
-    await connection.close()
+    await owner.execute(ALBUMS)
+    await read_anew(pool, owner)
+    return owner
 
 
 async def read_anew(pool: Any, connection: Any) -> None:

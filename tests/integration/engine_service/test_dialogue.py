@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import pytest
 
 from engine.api.question_store import Questions
@@ -49,13 +47,6 @@ ASKING = DialogueSettings(question=0.01, row=0.2, abstention=1.0)
 @pytest.fixture
 def asking(pool: Any, tools: Tools) -> Service:
     return Service(replace(tools, dialogue=ASKING), Questions(pool, 600.0), Limits(k=3, calls=6))
-
-
-@pytest.fixture
-async def admin(server: Cluster, pool: Any) -> AsyncIterator[Any]:
-    connection = await asyncpg.connect(server.dsn("music"))
-    yield connection
-    await connection.close()
 
 
 def kinds(reply: AskReply) -> set[RowKind]:
@@ -163,12 +154,12 @@ async def test_another_engine_goes_on(asking: Service, pool: Any, tools: Tools) 
 
 
 async def test_a_changed_catalog_ends_it(
-    asking: Service, pool: Any, admin: Any, tools: Tools, server: Cluster
+    asking: Service, pool: Any, owner: Any, tools: Tools, server: Cluster
 ) -> None:
     reply = await asked(asking)
-    await admin.execute("ALTER TABLE singer RENAME family_name TO surname")
+    await owner.execute("ALTER TABLE singer RENAME family_name TO surname")
     database = Database("music", server.dsn("music"), "music", ("public",))
-    await CatalogStore(pool).save_snapshot(await introspect(admin, database))
+    await CatalogStore(pool).save_snapshot(await introspect(owner, database))
     fresh = replace(tools, dialogue=ASKING, catalog=CachedCatalog(CatalogStore(pool)))
     later = Service(fresh, Questions(pool, 600.0), Limits(k=3, calls=6))
     with pytest.raises(StaleDialogueError) as problem:
@@ -178,10 +169,10 @@ async def test_a_changed_catalog_ends_it(
 
 
 async def test_a_rename_that_the_watch_finds_ends_it(
-    asking: Service, pool: Any, admin: Any, tools: Tools
+    asking: Service, pool: Any, owner: Any, tools: Tools
 ) -> None:
     reply = await asked(asking)
-    await admin.execute("ALTER TABLE singer RENAME family_name TO surname")
+    await owner.execute("ALTER TABLE singer RENAME family_name TO surname")
     await SchemaWatch(pool, tools.upstream, Metrics(), CatalogSettings(), "").look()
     with pytest.raises(StaleDialogueError) as problem:
         await asking.answer(AnswerRequest(ANA, reply.qid, n=1))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import asyncpg
 import pytest
 
 from engine.api.question_store import Questions
@@ -32,7 +30,6 @@ from engine.types import (
     Topic,
     TopicRequest,
 )
-from pgparley.cluster import Cluster
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")
@@ -89,12 +86,10 @@ def learning(tools: Tools, pool: Any) -> Service:
 
 
 @pytest.fixture
-async def music(server: Cluster, pool: Any) -> AsyncIterator[Any]:
+async def music(owner: Any) -> Any:
     """The database as its owner; bob may read what ana may."""
-    connection = await asyncpg.connect(server.dsn("music"))
-    await connection.execute("GRANT SELECT (singer_id, name, stage_name, family_name, age) ON singer TO bob")
-    yield connection
-    await connection.close()
+    await owner.execute("GRANT SELECT (singer_id, name, stage_name, family_name, age) ON singer TO bob")
+    return owner
 
 
 async def ask(service: Service, question: str = OTHER, asker: Asker = ANA, **more: Any) -> AskReply:

@@ -41,14 +41,6 @@ def test_psycopg_binds_the_question(gateway: Any, *, binary: bool) -> None:
                 assert rows[0]["five"] == 5
 
 
-def test_psycopg_composes_an_answer(gateway: Any) -> None:
-    with psycopg.connect(gateway.dsn()) as connection:
-        query = "SELECT ask.n, g FROM generate_series(1, 2) g, nl.ask('it''s') WHERE g = n"
-        assert connection.execute(query).fetchall() == [(1, 1), (2, 2)]
-        query = "WITH a AS (SELECT max(n) AS m FROM nl.ask($$x$$)) SELECT m FROM a WHERE m > %s"
-        assert connection.execute(query, (1,)).fetchall() == [(2,)]
-
-
 def test_psycopg_pipeline_error_aborts_what_follows(gateway: Any) -> None:
     with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
         with connection.pipeline():
@@ -63,14 +55,6 @@ def test_psycopg_pipeline_error_aborts_what_follows(gateway: Any) -> None:
 
 
 # -- transactions
-
-
-def test_question_in_a_transaction(gateway: Any) -> None:
-    with psycopg.connect(gateway.dsn()) as connection:
-        connection.execute("CREATE TEMP TABLE seen AS SELECT * FROM nl.ask('x')")
-        connection.execute("NL: y")
-        assert connection.info.transaction_status.name == "INTRANS"
-        assert connection.execute("SELECT count(*) FROM seen").fetchall() == [(2,)]
 
 
 def test_error_fails_the_transaction_and_then_the_server_says_so(gateway: Any) -> None:

@@ -26,14 +26,6 @@ from tests.support.providers import (
 )
 from tests.support.providers.descriptions import Auth
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"sql": {"type": "string"}},
-    "required": ["sql"],
-    "additionalProperties": False,
-}
-AS_SCHEMA = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}
-AS_JSON = {"type": "json_object"}
 ASKED = [{"role": "user", "content": "How many orders?"}]
 
 OURS = {
@@ -143,43 +135,6 @@ async def test_refuses_a_wrong_key(name: str) -> None:
         assert caught.value.status_code == (400 if name == "gemini" else 401)
         assert "sk-wrong-0123456789" not in caught.value.response.text
         assert service.requests == []
-
-
-@pytest.mark.parametrize(
-    ("name", "asked", "taken"),
-    [
-        ("openai", AS_SCHEMA, True),
-        ("groq", AS_SCHEMA, False),
-        ("deepseek", AS_SCHEMA, False),
-        ("deepseek", AS_JSON, False),
-        ("lm-studio", AS_SCHEMA, True),
-        ("lm-studio", AS_JSON, False),
-        ("openai", AS_JSON, False),
-        ("vllm", AS_JSON, True),
-        ("ollama", AS_SCHEMA, True),
-        ("anthropic", AS_SCHEMA, True),
-    ],
-)
-async def test_takes_formats(name: str, asked: dict[str, Any], *, taken: bool) -> None:
-    """Where JSON mode is refused here but for LM Studio, the messages lack the word."""
-    async with running(name, '{"sql": "SELECT 1"}') as service:
-        if taken:
-            assert await ask(service, response_format=asked)
-            return
-        with pytest.raises(openai.BadRequestError):
-            await ask(service, response_format=asked)
-
-
-async def test_reasoning_takes_the_room() -> None:
-    async with running("openai-reasoning") as service:
-        with pytest.raises(openai.BadRequestError, match="Could not finish"):
-            await ask(service, max_completion_tokens=1)
-        reply = await ask(service, max_completion_tokens=64)
-        assert (reply.choices[0].finish_reason, reply.choices[0].message.content) == ("length", "")
-        assert reply.usage is not None
-        assert reply.usage.completion_tokens == 64
-        enough = await ask(service, max_completion_tokens=512)
-        assert enough.choices[0].message.content == "Forty two orders"
 
 
 @pytest.mark.parametrize("name", ["openai", "azure", "gemini", "mistral"])

@@ -14,7 +14,7 @@ from engine.judgement.features import Features, candidate_features, route_featur
 from engine.judgement.model import Judgement, Weights, packaged
 from engine.ranking.evidence import evidence
 from engine.understanding.types import UnknownPhrase
-from tests.support.asking import DATABASE, asked, route
+from tests.support.asking import asked, route
 
 QUESTION = "How old is the oldest singer?"
 SINGER = ("public", "singer")
@@ -122,12 +122,3 @@ def test_a_database_that_is_less_likely_makes_its_statements_less_likely() -> No
     sure = confidences(state(FIRST, SECOND))
     halved = confidences(state(FIRST, SECOND, probability=0.5))
     assert halved == pytest.approx([each / 2 for each in sure])
-
-
-def test_of_two_databases_the_likelier_leads() -> None:
-    other = replace(route(QUESTION), database=replace(DATABASE, name="other"), probability=0.8)
-    here = replace(route(QUESTION), probability=0.2)
-    twin = replace(FIRST, database="other")
-    both = replace(asked(QUESTION, here), routes=(here, other), candidates=(FIRST, twin))
-    found = confidences(both, judgement({"constant": 9.0}, {}))
-    assert found == pytest.approx([0.2, 0.8], abs=1e-3)

@@ -18,15 +18,11 @@ def texts(question: str) -> list[str]:
     ("question", "expected"),
     [
         ("average track length per genre, in minutes", ["genre"]),
-        ("Revenue by country", ["country"]),
-        ("discount per customer segment", ["customer segment"]),
         ("What is the number of loans for each branch?", ["branch"]),
         ("total sales grouped by the region", ["region"]),
         ("sales by region, by quarter", ["region", "quarter"]),
         ("How many songs are there by Ann?", []),
-        ("parts made by suppliers", []),
         ("products sorted by price", []),
-        ("top customers by revenue", []),
         ("best sellers among the staff by net sales", []),
         ("How many orders are there?", []),
     ],
@@ -41,7 +37,6 @@ def test_it_is_what_follows_per_each_and_by(question: str, expected: list[str]) 
         ("monthly revenue 2009", Grain.MONTH),
         ("orders per year", Grain.YEAR),
         ("average load by hour", Grain.HOUR),
-        ("annual turnover", Grain.YEAR),
     ],
 )
 def test_lengths_of_time_are_told_apart(question: str, grain: Grain) -> None:

@@ -57,25 +57,20 @@ def linked(question: str, **more: object) -> dict[str, list[str]]:
 
 CASES: dict[str, dict[str, list[str]]] = {
     "How many singers are from france?": {"singer.country": ["France"]},
-    "singers from the united states": {"singer.country": ["United States"]},
     "singers from 'Netherland'": {"singer.country": ["Netherlands"]},
     "Who are the singers from Farnce?": {"singer.country": ["France"]},
     "How old is Smith?": {"singer.name": ["John Smith"]},
     "concerts that Boing paid for": {"concert.sponsor": ["Boeing"]},
-    "paid by the Bank of America": {"concert.sponsor": ["Bank of America"]},
     "concerts on May 14, 2013": {"concert.day": ["2013-05-14"]},
     "Where does AA123 go?": {"flight.code": ["AA-123"]},
     "Where does AA125 go?": {},
     "all races over 5 kilometers": {"race.length": ["5 km"]},
     "cars with 150 horsepower": {"car.horsepower": ["150"]},
-    "cars with 35 horsepower": {},
     "owners of dogs": {"pet.kind": ["dog"]},
     "singers from the US": {"singer.country": ["United States"]},
-    "singers from the U.S. of today": {"singer.country": ["United States"]},
     'singers called "Rose White"': {"singer.name": ["Rose White"]},
     "songs of 'Justin Timberlake'": {"singer.name": ["Justin Brown"]},
     "names of all singers": {},
-    "how many singers are there": {},
     "": {},
 }
 

@@ -178,13 +178,6 @@ def test_cached_file_without_a_record_is_hashed_once_and_needs_no_network(tmp_pa
     assert second.seen == []
 
 
-def test_changed_cached_file_is_fetched_again(tmp_path: Path, hub: Hub) -> None:
-    path = ensure_model(MODEL, tmp_path, Steps(), LIMITS)
-    path.write_bytes(bytes(MODEL.size))
-    assert ensure_model(MODEL, tmp_path, Steps(), LIMITS).read_bytes() == CONTENT
-    assert len(hub.ranges) == 2
-
-
 def test_resumes_where_the_hub_was_cut(tmp_path: Path, hub: Hub) -> None:
     hub.cuts = [90_000, 60_000]
     path = ensure_model(MODEL, tmp_path, Steps(), LIMITS)
@@ -208,14 +201,6 @@ def test_wrong_digest_removes_the_file_and_says_what_to_do(tmp_path: Path, hub: 
     assert str(tmp_path / MODEL.name) in (caught.value.hint or "")
     hub.content = CONTENT
     assert ensure_model(MODEL, tmp_path, Steps(), LIMITS).read_bytes() == CONTENT
-
-
-def test_file_of_another_size_is_not_downloaded(tmp_path: Path, hub: Hub) -> None:
-    hub.content = CONTENT + b"more"
-    with pytest.raises(ModelUnavailableError) as caught:
-        ensure_model(replace(MODEL, slices=()), tmp_path, Steps(), LIMITS)
-    assert "another size" in (caught.value.detail or "")
-    assert "no package" in (caught.value.detail or "")
 
 
 def test_slices_when_the_hub_is_unreachable(tmp_path: Path, index: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -14,7 +12,6 @@ from engine.models.beams import StepWeights, begin
 from engine.models.network import Ground, Network, Reading, Survey
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.graph import Edge, EdgeKind
-from engine.routing.index import Quantized
 from training.sequences import Sequences
 
 DIMENSION, TOKENS = 16, 5
@@ -107,16 +104,3 @@ def test_databases_of_several_sizes_and_questions_go_together() -> None:
         np.testing.assert_allclose(shares[:size], alone.log_probabilities()[0, :-1], rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(shares[-1], alone.log_probabilities()[0, -1], rtol=1e-4, atol=1e-4)
         assert np.all(shares[size:-1] < -1e6)
-
-
-def test_columns_as_integers_give_nearly_the_same_survey() -> None:
-    network, nodes, _ = asked(0)
-    columns = nodes.field.columns
-    assert isinstance(columns, np.ndarray)
-    scales = np.abs(columns).max(axis=1) / 127
-    rounded = Quantized(np.rint(columns / scales[:, None]).astype(np.int8), scales)
-    again = Ground.of(replace(nodes.field, columns=rounded))
-    exact, near = (survey_of(network, each, np.random.default_rng(7)) for each in (nodes, again))
-    np.testing.assert_allclose(near.closest.numpy(), exact.closest.numpy(), atol=0.01)
-    np.testing.assert_allclose(near.root.numpy(), exact.root.numpy(), atol=0.3)
-    assert near.closest.numpy().max() != exact.closest.numpy().max()

@@ -12,7 +12,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from engine.models.encoder import MiniLMEncoder, packaged_model
-from engine.models.sentences import SentenceModel, batches
+from engine.models.sentences import SentenceModel
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 
@@ -87,18 +87,6 @@ def test_the_integer_pass_is_close_to_the_library_s(
     for one, two in zip(found, SentenceModel(library, batch=2).questions(texts), strict=True):
         assert one.tokens.shape == two.tokens.shape
         assert np.einsum("td,td->t", one.tokens, two.tokens).min() > 0.98
-
-
-@pytest.mark.parametrize(
-    ("lengths", "expected"),
-    [
-        ([], []),
-        ([3, 1, 2], [[1, 2], [0]]),
-        ([5000, 1, 5000], [[1], [0], [2]]),
-    ],
-)
-def test_batches_hold_texts_of_like_length(lengths: list[int], expected: list[list[int]]) -> None:
-    assert batches(lengths, texts_each=2) == expected
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\x00", "x " * 5000, "売上"])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.core.candidate import Candidate, likelihoods
+from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.elements import SchemaLinks, ValueList
 from engine.core.ports import Ranker
@@ -140,9 +140,3 @@ async def test_what_leaves_a_linked_column_unread_is_the_less_likely_the_surer_t
     assert [each.sql for each in surely.candidates] == [countries.sql, names.sql]
     assert "leaves singer.country unread" in surely.trace[1].detail
     assert "unread" not in surely.trace[0].detail
-
-
-def test_an_unknown_likelihood_speaks_neither_way() -> None:
-    given = [candidate("SELECT 1", -0.1), candidate("SELECT 2", None), candidate("SELECT 3", -0.5)]
-    assert likelihoods(given) == pytest.approx([-0.1, -0.3, -0.5])
-    assert likelihoods(given[1:2]) == [0.0]

@@ -175,11 +175,9 @@ bench-catalog: $(VENV)/.installed  ## a large catalog, what names imply, what te
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.catalog --json benchmarks/results/catalog.json $(ARGS)
 
-bench-models: $(VENV)/.installed  ## a strong model's recorded answers through the pipeline, and the embedded one by the plain protocol; resumable
+bench-models: $(VENV)/.installed  ## a strong model's recorded answers through the pipeline; minutes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
-	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.models --json benchmarks/results/models.json $(ARGS)
-	$(BIN)/python -m benchmarks.quality.models --plain --json benchmarks/results/models.json $(ARGS)
 
 bench-personal: $(VENV)/.installed  ## what learning from a choice is worth at the second meeting; resumable
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

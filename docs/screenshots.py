@@ -74,7 +74,7 @@ class ExampleEngine:
         """One promise after the other, kept but for one."""
         shares = ((0.6, 67, 0.61, 0.81), (0.7, 74, 0.68, 0.87), (0.8, 78, 0.74, 0.91), (0.9, 86, 0.84, 0.97))
         lines = [
-            CoverageLine("confidence", 5, None, promised, 212, 9, kept, 94, low, high, used=True)
+            CoverageLine(5, None, promised, 212, 9, kept, 94, low, high, used=True)
             for promised, kept, low, high in (*shares, (0.95, 91, 0.91, 0.99), (0.99, 90, 0.895, 0.983))
         ]
         return Coverage(0.95, 14, tuple(lines))

@@ -15,7 +15,7 @@ import aiohttp
 import msgspec
 
 from engine import tracing
-from engine.calibration.types import JudgeReply, JudgeRequest, Pairs, PairsRequest, Status, StatusRequest
+from engine.calibration.types import Status, StatusRequest
 from engine.errors import (
     CancelledError,
     EngineLostError,
@@ -28,10 +28,10 @@ from engine.errors import (
 from engine.evaluation.types import (
     EvaluateReply,
     EvaluateRequest,
+    KnownQuestions,
+    KnownRequest,
     TrialReply,
     TrialRequest,
-    VerifiedQueries,
-    VerifiedRequest,
 )
 from engine.suggestions.types import SuggestReply, SuggestRequest
 from engine.tracing import SpanKind, span
@@ -56,14 +56,7 @@ from engine.types import (
 EngineReply = AskReply | Chosen | RowSet
 _Reply = TypeVar(
     "_Reply",
-    bound=EngineReply
-    | JudgeReply
-    | Pairs
-    | Status
-    | EvaluateReply
-    | VerifiedQueries
-    | TrialReply
-    | SuggestReply,
+    bound=EngineReply | Status | EvaluateReply | KnownQuestions | TrialReply | SuggestReply,
 )
 _VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     AskRequest: ("/v1/ask", AskReply),
@@ -132,25 +125,17 @@ class EngineClient:
         """The rows of one of the console's views."""
         return await self._call("/v1/view", ViewRequest(name), RowSet, timeout)
 
-    async def judge(self, request: JudgeRequest, *, timeout: float) -> JudgeReply:  # noqa: ASYNC109 - a budget
-        """The outcome of a question whose answer is known."""
-        return await self._call("/v1/calibration/judge", request, JudgeReply, timeout)
-
-    async def pairs(self, request: PairsRequest, *, timeout: float) -> Pairs:  # noqa: ASYNC109 - a budget
-        """Questions whose right statement users have shown."""
-        return await self._call("/v1/calibration/pairs", request, Pairs, timeout)
-
     async def calibration(self, request: StatusRequest, *, timeout: float) -> Status:  # noqa: ASYNC109 - a budget
         """Points, thresholds and observed coverage of the calibration."""
         return await self._call("/v1/calibration/status", request, Status, timeout)
 
     async def evaluate(self, request: EvaluateRequest, *, timeout: float) -> EvaluateReply:  # noqa: ASYNC109 - a budget
-        """What became of a question whose answer is known; nothing of it is kept."""
+        """What became of a question whose answer is known."""
         return await self._call("/v1/evaluation/evaluate", request, EvaluateReply, timeout)
 
-    async def verified(self, request: VerifiedRequest, *, timeout: float) -> VerifiedQueries:  # noqa: ASYNC109 - a budget
-        """The verified queries of the catalog."""
-        return await self._call("/v1/evaluation/verified", request, VerifiedQueries, timeout)
+    async def known(self, request: KnownRequest, *, timeout: float) -> KnownQuestions:  # noqa: ASYNC109 - a budget
+        """Stored questions whose answer is known."""
+        return await self._call("/v1/evaluation/known", request, KnownQuestions, timeout)
 
     async def begin_trial(self, request: TrialRequest, *, timeout: float) -> TrialReply:  # noqa: ASYNC109 - a budget
         """The catalog with a file imported, for questions that name it; nothing of it is kept in the store."""

@@ -16,13 +16,12 @@ class UnavailableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CoverageLine:
-    """Coverage promised and observed, by one score at `k` candidates.
+    """Coverage promised and observed at `k` candidates.
 
     Of `possible` held-out questions with a right statement `kept` show one: the share lies in `low` to `high` (95 %).
-    `database` is None for all of them; `used`: the score and `k` in use.
+    `database` is None for all of them; `used`: the `k` in use.
     """
 
-    score: str
     k: int
     database: str | None
     promised: float
@@ -104,7 +103,7 @@ def marks(lines: Iterable[CoverageLine]) -> tuple[Mark, ...]:
                     down(line.high),
                 ),
                 line.high >= line.promised,
-                f"{line.score}, k {line.k}, {line.database or 'all databases'}: promised {line.promised:.0%},"
+                f"k {line.k}, {line.database or 'all databases'}: promised {line.promised:.0%},"
                 f" observed {observed:.1%} ({line.kept} of {line.possible})",
             )
         )

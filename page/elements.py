@@ -66,32 +66,6 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
-    """A database in a list, with how many of its tables and columns have a description.
-
-    `problem`: why its schema could not be read.
-    """
-
-    database: str
-    description: str | None
-    hidden: bool
-    refreshed_at: datetime | None
-    tables: int
-    tables_described: int
-    columns: int
-    columns_described: int
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A database that an engine is to register. `problem`: why that failed; None: it was not tried yet."""
-
-    database: str
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Element:
     """An element with what is said of it. `name`: as the functions take it; `kind`: of a table, or a column's type.
 
@@ -112,24 +86,6 @@ class Element:
     def own_description(self) -> str:
         """What was said of it rather than what its comment says; nothing where both are the same."""
         return "" if self.description is None or self.description == self.comment else self.description
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A key of a table; of a foreign one `to_table` is what it refers to."""
-
-    schema: str
-    table: str
-    kind: str
-    columns: tuple[str, ...]
-    to_schema: str | None
-    to_table: str | None
-    to_columns: tuple[str, ...]
-
-    @property
-    def tables(self) -> tuple[tuple[str | None, str | None], ...]:
-        """The (schema, table) that it is about."""
-        return ((self.schema, self.table), (self.to_schema, self.to_table))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +110,7 @@ class Change:
     after: str
 
 
-_OVERVIEW = """
+OVERVIEWS = """
     SELECT d.database, d.description, d.hidden, d.refreshed_at,
            coalesce(t.n, 0) AS tables, coalesce(t.described, 0) AS tables_described,
            coalesce(c.n, 0) AS columns, coalesce(c.described, 0) AS columns_described, d.problem
@@ -165,6 +121,31 @@ _OVERVIEW = """
                     FROM nl_catalog.columns GROUP BY 1) AS c USING (database)
     ORDER BY d.database
 """
+"""The databases that are open to the caller, with how many of their tables and columns have a description.
+
+`problem`: why a schema could not be read.
+"""
+
+WAITING = "SELECT database, problem FROM nl_catalog.registrations ORDER BY 1"
+"""Databases that an engine is to register, as an nl_admin sees them. `problem`: why that failed; null: not tried."""
+
+KEYS = """
+    SELECT schema, "table", kind, columns, to_schema, to_table, to_columns FROM nl_catalog.keys
+    WHERE database = $1 ORDER BY schema, "table", kind DESC, columns
+"""
+"""All keys of a database; of a foreign one `to_table` is what it refers to."""
+
+_DEFINITIONS = {
+    "terms": "SELECT database, term, definition, coalesce(description, ''), state, reason FROM nl_catalog.terms"
+    " WHERE database = $1 ORDER BY term",
+    "queries": "SELECT database, question, sql, array_to_string(tags, ', '), state, reason"
+    " FROM nl_catalog.verified_queries WHERE database = $1 ORDER BY question",
+    "joins": "SELECT database, from_column, to_column, cardinality, state, reason FROM nl_catalog.joins"
+    " WHERE database = $1 ORDER BY 2, 3",
+    "proposed": "SELECT database, from_column, to_column, evidence, '', NULL FROM nl_catalog.proposed_joins"
+    " WHERE database = $1 ORDER BY 2, 3",
+}
+"""What templates call them → the reading. Proposed joins have their evidence as a note."""
 
 _DATABASE = (
     "SELECT element, 'database' AS kind, description, NULL AS comment, synonyms, hidden, rules"
@@ -178,17 +159,6 @@ _COLUMNS = (
     'SELECT schema, "table", "column", element, type AS kind, description, comment, synonyms, hidden, attributes'
     " FROM nl_catalog.columns"
 )
-
-
-async def overviews(connection: Connection) -> tuple[Overview, ...]:
-    """All databases that are open to the caller, by name."""
-    return tuple(Overview(**row) for row in await connection.fetch(_OVERVIEW))
-
-
-async def waiting(connection: Connection) -> tuple[Waiting, ...]:
-    """The databases that wait to be registered, as an nl_admin sees them."""
-    rows = await connection.fetch("SELECT database, problem FROM nl_catalog.registrations ORDER BY 1")
-    return tuple(Waiting(**row) for row in rows)
 
 
 async def element(connection: Connection, path: Path) -> Element | None:
@@ -222,57 +192,9 @@ async def columns(connection: Connection, path: Path) -> tuple[Element, ...]:
     return tuple(_element(path.database, row) for row in rows)
 
 
-async def keys(connection: Connection, database: str) -> tuple[Key, ...]:
-    """All keys of a database."""
-    rows = await connection.fetch(
-        'SELECT schema, "table", kind, columns, to_schema, to_table, to_columns FROM nl_catalog.keys'
-        ' WHERE database = $1 ORDER BY schema, "table", kind DESC, columns',
-        database,
-    )
-    return tuple(
-        Key(**{**row, "columns": tuple(row["columns"]), "to_columns": tuple(row["to_columns"] or ())})
-        for row in rows
-    )
-
-
-async def terms(connection: Connection, database: str) -> tuple[Definition, ...]:
-    """The terms of the business of a database."""
-    rows = await connection.fetch(
-        "SELECT database, term, definition, coalesce(description, ''), state, reason FROM nl_catalog.terms"
-        " WHERE database = $1 ORDER BY term",
-        database,
-    )
-    return tuple(Definition(*row) for row in rows)
-
-
-async def verified_queries(connection: Connection, database: str) -> tuple[Definition, ...]:
-    """The verified queries of a database, with their tags."""
-    rows = await connection.fetch(
-        "SELECT database, question, sql, array_to_string(tags, ', '), state, reason FROM nl_catalog.verified_queries"
-        " WHERE database = $1 ORDER BY question",
-        database,
-    )
-    return tuple(Definition(*row) for row in rows)
-
-
-async def declared_joins(connection: Connection, database: str) -> tuple[Definition, ...]:
-    """The joins that somebody declared in a database."""
-    rows = await connection.fetch(
-        "SELECT database, from_column, to_column, cardinality, state, reason FROM nl_catalog.joins"
-        " WHERE database = $1 ORDER BY 2, 3",
-        database,
-    )
-    return tuple(Definition(*row) for row in rows)
-
-
-async def proposed_joins(connection: Connection, database: str) -> tuple[Definition, ...]:
-    """The joins that nobody declared and that seem to be there, with their evidence."""
-    rows = await connection.fetch(
-        "SELECT database, from_column, to_column, evidence, '', NULL FROM nl_catalog.proposed_joins"
-        " WHERE database = $1 ORDER BY 2, 3",
-        database,
-    )
-    return tuple(Definition(*row) for row in rows)
+async def definitions(connection: Connection, database: str, kind: str) -> tuple[Definition, ...]:
+    """The `terms`, verified `queries`, declared `joins` or `proposed` joins of a database."""
+    return tuple(Definition(*row) for row in await connection.fetch(_DEFINITIONS[kind], database))
 
 
 async def history(connection: Connection, database: str, name: str) -> tuple[Change, ...]:

@@ -8,21 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import asyncpg
+
 from schema_catalog.pg import Connection
 
 SHOWN = 100
 """Elements of one kind at most; how many there are is said beside them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An element that lacks something; `detail`: what there is instead."""
-
-    database: str
-    schema: str
-    table: str
-    column: str
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,48 +23,21 @@ class Lacking:
     title: str
     why: str
     count: int
-    places: tuple[Place, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """A word that questions used so many times and nothing stands for; `element`: what it came nearest to.
-
-    Also those of questions that came near to no database.
-    """
-
-    word: str
-    element: str | None
-    times: int
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """What is said and `COMMENT ON` differ, or the element is gone. `name`: as the functions take it."""
-
-    name: str
-    problem: str
-    description: str | None
-    comment: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A definition that its database does not take."""
-
-    kind: str
-    name: str
-    reason: str
+    places: Sequence[asyncpg.Record]
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """All of it for one database."""
+    """All of it for one database, each as the readings below name it.
 
-    missed: tuple[Missed, ...]
+    `missed`: words of questions that nothing stands for, also of those that came near to no database. `conflicts`: what
+    is said and `COMMENT ON` differ, or the element is gone. `refused`: definitions that the database does not take.
+    """
+
+    missed: Sequence[asyncpg.Record]
     lacking: tuple[Lacking, ...]
-    conflicts: tuple[Conflict, ...]
-    refused: tuple[Refused, ...]
+    conflicts: Sequence[asyncpg.Record]
+    refused: Sequence[asyncpg.Record]
 
 
 _KINDS = (
@@ -112,14 +76,15 @@ _MISSED = """
 
 # What questions came near to stands first.
 _FIRST = """
-    SELECT schema, "table", coalesce("column", ''), detail, count(*) OVER () AS n
+    SELECT database, schema, "table", coalesce("column", '') AS "column", detail, count(*) OVER () AS n
     FROM nl_catalog.health WHERE database = $1 AND problem = $2
     ORDER BY array_position($4::text[], element),
              CASE WHEN detail LIKE '“%' THEN detail END, schema, "table", "column" LIMIT $3
 """
 
 _REFUSED = """
-    SELECT 'term', term, coalesce(reason, '') FROM nl_catalog.terms WHERE database = $1 AND state = 'refused'
+    SELECT 'term' AS kind, term AS name, coalesce(reason, '') AS reason FROM nl_catalog.terms
+    WHERE database = $1 AND state = 'refused'
     UNION ALL
     SELECT 'verified query', question, coalesce(reason, '') FROM nl_catalog.verified_queries
     WHERE database = $1 AND state = 'refused'
@@ -129,27 +94,22 @@ _REFUSED = """
 """
 
 
+_CONFLICTS = """
+    SELECT element AS name, problem, description, comment FROM nl_catalog.conflicts WHERE database = $1 ORDER BY 1
+"""
+
+
 async def health(connection: Connection, database: str) -> Health:
     """What `database` lacks."""
-    conflicts = await connection.fetch(
-        "SELECT element, problem, description, comment FROM nl_catalog.conflicts WHERE database = $1 ORDER BY 1",
-        database,
-    )
-    refused = await connection.fetch(_REFUSED, database)
-    missed = tuple(Missed(*row) for row in await connection.fetch(_MISSED, database, SHOWN))
-    first = [each.element for each in missed if each.element]
+    missed = await connection.fetch(_MISSED, database, SHOWN)
+    first = [each["element"] for each in missed if each["element"]]
+    lacking = []
+    for problem, title, why in _KINDS:
+        places = await connection.fetch(_FIRST, database, problem, SHOWN, first)
+        lacking.append(Lacking(title, why, places[0]["n"] if places else 0, places))
     return Health(
         missed,
-        tuple([await _lacking(connection, database, kind, first) for kind in _KINDS]),
-        tuple(Conflict(*row) for row in conflicts),
-        tuple(Refused(*row) for row in refused),
+        tuple(lacking),
+        await connection.fetch(_CONFLICTS, database),
+        await connection.fetch(_REFUSED, database),
     )
-
-
-async def _lacking(
-    connection: Connection, database: str, kind: tuple[str, str, str], first: Sequence[str]
-) -> Lacking:
-    problem, title, why = kind
-    rows = await connection.fetch(_FIRST, database, problem, SHOWN, first)
-    places = tuple(Place(database, *list(row)[:4]) for row in rows)
-    return Lacking(title, why, rows[0]["n"] if rows else 0, places)

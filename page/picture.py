@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from page.elements import Definition, Element, Key
+import asyncpg
+
+from page.elements import Definition, Element
 from page.schema_graph import Graph, Join, Name, Origin, schema_graph
 
 
@@ -39,12 +41,12 @@ def table_name(table: Element) -> Name:
     return (table.path.schema, table.path.table)
 
 
-def keyed(keys: Iterable[Key]) -> Iterable[Join]:
-    """The foreign keys."""
-    for key in keys:
-        if key.kind == "foreign":
-            words = f"{key.table} ({', '.join(key.columns)}) refers to {key.to_table} ({', '.join(key.to_columns)})"
-            yield Join((key.schema, key.table), (key.to_schema or "", key.to_table or ""), words)
+def keyed(keys: Iterable[asyncpg.Record]) -> Iterable[Join]:
+    """The foreign ones of `elements.KEYS`."""
+    for schema, table, kind, columns, to_schema, to_table, to_columns in keys:
+        if kind == "foreign":
+            words = f"{table} ({', '.join(columns)}) refers to {to_table} ({', '.join(to_columns)})"
+            yield Join((schema, table), (to_schema, to_table), words)
 
 
 def said(tables: Iterable[Element], joins: Iterable[Definition], origin: Origin) -> Iterable[Join]:

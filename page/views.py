@@ -36,9 +36,9 @@ _LOOKED_THROUGH = 1000
 
 LISTS: Mapping[str, tuple[str, Callable[[Connection], Awaitable[object]]]] = {
     "questions": ("groups", failures),
-    "learned": ("examples", review.examples),
-    "drift": ("changes", review.changes),
-    "suggestions": ("suggestions", review.suggestions),
+    "learned": ("examples", lambda connection: connection.fetch(review.EXAMPLES)),
+    "drift": ("changes", lambda connection: connection.fetch(review.CHANGES)),
+    "suggestions": ("suggestions", lambda connection: connection.fetch(review.SUGGESTIONS)),
 }
 """Address → what its template calls the list, and the reading."""
 
@@ -62,8 +62,8 @@ class Views:
         """All databases that are open to the role."""
         session = self.site.session(request)
         async with self.site.reading(session) as connection:
-            found = await elements.overviews(connection)
-            waiting = await elements.waiting(connection) if session.signed.admin else ()
+            found = await connection.fetch(elements.OVERVIEWS)
+            waiting = await connection.fetch(elements.WAITING) if session.signed.admin else ()
             steps = await next_steps(connection) if session.signed.changes else ()
         return self.site.answer(session, "/", "databases", databases=found, waiting=waiting, steps=steps)
 
@@ -74,23 +74,21 @@ class Views:
         async with self.site.reading(session) as connection:
             found = await _known(connection, path)
             tables = await elements.tables(connection, path.database)
-            keys = await elements.keys(connection, path.database)
-            joins = await elements.declared_joins(connection, path.database)
-            proposed = await elements.proposed_joins(connection, path.database)
+            keys = await connection.fetch(elements.KEYS, path.database)
             near = await elements.search(connection, wanted, _LOOKED_THROUGH) if wanted else ()
-            values = {
-                "terms": await elements.terms(connection, path.database),
-                "queries": await elements.verified_queries(connection, path.database),
-                "history": await elements.history(connection, path.database, found.name),
+            defined = {
+                kind: await elements.definitions(connection, path.database, kind)
+                for kind in ("terms", "queries", "joins", "proposed")
             }
+            history = await elements.history(connection, path.database, found.name)
         marked = {table_name(each) for each in near if each.path.database == path.database}
         lines = [
             *keyed(keys),
-            *said(tables, joins, Origin.DECLARED),
-            *said(tables, proposed, Origin.PROPOSED),
+            *said(tables, defined["joins"], Origin.DECLARED),
+            *said(tables, defined["proposed"], Origin.PROPOSED),
         ]
-        shown = {"element": found, "tables": tables, "joins": joins, "proposed": proposed, **values}
-        shown |= {"picture": picture(tables, lines, marked if wanted else None), "find": wanted}
+        shown = {"element": found, "tables": tables, "history": history, "find": wanted, **defined}
+        shown["picture"] = picture(tables, lines, marked if wanted else None)
         return self.site.answer(session, request.path_qs, "database", **shown)
 
     async def table(self, request: web.Request) -> web.Response:
@@ -99,11 +97,12 @@ class Views:
         async with self.site.reading(session) as connection:
             found = await _known(connection, path)
             columns = await elements.columns(connection, path)
-            keys = await elements.keys(connection, path.database)
-            declared = await elements.declared_joins(connection, path.database)
-            proposed = await elements.proposed_joins(connection, path.database)
+            keys = await connection.fetch(elements.KEYS, path.database)
+            declared = await elements.definitions(connection, path.database, "joins")
+            proposed = await elements.definitions(connection, path.database, "proposed")
             history = await elements.history(connection, path.database, found.name)
-        near = [key for key in keys if (path.schema, path.table) in key.tables]
+        here = (path.schema, path.table)
+        near = [k for k in keys if here in ((k["schema"], k["table"]), (k["to_schema"], k["to_table"]))]
         joins, proposals = (_of_table(each, columns) for each in (declared, proposed))
         shown = {"element": found, "columns": columns, "keys": near, "history": history}
         shown |= {"joins": joins, "proposed": proposals}
@@ -128,8 +127,8 @@ class Views:
         """What a database lacks; of the first one where none is named."""
         session, wanted = self.site.session(request), request.query.get("database", "")
         async with self.site.reading(session) as connection:
-            databases = await elements.overviews(connection)
-            names = [each.database for each in databases]
+            databases = await connection.fetch(elements.OVERVIEWS)
+            names = [each["database"] for each in databases]
             chosen = wanted if wanted in names else next(iter(names), "")
             found = await health(connection, chosen)
         here = request.path_qs if request.query else "/health"
@@ -166,7 +165,7 @@ class Views:
         """The models, and what may be spent on them."""
         session = self.site.session(request)
         async with self.site.reading(session) as connection:
-            use, limits = await review.token_use(connection), await review.limits(connection)
+            use, limits = await connection.fetch(review.TOKEN_USE), await connection.fetch(review.LIMITS)
         models: tuple[Model, ...] = ()
         problem = ""
         try:

@@ -13,13 +13,11 @@ from typing import Annotated, NoReturn
 import typer
 
 from engine.errors import NLError
-from pgparley.calibrate_commands import Calibration
-from pgparley.calibrate_commands import calibrate as run_calibration
-from pgparley.calibrate_commands import status as calibration_status
 from pgparley.catalog_commands import catalog_app
 from pgparley.check_command import check as run_checks
 from pgparley.config import Config, ConfigError, cache_dir, chosen, load
 from pgparley.engine_commands import ask as ask_engine
+from pgparley.evaluation.calibration import calibration as show_calibration
 from pgparley.evaluation.command import Evaluation
 from pgparley.evaluation.command import evaluate as run_evaluation
 from pgparley.init_command import add_init_command
@@ -141,26 +139,9 @@ def ask(
 
 
 @app.command()
-def calibrate(
-    *,
-    origin: Annotated[
-        str | None, typer.Option("--from", help="A file as eval takes it; or verified; or choices.")
-    ] = None,
-    status: Annotated[bool, typer.Option("--status", help="Show points and observed coverage.")] = False,
-    user: Annotated[str | None, typer.Option(help="The role that asks (default: you).")] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Candidates at most (default: as configured).")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Judge also what was judged before.")] = False,
-    named: Annotated[bool, typer.Option("--named", help="Ask as with nl.db set to the database.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Write the status as JSON.")] = False,
-) -> None:
-    """Have the running engine judge questions whose answer is known, so that selection can keep a promise."""
-    if (origin is None) != status:
-        typer.echo("pgparley: give either --from or --status", err=True)
-        raise typer.Exit(2)
-    if origin is None:
-        sys.exit(asyncio.run(calibration_status(_config(), as_json=json)))
-    run = Calibration(origin, user or getpass.getuser(), k, again, named)
-    sys.exit(asyncio.run(run_calibration(_config(), run)))
+def calibration(*, as_json: AsJson = False) -> None:
+    """Show points, thresholds and observed coverage; `eval --calibrate` keeps points."""
+    asyncio.run(show_calibration(_config(), as_json=as_json))
 
 
 @app.command("eval")
@@ -170,6 +151,7 @@ def evaluate(
     ] = None,
     *,
     verified: Annotated[bool, typer.Option("--verified", help="Ask the catalog's verified queries.")] = False,
+    feedback: Annotated[bool, typer.Option("--feedback", help="Ask what users corrected or chose.")] = False,
     database: Annotated[
         str | None, typer.Option(help="Only its questions; also that of those that name none.")
     ] = None,
@@ -177,7 +159,6 @@ def evaluate(
     k: Annotated[int | None, typer.Option("-k", help="Candidates at most (default: as configured).")] = None,
     named: Annotated[bool, typer.Option("--named", help="Ask as with nl.db set to the database.")] = False,
     json: Annotated[Path | None, typer.Option("--json", help="Write the report here, as JSON.")] = None,
-    junit: Annotated[Path | None, typer.Option("--junit", help="Write it here as JUnit XML.")] = None,
     baseline: Annotated[
         Path | None, typer.Option("--baseline", help="An earlier --json: say what got better and worse.")
     ] = None,
@@ -187,19 +168,25 @@ def evaluate(
             "--with", help="A file as `catalog export` writes it: what it would change; nothing is saved."
         ),
     ] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Keep a calibration point of each: hashes and scores.")
+    ] = False,
     fail_under: Annotated[
         float | None, typer.Option("--fail-under", min=0.0, max=1.0, help="The least share right first.")
     ] = None,
 ) -> None:
-    """Ask the running engine your own questions, whose answer is known, and report; nothing of it is kept.
+    """Ask the running engine your own questions, whose answer is known, and report.
 
     Exit code: 0 done, 1 an error or below --fail-under, 2 wrong usage.
     """
-    if (file is None) != verified:
-        typer.echo("pgparley: give either a file or --verified", err=True)
-        raise typer.Exit(2)
+    if (file is not None) + verified + feedback != 1:
+        raise typer.BadParameter("give either a file, --verified or --feedback")
+    if calibrate and tried is not None:
+        raise typer.BadParameter("--calibrate and --with do not go together")
     run = Evaluation(
-        file, user or getpass.getuser(), database, k, named, json, junit, baseline, fail_under, tried
+        *(file, user or getpass.getuser(), database, k, named, json, baseline, fail_under, tried),
+        feedback=feedback,
+        calibrate=calibrate,
     )
     sys.exit(asyncio.run(run_evaluation(_config(), run)))
 

@@ -47,6 +47,6 @@ class PageEngine:
 def _line(line: Line, status: Status) -> CoverageLine:
     used = status.enabled and line.k == status.k
     return CoverageLine(
-        *("confidence", line.k, line.group, line.coverage, line.points, line.needed),
+        *(line.k, line.group, line.coverage, line.points, line.needed),
         *(line.kept, line.possible, line.kept_low, line.kept_high, used),
     )

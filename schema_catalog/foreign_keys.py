@@ -77,6 +77,17 @@ class ForeignKeyGraph:
         """Whether a chain of at least one edge leads from one of `sources` to `goal`."""
         return bool(self.path(sources, goal))
 
+    def side_by_side(self) -> tuple[TableKey, ...]:
+        """The tables of the snapshot, each near those that it refers to or that refer to it."""
+        found: dict[TableKey, None] = {}
+        for table in sorted(self._tables):
+            queue = deque([table])
+            while queue:
+                if (key := queue.popleft()) not in found:
+                    found[key] = None
+                    queue.extend(self.neighbours(key))
+        return tuple(found)
+
     def islands(self) -> dict[TableKey, TableKey]:
         """For each table of the snapshot one that stands for all which chains of edges join with it."""
         found: dict[TableKey, TableKey] = {}

@@ -78,14 +78,12 @@ async def migrate(connection: Connection, migrations: tuple[Migration, ...] | No
     return tuple(migration.name for migration in missing)
 
 
-async def rehearse(
-    connection: Connection, migrations: tuple[Migration, ...] | None = None
-) -> tuple[str, ...]:
+async def rehearse(connection: Connection) -> tuple[str, ...]:
     """The names of what `migrate` would apply, after it was applied and taken back; raises as `migrate`."""
     attempt = connection.transaction()
     await attempt.start()
     try:
-        return await migrate(connection, migrations)
+        return await migrate(connection)
     finally:
         await attempt.rollback()
 

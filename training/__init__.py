@@ -9,6 +9,6 @@
     python -m training.selection      engine/calibration/base.json: how high right candidates score
 
 Data comes from folders that are no part of this repository; `training.lists` writes, with the embedded model, what the
-last two are fitted on, `training.ambiguous` the ambiguous questions among it.
+last three are about.
 engine/conditions/base and engine/ranking/base, which are off by default, were made by the tree of commit c187d9c7.
 """

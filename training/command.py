@@ -31,21 +31,21 @@ def parser(description: str | None, *, seed: int = 1) -> argparse.ArgumentParser
 class Making:
     """An artifact being made, from now on: `module` makes it, `name` and `format` are its manifest's."""
 
-    def __init__(self, module: str, name: str, format_: int, encoder: str = "all-MiniLM-L6-v2") -> None:
-        self._module, self._name, self._format, self._encoder = module, name, format_, encoder
+    def __init__(self, module: str, name: str, format_: int) -> None:
+        self._module, self._name, self._format = module, name, format_
         self._started = time.monotonic()
 
-    def manifest(self, questions: int, figures: Mapping[str, float] | None = None) -> Manifest:
+    def manifest(self, questions: int) -> Manifest:
         """How it was made, of so many questions."""
         return Manifest(
             name=self._name,
             format=self._format,
-            encoder=self._encoder,
+            encoder="all-MiniLM-L6-v2",
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             command=told_command(self._module, sys.argv[1:]),
             questions=questions,
             minutes=round((time.monotonic() - self._started) / 60, 1),
-            figures={key: round(value, 4) for key, value in (figures or {}).items()},
+            figures={},
         )
 
 

@@ -25,7 +25,7 @@ from engine.judgement.features import Features, together
 from engine.judgement.model import Judgement, Weights, probability, turning_features, weighed
 from training import logit
 from training.command import parser, told
-from training.lists import Kind, QuestionList, read
+from training.lists import QuestionList, read
 from training.logit import Choice
 
 WHICH = {
@@ -83,7 +83,7 @@ PULLS = {"likelihood": 0.3, "similarity": 1.0, "question": 100.0}
 SURE = 0.5
 """A first statement that is wrong counts as wrongly sure above this confidence."""
 
-PULL_WHICH, PULL_SOME, PULL_TURNS = 1.0, 3.0, 3.0
+PULL_WHICH, PULL_SOME = 1.0, 3.0
 
 READINGS = Weights(
     # The chance that a reading is right which the asker is told of, as long as nothing is known of the model.
@@ -108,7 +108,6 @@ def main() -> int:
 def figures(lists: Sequence[QuestionList]) -> dict[str, float]:
     """By cross-validation over databases."""
     judged = held_out(lists)
-    plain = [n for n, each in enumerate(lists) if each.kind is Kind.PLAIN]
     shown = [n for n, each in enumerate(lists) if each.candidates]
     right = np.array([float(lists[n].candidates[judged[n].order[0]].right) for n in shown])
     first = np.array([max(judged[n].confidences) for n in shown])
@@ -119,11 +118,9 @@ def figures(lists: Sequence[QuestionList]) -> dict[str, float]:
     turned = np.array([float(_turned(lists[n], judged[n])) for n in asked])
     found = {
         "lists": float(len(lists)),
-        "first_right_of_plain": _first(lists, plain, [judged[n].order for n in plain]),
-        "first_right_by_prior": _first(lists, plain, [order_of(lists[n], WHICH) for n in plain]),
-        "in_the_set_of_plain": float(
-            np.mean([any(each.right for each in lists[n].candidates) for n in plain])
-        ),
+        "first_right_of_plain": _first(lists, [each.order for each in judged]),
+        "first_right_by_prior": _first(lists, [order_of(each, WHICH) for each in lists]),
+        "in_the_set_of_plain": float(np.mean([any(one.right for one in each.candidates) for each in lists])),
         "first_auc": auc(first, right),
         "first_brier": float(np.mean((first - right) ** 2)),
         "first_brier_of_the_mean": float(right.mean() * (1 - right.mean())),
@@ -146,10 +143,10 @@ def calibration_error(confidences: NDArray[np.float64], right: NDArray[np.float6
     return float(sum(gaps) / len(confidences))
 
 
-def _first(lists: Sequence[QuestionList], of: Sequence[int], orders: Sequence[Sequence[int]]) -> float:
+def _first(lists: Sequence[QuestionList], orders: Sequence[Sequence[int]]) -> float:
     """The share of lists whose first statement is right."""
-    known = zip((lists[n].candidates for n in of), orders, strict=True)
-    return float(np.mean([bool(order) and each[order[0]].right for each, order in known]))
+    known = zip(lists, orders, strict=True)
+    return float(np.mean([bool(order) and each.candidates[order[0]].right for each, order in known]))
 
 
 def order_of(each: QuestionList, weights: Features) -> list[int]:
@@ -216,18 +213,14 @@ def fit(lists: Sequence[QuestionList]) -> Weights:
         for each in chosen
     ]
     which = _fitted(choices, WHICH, PULL_WHICH) | FIXED
-    found = Weights({}, which, {})
+    # What an answer is worth shows in questions that mean several things, which these do not.
+    found = Weights({}, which, TURNS)
     known = [each for each in lists if each.candidates]
     sets = [_together(each, found) for each in known]
     found = replace(found, bounds={name: _bounds(each.get(name, 0.0) for each in sets) for name in BOUNDED})
     sets = [found.bounded(each) for each in sets]
     some = _either(sets, [any(one.right for one in each.candidates) for each in known], SOME, PULL_SOME)
-    found = replace(found, some=some)
-    asked = [(each, judged_by(found, each)) for each in known if each.options]
-    features, turned = [_turning(*each) for each in asked], [_turned(*each) for each in asked]
-    # What an answer is worth shows in questions that mean several things.
-    ambiguous = any(each.kind is Kind.AMBIGUOUS for each in lists)
-    return replace(found, turns=_either(features, turned, TURNS, PULL_TURNS) if ambiguous else TURNS)
+    return replace(found, some=some)
 
 
 def _bounds(values: Iterable[float]) -> tuple[float, float]:

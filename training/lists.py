@@ -1,13 +1,11 @@
 """Makes what judgement and selection are fitted on: what the engine has to order for training questions.
 
-    python -m training.lists --out FILE [--kinds plain,ambiguous,missing,elsewhere] [--ambiguous FILE] [--k K] [--n N]
-    python -m training.lists --out FILE --again FILES [--kinds KINDS]    statements found before, looked at anew
+    python -m training.lists --out FILE [--k K] [--n N]
+    python -m training.lists --out FILE --again FILES    statements found before, looked at anew
 
 A line of the file is a question, by its id, with each statement and whether the benchmark's scorer finds it right.
-Plain questions are drawn in turns from all databases; ambiguous ones (`training.ambiguous`) mean one of their readings,
-drawn by a hash; others are asked over a schema from which a column that the right statement reads was taken, or of
-another database: nothing answers them, and only databases that the schema linker was not trained on are asked about.
-A run that is stopped goes on from there, and what the model has said is kept.
+Questions are drawn in turns from databases that the schema linker was not trained on. A run that is stopped goes on
+from there, and what the model has said is kept.
 """
 
 from __future__ import annotations
@@ -19,21 +17,20 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
 
 from benchmarks.harness.command import check_bench, finished
-from benchmarks.harness.drawing import Item, digest, in_turns, left_out, may_be_fitted, read_items
+from benchmarks.harness.drawing import Item, in_turns, left_out, may_be_fitted, read_items
 from benchmarks.harness.linker_split import Part, part_of
 from benchmarks.harness.model import model_server
-from benchmarks.harness.questions import TRAIN, Asked, Judge, Question, QuestionSet, Selection, asked
+from benchmarks.harness.questions import TRAIN, Asked, Question
 from benchmarks.harness.running import replaying
-from benchmarks.harness.scorer import Scorer, meant
-from benchmarks.harness.site import OneDatabase, Site, site
-from benchmarks.harness.systems import Place, Task, asked_now
+from benchmarks.harness.scorer import Scorer
+from benchmarks.harness.site import Site, site
+from benchmarks.harness.systems import asked_now
 from engine import pipeline
 from engine.core.candidate import Candidate
 from engine.core.state import State
@@ -57,15 +54,6 @@ ASKED, ASKED_ABOUT = 0.06, 4
 
 UNRANKED = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(rank)]
 UNWRITTEN = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(generate)]
-
-
-class Kind(StrEnum):
-    """Of a question."""
-
-    PLAIN = "plain"
-    AMBIGUOUS = "ambiguous"
-    MISSING = "missing"
-    ELSEWHERE = "elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +86,6 @@ class QuestionList:
     id: str
     k: int
     candidates: tuple[Written, ...]
-    kind: Kind = Kind.PLAIN
     database: str = ""
     route: dict[str, float] = field(default_factory=dict)
     options: tuple[tuple[int, ...], ...] = ()
@@ -143,91 +130,49 @@ async def _record(given: argparse.Namespace, console: Console) -> None:
             if not before:
                 tools = replace(tools, model=stack.enter_context(replaying(place, given.work, at_once=CALLS)))
                 stack.enter_context(model_server(place.meter, given.work / "model.log"))
-            for kind in map(Kind, given.kinds.split(",")):
-                await _record_kind(given, kind, replace(place, tools=tools), before, console)
+            await _record_each(given, replace(place, tools=tools), before, console)
 
 
-async def _record_kind(
-    given: argparse.Namespace, kind: Kind, place: Site, before: Sequence[QuestionList], console: Console
+async def _record_each(
+    given: argparse.Namespace, place: Site, before: Sequence[QuestionList], console: Console
 ) -> None:
-    known = {each.id for each in read(given.out) if each.kind is kind}
-    of, wanted, items = _wanted(given, kind)
-    found = {each.id: each for each in before if each.kind is kind}
-    if before and kind is not Kind.AMBIGUOUS:
-        wanted = [_asked_again(items[name], each) for name, each in found.items()]
-    asking = _Asking(place, given.k, kind, items, {name: each.candidates for name, each in found.items()})
+    known = {each.id for each in read(given.out)}
+    items = read_items(given.bench / TRAIN.file)
+    found = {each.id: each.candidates for each in before}
+    chosen = [item for item in items if item["id"] in found] if before else drawn(items, given.seed)
+    wanted = [Asked(Question(e["id"], e["question"], e["db"]), owner=e["db"]) for e in chosen[: given.n]]
+    asking = _Asking(place, given.k, found)
     left = [each for each in wanted if each.question.id not in known]
     scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
     for at in range(0, len(left), TURN):
-        console.print(f"{kind}: {len(left) - at} of {len(wanted)} left", highlight=False)
+        console.print(f"{len(left) - at} of {len(wanted)} left", highlight=False)
         lists = await asyncio.gather(*(asking.ask(each) for each in left[at : at + TURN]))
-        told = await asyncio.to_thread(judged, lists, of, scorer)
+        told = await asyncio.to_thread(judged, lists, scorer)
         with given.out.open("ab") as file:
             file.writelines(msgspec.json.encode(each) + b"\n" for each in told)
 
 
-def _asked_again(item: Item, each: QuestionList) -> Asked:
-    return Asked(Question(each.id, item["question"], item["db"]), owner=item["db"])
-
-
-def _wanted(given: argparse.Namespace, kind: Kind) -> tuple[QuestionSet, Sequence[Asked], Mapping[str, Item]]:
-    """The set, its questions of that kind, and all of the data's objects by id."""
-    if kind is Kind.AMBIGUOUS:
-        if given.ambiguous is None:
-            raise ValueError("--ambiguous says where training.ambiguous wrote its questions")
-        of = QuestionSet(kind, str(given.ambiguous.resolve()), Judge.AMBIQT)
-        return of, asked(given.bench, of, Selection(given.n, given.seed)), {}
-    items = read_items(given.bench / TRAIN.file)
-    chosen = drawn(items, given.seed)
-    if kind is not Kind.PLAIN:
-        chosen = chosen[kind is Kind.MISSING :: 2]
-    questions = [Asked(Question(e["id"], e["question"], e["db"]), owner=e["db"]) for e in chosen[: given.n]]
-    return TRAIN, questions, {item["id"]: item for item in items}
-
-
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """Asks questions of `place` for `k` statements, a few at once. By id: the data's objects, and what was `found`."""
+    """Asks questions of `place` for `k` statements, a few at once. `found`: before, by the question's id."""
 
     place: Site
     k: int
-    kind: Kind
-    items: Mapping[str, Item]
     found: Mapping[str, Sequence[Written]]
     turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TOGETHER))
 
     async def ask(self, one: Asked) -> QuestionList:
         """The list of a question."""
         async with self.turn:
-            task = self._changed(await self.place.task(one))
+            task = await self.place.task(one)
             tools = replace(task.tools, model=self.place.tools.model)
-            made = QuestionList(one.question.id, self.k, (), self.kind, one.owner)
+            made = QuestionList(one.question.id, self.k, (), one.owner)
             found = self.found.get(made.id)
             try:
                 return await _listed(asked_now(task.question, self.k), tools, made, found)
             except NLError:
                 # What a user would be told instead is nothing to rank.
                 return made
-
-    def _changed(self, task: Task) -> Task:
-        """The task with what makes its question unanswerable."""
-        if task.place is None or self.kind in {Kind.PLAIN, Kind.AMBIGUOUS}:
-            return task
-        name, item = task.place.database.name, self.items[task.question.id]
-        if self.kind is Kind.ELSEWHERE:
-            names = sorted({str(each["db"]) for each in self.items.values()} - {name})
-            other = names[digest(task.question.id) % len(names)]
-            return replace(
-                task, question=replace(task.question, database=other), place=self.place.places[other]
-            )
-        snapshot = task.place.snapshot
-        kept = {(*table.key, column.name) for table, column in snapshot.columns()}
-        if columns := sorted(str(each) for each in item["columns"] or ()):
-            # With it go those of its name in other tables.
-            gone = columns[digest(task.question.id) % len(columns)].split(".", 1)[1]
-            kept = {each for each in kept if each[2] != gone}
-        left = Place(task.place.database, snapshot.restricted_to(frozenset(kept)))
-        return replace(task, place=left, tools=replace(task.tools, catalog=OneDatabase(left)))
 
 
 async def _listed(
@@ -305,22 +250,18 @@ async def _questions(state: State, confidences: Sequence[float], tools: Tools) -
     }
 
 
-def judged(lists: Sequence[QuestionList], of: QuestionSet, scorer: Scorer) -> list[QuestionList]:
-    """The lists with the scorer's verdicts; nothing is right where nothing answers."""
-    answerable = [each for each in lists if each.kind in {Kind.PLAIN, Kind.AMBIGUOUS} and each.candidates]
-    wanted = {each.id: [one.sql for one in each.candidates] for each in answerable}
-    right = scorer.judge(of, wanted) if wanted else {}
-    reading = meant if of.judge is Judge.AMBIQT else (lambda _: 0)
+def judged(lists: Sequence[QuestionList], scorer: Scorer) -> list[QuestionList]:
+    """The lists with the scorer's verdicts."""
+    wanted = {each.id: [one.sql for one in each.candidates] for each in lists if each.candidates}
+    right = scorer.judge(TRAIN, wanted) if wanted else {}
     return [
         replace(
             each,
             candidates=tuple(
-                replace(one, right=verdict[reading(each.id)])
-                for one, verdict in zip(each.candidates, right[each.id], strict=True)
+                replace(one, right=verdict[0])
+                for one, verdict in zip(each.candidates, right.get(each.id, ()), strict=True)
             ),
         )
-        if each.id in right
-        else each
         for each in lists
     ]
 
@@ -329,9 +270,7 @@ def _options() -> argparse.Namespace:
     made = parser(__doc__)
     work = cache_dir() / "bench-ablations"
     made.add_argument("--work", type=Path, default=work, help="for what the model said")
-    made.add_argument("--kinds", default=Kind.PLAIN.value, help=f"comma-separated, of {', '.join(Kind)}")
-    made.add_argument("--ambiguous", type=Path, help="what training.ambiguous made")
-    made.add_argument("--n", type=int, default=2_000, help="questions of each kind")
+    made.add_argument("--n", type=int, default=2_000, help="questions")
     made.add_argument("--k", type=int, default=3, help="statements of a question that are shown")
     made.add_argument("--again", type=Path, nargs="+", default=[], help="lists; the model is not asked")
     given = made.parse_args()
@@ -343,7 +282,7 @@ def _options() -> argparse.Namespace:
 
 def main() -> int:
     """Asks until all is asked; returns the exit status (2: no data, another run; 130: stopped)."""
-    return finished(_options, _record, Console(width=100))
+    return finished(_options, _record)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
 """Trains the router that comes with the program, on Spider's training questions.
 
     python -m training.router --bench FOLDER --wordnet FOLDER --out engine/models/router_base
-        --factors benchmarks/results/routing.json [--made]
+        --factors benchmarks/results/routing.json
 
 The databases of Spider's development questions, of the variants of these, and of the pool are not among the
 candidates and give no question: what is learned is how questions speak of schemas, not which databases there
 are. At every turn a random part of the databases is the catalog, so that no database is the usual answer. A
-third of the questions has words of the schema replaced by WordNet's neighbours of them. `--made` adds questions made of
-the schemas themselves (`training.questioner`; DBCopilot §4.3); the router that ships was trained without.
+third of the questions has words of the schema replaced by WordNet's neighbours of them.
 
 How much each part of a database's logit tells of databases that were not trained on, training cannot see: `--factors`
 takes the multipliers that folds over the training databases gave (`training.routing_folds`).
@@ -33,7 +32,6 @@ from engine.models.pointer import FORMAT, NAME, NETWORK
 from engine.routing.index import Index, SchemaIndexEntry, build
 from engine.settings import EncoderSettings
 from training.command import Making, parser, written
-from training.questioner import lesson
 from training.router_batches import Example, States, Terrain, batch_of, rate
 from training.router_network import NetworkTrainer
 from training.wordnet import WordNet, reworded, writable
@@ -81,7 +79,6 @@ def main() -> int:
     made.add_argument("--steps", type=int, default=1000)
     made.add_argument("--threads", type=int, default=1)
     made.add_argument("--factors", type=Path, help="the folds' figures: weights are multiplied as they say")
-    made.add_argument("--made", action="store_true", help="train on questions made of the schemas, too")
     args = made.parse_args()
     if not (args.bench / QUESTIONS[0]).is_file() or not (args.wordnet / "data.noun").is_file():
         print("no benchmark data or no WordNet there", file=sys.stderr)
@@ -90,8 +87,7 @@ def main() -> int:
     trainer = NetworkTrainer(EncoderSettings(threads=args.threads), seed=args.seed)
     items = [item for name in QUESTIONS for item in read_items(args.bench / name)]
     parts = entries(args.bench, {item["db"] for item in items}, MiniLMEncoder(EncoderSettings()))
-    asked = [*items, *made_items(parts)] if args.made else items
-    found, plain = worded(asked, WordNet.load(args.wordnet), args.seed)
+    found, plain = worded(items, WordNet.load(args.wordnet), args.seed)
     material = Material(found, trainer.states([item["question"] for item in found]), plain)
     for step, root, tables in learned(trainer, material, parts, Course(args.steps, args.seed, frozenset())):
         if step % 25 == 0:
@@ -100,22 +96,6 @@ def main() -> int:
     known = {} if args.factors is None else factors(args.factors)
     written(args.out, making.manifest(plain), weighed(trainer.arrays(1.0), known))
     return 0
-
-
-def made_items(parts: Mapping[str, SchemaIndexEntry]) -> list[Item]:
-    """Questions made of the schemas; none names a column that it is about."""
-    found = lesson(list(parts.values()))
-    names = list(parts)
-    return [
-        {
-            "id": f"made-{number}",
-            "db": (name := names[one.database]),
-            "question": one.question,
-            "tables": [parts[name].snapshot.tables[table].name for table in one.tables],
-            "columns": [],
-        }
-        for number, one in enumerate(found)
-    ]
 
 
 def factors(file: Path) -> dict[str, float]:

@@ -2,9 +2,8 @@
 
     python -m training.selection LISTS... [--out engine/calibration/base.json]
 
-`LISTS`: files of `training.lists`, of questions as they are and of ambiguous ones. Thresholds come from other databases
-than those that they are measured on, as a user's will be; they are the highest of those of the kinds of question that
-are given.
+`LISTS`: files of `training.lists`. Thresholds come from other databases than those that they are measured on, as a
+user's will be.
 
 Owns the figures and the file's making.
 """
@@ -28,7 +27,7 @@ from engine.calibration.splits import id_hash, observe_elsewhere
 from engine.llm.settings import ModelSettings
 from training.command import parser
 from training.judgement import Held, held_out
-from training.lists import Kind, QuestionList, read
+from training.lists import QuestionList, read
 
 PROMISES = (0.8, 0.9, 0.95)
 
@@ -66,14 +65,12 @@ def _shown(each: QuestionList, found: Held, k: int) -> Iterator[Judged]:
         yield Judged(each.candidates[place].right, 1.0 - found.confidences[place])
 
 
-def measured(kinds: Mapping[Kind, Sequence[Point]], of: Kind, promised: float) -> Kept | None:
-    """What a score does at a promise for one kind of question; None where some thresholds have too few points."""
+def measured(points: Sequence[Point], promised: float) -> Kept | None:
+    """What a score does at a promise; None where some thresholds have too few points."""
     found = []
     for fold in range(FOLDS):
-        base = tuple(
-            _right([each for each in points if fold_of(each.group) != fold]) for points in kinds.values()
-        )
-        here = [each for each in kinds[of] if fold_of(each.group) == fold]
+        base = _right([each for each in points if fold_of(each.group) != fold])
+        here = [each for each in points if fold_of(each.group) == fold]
         found.append(observe_elsewhere(here, Calibrated(base=base), promised))
     if any(each.calibrated < each.right.n for each in found):
         return None
@@ -83,12 +80,9 @@ def measured(kinds: Mapping[Kind, Sequence[Point]], of: Kind, promised: float) -
     return Kept(promised, kept, shown / n, made / n)
 
 
-def base_of(points: Mapping[int, Mapping[Kind, Sequence[Point]]], made: str) -> Base:
-    """What comes with the program. `points`: by the number of statements to be shown, by kind."""
-    scores = {
-        k: {kind.value: tuple(sorted(_right(each).tolist())) for kind, each in kinds.items()}
-        for k, kinds in points.items()
-    }
+def base_of(points: Mapping[int, Sequence[Point]], made: str) -> Base:
+    """What comes with the program. `points`: by the number of statements to be shown."""
+    scores = {k: tuple(sorted(_right(each).tolist())) for k, each in points.items()}
     return Base(ModelSettings().model, made, scores)
 
 
@@ -104,18 +98,10 @@ def main() -> int:
     given = made.parse_args()
     lists = [each for file in given.lists for each in read(file)]
     held = held_out(lists)
-    points: dict[int, dict[Kind, list[Point]]] = {}
-    for k in WIDTHS:
-        for kind in (Kind.PLAIN, Kind.AMBIGUOUS):
-            wanted = [n for n, each in enumerate(lists) if each.kind is kind]
-            if wanted:
-                points.setdefault(k, {})[kind] = pointed(
-                    [lists[n] for n in wanted], [held[n] for n in wanted], k
-                )
-    for k, kinds in points.items():
-        for kind in kinds:
-            for found in filter(None, (measured(kinds, kind, each) for each in PROMISES)):
-                print(f"{kind}, k = {k}: {found}")
+    points = {k: pointed(lists, held, k) for k in WIDTHS}
+    for k, some in points.items():
+        for found in filter(None, (measured(some, each) for each in PROMISES)):
+            print(f"k = {k}: {found}")
     if given.out is not None:
         command = f"python -m training.selection {' '.join(file.name for file in given.lists)}"
         given.out.write_bytes(msgspec.json.encode(base_of(points, command)) + b"\n")

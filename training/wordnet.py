@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ _KINDS = ("noun", "verb", "adj")
 _SENSES = 2
 """Meanings of a word taken, the most frequent ones: the rest are seldom meant."""
 
-_SAME, _ABOVE, BELOW = 3.0, 1.5, 1.0
+_SAME, _ABOVE, _BELOW = 3.0, 1.5, 1.0
 """How much likelier a synonym is taken than a broader or a narrower word."""
 
 _ASIDE = 0.1
@@ -61,24 +61,22 @@ class WordNet:
                 senses[fields[0]] += [(name[0], offset) for offset in fields[-int(fields[2]) :]]
         return WordNet(sets, dict(senses))
 
-    def near(
-        self, word: str, known: frozenset[str], kinds: Sequence[str] = ("n", "v", "a")
-    ) -> list[tuple[str, float]]:
-        """Neighbours of a word, all of whose words are in `known`, with their weights; of its senses of `kinds`."""
+    def near(self, word: str, known: frozenset[str]) -> list[tuple[str, float]]:
+        """Neighbours of a word, all of whose words are in `known`, with their weights."""
         found: list[tuple[str, float]] = []
-        for kind in kinds:
+        for kind in ("n", "v", "a"):
             for key in [one for one in self.senses.get(word, ()) if one[0] == kind][:_SENSES]:
                 words, pointers = self.sets[key]
                 found += [(one, _SAME) for one in words]
                 for symbol, where, offset in pointers:
                     if kind == "n" and symbol in {"@", "~"}:
-                        weight = _ABOVE if symbol == "@" else BELOW
+                        weight = _ABOVE if symbol == "@" else _BELOW
                         found += [(one, weight) for one in self.sets[where, offset][0][:2]]
         spoken = [(one.replace("_", " ").lower(), weight) for one, weight in found]
         return [
             (one, weight)
             for one, weight in spoken
-            if one != word and known.issuperset(one.split()) and (weight != BELOW or " " not in one)
+            if one != word and known.issuperset(one.split()) and (weight != _BELOW or " " not in one)
         ]
 
 

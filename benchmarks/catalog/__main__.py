@@ -20,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.catalog import doubted, hundreds, joins, large, terms
-from benchmarks.harness.command import Options, finished, options_of, parser, told_command
+from benchmarks.harness.command import Options, measuring, parser, told_command
 from benchmarks.harness.drawing import read_items
 from benchmarks.harness.questions import DEFOG, TRAIN
 from benchmarks.harness.questions import SPIDER as SPIDER_DEV
@@ -35,57 +35,44 @@ PARTS = ("large", "joins", "doubts", "terms", "hundreds")
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogOptions:
+class CatalogOptions(Options):
     """Those of every benchmark; `only`: the parts that are measured; `rounds`: of each page and statement."""
 
-    every: Options
-    only: tuple[str, ...]
+    only: str
     rounds: int
-
-    @property
-    def work(self) -> Path:
-        """One run at a time uses it."""
-        return self.every.work
 
 
 def main() -> int:
     """Measures, prints the tables, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=150))
-
-
-def _options() -> CatalogOptions:
     made = parser(MODULE, __doc__, k=3)
     made.add_argument("--only", default=",".join(PARTS), help=f"comma-separated, of {', '.join(PARTS)}")
     made.add_argument("--rounds", type=int, default=20)
-    given = made.parse_args()
-    only = tuple(given.only.split(","))
-    if unknown := set(only) - set(PARTS):
-        raise ValueError(f"no part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
-    return CatalogOptions(options_of(given), only, given.rounds)
+    return measuring(made, CatalogOptions, _run)
 
 
 async def _run(options: CatalogOptions, console: Console) -> None:
-    every = options.every
-    run = Run(
-        "catalog", told_command(MODULE, sys.argv[1:]), every.seed, {"k": every.k, "rounds": options.rounds}
-    )
-    for name in options.only:
+    config = {"k": options.k, "rounds": options.rounds}
+    run = Run("catalog", told_command(MODULE, sys.argv[1:]), options.seed, config)
+    only = options.only.split(",")
+    if unknown := set(only) - set(PARTS):
+        raise ValueError(f"no part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
+    for name in only:
         match name:
             case "large":
                 part = await _large(options.rounds, console)
             case "joins":
-                part = await _joins(every.bench, console)
+                part = await _joins(options.bench, console)
             case "doubts":
-                part = await asyncio.to_thread(_doubts, every.bench, console)
+                part = await asyncio.to_thread(_doubts, options.bench, console)
             case "hundreds":
-                part = await _hundreds(every, console)
+                part = await _hundreds(options, console)
             case _:
-                if (found := await _terms(every, console)) is None:
+                if (found := await _terms(options, console)) is None:
                     continue
                 part = found
         console.print(dict(part.summary))
-        if every.json is not None:
-            write_result(every.json, run, {name: part})
+        if options.json is not None:
+            write_result(options.json, run, {name: part})
 
 
 async def _large(rounds: int, console: Console) -> Part:

@@ -23,12 +23,12 @@ from benchmarks.harness.machine import cpu_seconds
 from benchmarks.harness.model import model_server
 from benchmarks.harness.questions import Question
 from benchmarks.harness.site import OneDatabase, Site, forget_store, readable, serving
-from benchmarks.harness.systems import asked_now
+from benchmarks.harness.systems import Place, asked_now
 from engine import pipeline
 from engine.core.state import State
 from engine.errors import NLError
 from pgparley.cluster import Cluster
-from schema_catalog.naming import quote_literal
+from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import Database
 
 SMALL, LARGE = ARMS = ("tables_10", "tables_502")
@@ -177,14 +177,15 @@ async def _asked(site: Site, arm: str, question: str, clock: Callable[[], float]
     except NLError as problem:
         said = problem.message
     used, cost = clock() - spent, site.meter.take(time.perf_counter() - began)
-    right = [] if state is None else await _right(home.database.dsn, state, QUESTIONS[question])
+    right = [] if state is None else await _right(home, state, QUESTIONS[question])
     stages = {} if state is None else {each.stage: each.seconds for each in state.timings}
     first, found = right[:1] == [True], any(right)
     return Asked(question, used, cost.seconds, cost.prefilled, stages, first, found, said)
 
 
-async def _right(dsn: str, state: State, gold: str) -> list[bool]:
-    connection = await asyncpg.connect(dsn)
+async def _right(home: Place, state: State, gold: str) -> list[bool]:
+    path = ", ".join(map(quote_ident, home.snapshot.search_path))
+    connection = await asyncpg.connect(home.database.dsn, server_settings={"search_path": path})
     try:
         wanted = await _rows(connection, gold)
         return [await _rows(connection, each.sql) == wanted for each in state.candidates[: state.k]]

@@ -15,7 +15,7 @@ import aiohttp
 import asyncpg
 from aiohttp.test_utils import TestServer
 
-from page.coverage import Coverage
+from page.coverage import Coverage, Model, UnavailableError
 from page.server import application
 from page.settings import PageSettings
 from pgparley.cluster import Cluster
@@ -64,12 +64,16 @@ PAGES = {
 }
 
 
-class NoCoverage:
-    """A calibration without a line."""
+class NoEngine:
+    """`page.coverage.RunningEngine` of an engine that runs no more."""
 
     async def coverage(self) -> Coverage:
-        """Nothing."""
-        return Coverage(0.95, 0, ())
+        """Never answers."""
+        raise UnavailableError
+
+    async def models(self) -> tuple[Model, ...]:
+        """As `coverage`."""
+        raise UnavailableError
 
 
 def _chances(count: int) -> Iterator[tuple[int, random.Random]]:
@@ -119,7 +123,7 @@ async def measured(running: Cluster, rounds: int) -> list[tuple[str, list[float]
     connection = await asyncpg.connect(running.dsn())
     await connection.execute("SELECT pg_reload_conf()")
     await connection.close()
-    app = application(running.dsn(), PageSettings("127.0.0.1:0"), NoCoverage(), https=False)
+    app = application(running.dsn(), PageSettings("127.0.0.1:0"), NoEngine(), https=False)
     async with (
         TestServer(app) as server,
         aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as http,

@@ -20,7 +20,6 @@ from benchmarks.harness.report import (
     Part,
     Run,
     Summary,
-    plot,
     printed,
     shown,
     write_lines,
@@ -128,13 +127,6 @@ def told(
     if options.outcomes is not None:
         items = [line for name, some in found.outcomes.items() for line in made.lines(name, some)]
         write_lines(options.outcomes, items)
-    if options.plot is not None:
-        systems = dict.fromkeys(each.system for rows in found.rows.values() for each in rows)
-        bars = {
-            system: {name: each.acc1 for name in found.rows if (each := found.find(name, system)) is not None}
-            for system in systems
-        }
-        plot(options.plot, "Share of questions whose first statement is right", bars)
 
 
 def _cells(each: Row) -> tuple[str, ...]:

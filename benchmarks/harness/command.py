@@ -17,9 +17,7 @@ from benchmarks.harness.machine import ROOT
 from benchmarks.harness.scorer import JudgingError
 from pgparley.config import cache_dir
 
-OWN = frozenset(
-    {"--bench", "--work", "--wordnet", "--out", "--json", "--page", "--plot", "--outcomes", "--against"}
-)
+OWN = frozenset({"--bench", "--work", "--wordnet", "--out", "--json", "--page", "--outcomes", "--against"})
 """Options that say where things lie on one machine, and change no figure."""
 
 
@@ -39,20 +37,12 @@ class Options:
     score: bool
     json: Path | None
     page: Path | None
-    plot: Path | None
     outcomes: Path | None
     against: Path | None
 
 
-class Working(Protocol):
-    """Options that say where answers are kept."""
-
-    @property
-    def work(self) -> Path:
-        """One run at a time uses it."""
-
-
-OptionsT = TypeVar("OptionsT", bound=Working)
+OptionsT = TypeVar("OptionsT", bound=Options)
+WorkingT = TypeVar("WorkingT", bound=Options | argparse.Namespace)
 NamedT = TypeVar("NamedT", bound="Named")
 
 
@@ -76,7 +66,6 @@ def parser(module: str, description: str | None, *, k: int) -> argparse.Argument
     made.add_argument("--plan", action="store_true", help="say what is left to ask, ask nothing")
     made.add_argument("--score", action="store_true", help="ask nothing, report what is answered")
     made.add_argument("--page", type=Path, help="write the report here")
-    made.add_argument("--plot", type=Path, help="draw it here")
     made.add_argument("--outcomes", type=Path, help="a line of JSON for each set, system and question")
     made.add_argument("--against", type=Path, help="the outcomes of an earlier run, to be compared with")
     return made
@@ -96,12 +85,12 @@ def plain_parser(module: str, description: str | None) -> argparse.ArgumentParse
     return made
 
 
-def options_of(given: argparse.Namespace) -> Options:
+def options_of(given: argparse.Namespace, kind: type[OptionsT]) -> OptionsT:
     """What the command line says; raises `ValueError` where there is no data."""
     check_bench(given.bench)
     if given.n is not None and given.n < 1:
         raise ValueError(f"--n is a number of questions, not {given.n}")
-    return Options(**{each.name: getattr(given, each.name) for each in fields(Options)})
+    return kind(**{each.name: getattr(given, each.name) for each in fields(kind)})
 
 
 def check_bench(bench: Path) -> None:
@@ -121,12 +110,20 @@ def by_name(names: str | None, known: Sequence[NamedT], what: str) -> tuple[Name
     return tuple(each for each in known if each.name in wanted)
 
 
-def finished(
-    read: Callable[[], OptionsT],
+def measuring(
+    made: argparse.ArgumentParser,
+    kind: type[OptionsT],
     run: Callable[[OptionsT, Console], Coroutine[Any, Any, None]],
-    console: Console,
 ) -> int:
     """Reads options, runs, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
+    return finished(lambda: options_of(made.parse_args(), kind), run)
+
+
+def finished(
+    read: Callable[[], WorkingT], run: Callable[[WorkingT, Console], Coroutine[Any, Any, None]]
+) -> int:
+    """As `measuring`, with options that `read` reads."""
+    console = Console(width=200)
     try:
         options = read()
         with locked(options.work):

@@ -1,4 +1,4 @@
-"""What a run says: tables on the terminal, a page, a plot, and the results file.
+"""What a run says: tables on the terminal, a page, and the results file.
 
     {"benchmark", "commit", "seed", "n", "summary": {flat numbers}, "parts": {name: how it was made, and its tables}}
 
@@ -137,7 +137,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def write_page(file: Path, run: Run, grids: Iterable[Grid], more: Iterable[str] = ()) -> None:
+def write_page(file: Path, run: Run, grids: Iterable[Grid]) -> None:
     """The report for reading: each table with the command that repeats it."""
     changed = " (tree changed since)" if run.machine.dirty else ""
     origin = (
@@ -152,7 +152,7 @@ def write_page(file: Path, run: Run, grids: Iterable[Grid], more: Iterable[str] 
     ]
     lines += [line for grid in grids for line in grid.markdown()]
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n".join([*lines, *more]).rstrip() + "\n", encoding="utf-8")
+    file.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
 def write_lines(file: Path, items: Iterable[Any]) -> None:
@@ -174,27 +174,3 @@ def note(file: Path, **seen: Any) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as kept:
         kept.write(json.dumps(line) + "\n")
-
-
-def plot(file: Path, title: str, bars: Mapping[str, Mapping[str, Figure]]) -> None:
-    """Bars with intervals: a colour for each system, a group for each of what it was measured on."""
-    import matplotlib as mpl  # noqa: PLC0415 - only where a plot is wanted
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt  # noqa: PLC0415
-
-    groups = list(dict.fromkeys(group for each in bars.values() for group in each))
-    figure, axes = plt.subplots(figsize=(11, 4.5), layout="constrained")
-    width = 0.85 / max(1, len(bars))
-    for number, (system, found) in enumerate(bars.items()):
-        shift = (number - (len(bars) - 1) / 2) * width
-        below = [max(0.0, each.value - each.low) for each in found.values()]
-        above = [max(0.0, each.high - each.value) for each in found.values()]
-        places = [groups.index(group) + shift for group in found]
-        values = [each.value for each in found.values()]
-        axes.bar(places, values, width, label=system, yerr=[below, above], error_kw={"linewidth": 0.8})
-    axes.set_xticks(range(len(groups)), groups, rotation=30, ha="right")
-    axes.set_title(title)
-    axes.legend(fontsize="small", ncols=4)
-    figure.savefig(file, dpi=130)
-    plt.close(figure)

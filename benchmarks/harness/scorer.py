@@ -16,8 +16,9 @@ from typing import Any, Protocol
 
 import msgspec
 
-from benchmarks.harness.drawing import digest
+from benchmarks.harness.drawing import Item, digest
 from benchmarks.harness.questions import Judge, QuestionSet
+from benchmarks.harness.report import write_lines
 
 ELSEWHERE = "SELECT * FROM answered_for_another_database"
 """Fails on every database of the benchmark: none has a table of that name."""
@@ -61,30 +62,31 @@ class Scorer:
         return {key: tuple(each) for key, each in found.items()}
 
     def _score(self, of: QuestionSet, lists: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-        predictions, ids, report = (
-            self.folder / name for name in ("answers.jsonl", "ids.txt", "report.json")
-        )
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lines = (
-            json.dumps({"id": key, "candidates": [{"sql": sql} for sql in each]})
-            for key, each in lists.items()
-        )
-        predictions.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        ids.write_text("\n".join(lists), encoding="utf-8")
-        files = {
-            "--questions": self.bench / of.file,
-            "--predictions": predictions,
-            "--only": ids,
-            "--json": report,
-            "--cache": self.folder / f"golds-{of.judge}.jsonl",
-        }
-        command = [sys.executable, str(self.bench / "score.py"), of.judge.value, "--dsn", self.dsn]
-        command += [str(word) for pair in files.items() for word in pair]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise JudgingError(done.stderr.strip())
-        items: list[dict[str, Any]] = json.loads(report.read_text(encoding="utf-8"))["items"]
+        given = [{"id": key, "candidates": [{"sql": sql} for sql in each]} for key, each in lists.items()]
+        cache = {"dsn": self.dsn, "cache": self.folder / f"golds-{of.judge}.jsonl"}
+        report = scored(self.bench, of.judge, self.bench / of.file, given, self.folder, **cache)
+        items: list[dict[str, Any]] = report["items"]
         return items
+
+
+def scored(
+    bench: Path, judge: str, questions: Path, predictions: Sequence[Item], folder: Path, **options: object
+) -> dict[str, Any]:
+    """What the scorer's subcommand `judge` reports of the questions that are predicted; raises `JudgingError`.
+
+    `folder`: for what it reads and writes; `options`: its other ones. Blocks for seconds.
+    """
+    answers, ids, report = (folder / name for name in ("answers.jsonl", "ids.txt", "report.json"))
+    write_lines(answers, predictions)
+    ids.write_text("\n".join(each["id"] for each in predictions), encoding="utf-8")
+    options |= {"questions": questions, "predictions": answers, "only": ids, "json": report}
+    command = [sys.executable, str(bench / "score.py"), judge]
+    command += [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise JudgingError(done.stderr.strip())
+    found: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.harness.answers import Judged, judged, told
-from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
 from benchmarks.harness.intervals import Figure
 from benchmarks.harness.machine import ROOT
 from benchmarks.harness.outcomes import Outcome, paired
@@ -47,33 +47,26 @@ AT_ONCE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class RealOptions:
+class RealOptions(Options):
     """What is asked: those of every benchmark, `packages`: where data packages are kept."""
 
-    every: Options
     packages: Path
-    half: Half
+    set_aside: bool
     check: bool
 
     @property
-    def work(self) -> Path:
-        """One run at a time uses it."""
-        return self.every.work
+    def asked_half(self) -> Half:
+        """The half of the questions that is asked."""
+        return Half.ASIDE if self.set_aside else Half.OPEN
 
 
 def main() -> int:
     """Measures, prints the table, returns the exit status (2: no data, wrong gold, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=200))
-
-
-def _options() -> RealOptions:
     made = parser(MODULE, __doc__, k=3)
     made.add_argument("--packages", type=Path, default=cache_dir() / "data-packages", help="data packages")
     made.add_argument("--set-aside", action="store_true", help="the half that is set aside; logged")
     made.add_argument("--check", action="store_true", help="run the gold statements, ask nothing")
-    given = made.parse_args()
-    half = Half.ASIDE if given.set_aside else Half.OPEN
-    return RealOptions(options_of(given), given.packages, half, given.check)
+    return measuring(made, RealOptions, _run)
 
 
 async def _run(options: RealOptions, console: Console) -> None:
@@ -99,7 +92,7 @@ async def _run(options: RealOptions, console: Console) -> None:
 async def _checked(place: Site, options: RealOptions, console: Console) -> None:
     questions = read_questions()
     await found_by(place.cluster, questions, console)
-    scorer = PerDatabase(options.every.bench, place.cluster, options.work / "scoring" / "gold", questions)
+    scorer = PerDatabase(options.bench, place.cluster, options.work / "scoring" / "gold", questions)
     if wrong := await asyncio.to_thread(refused, scorer, questions):
         raise ValueError("\n".join(["the scorer does not find right:", *wrong]))
     statements = sum(len(each.gold) for each in questions)
@@ -107,37 +100,38 @@ async def _checked(place: Site, options: RealOptions, console: Console) -> None:
 
 
 async def _measured(place: Site, options: RealOptions, console: Console) -> None:
-    every = options.every
-    half = [each for each in read_questions() if each.half is options.half]
-    of, questions = question_set(options.half, half), half[: every.n]
+    half = [each for each in read_questions() if each.half is options.asked_half]
+    of, questions = question_set(options.asked_half, half), half[: options.n]
     asked = tuple(
         Asked(Question(each.id, each.text, each.database), owner=each.database) for each in questions
     )
-    with replaying(place, every.work) as replay:
+    with replaying(place, options.work) as replay:
         plain = Gateway(
-            PLAIN, every.k, adapt=partial(replace, model=place.plain), lacks="grammars, likelihoods"
+            PLAIN, options.k, adapt=partial(replace, model=place.plain), lacks="grammars, likelihoods"
         )
-        known: tuple[System, ...] = (Gateway(WHOLE, every.k), Alone(), plain)
-        systems = by_name(every.systems or f"{WHOLE},{ALONE}", known, "system")
-        passes = [Pass.of_system(of, system, asked, every.work) for system in systems]
+        known: tuple[System, ...] = (Gateway(WHOLE, options.k), Alone(), plain)
+        systems = by_name(options.systems or f"{WHOLE},{ALONE}", known, "system")
+        passes = [Pass.of_system(of, system, asked, options.work) for system in systems]
         told_plan(passes, console)
-        if every.plan:
+        if options.plan:
             return
-        if not every.score:
+        if not options.score:
             turns = [replace(each, asked=some) for some in in_turns(asked) for each in passes]
-            await answered(turns, place, every.work, console, replay)
-    scorer = PerDatabase(every.bench, place.cluster, every.work / "scoring" / options.half, questions)
+            await answered(turns, place, options.work, console, replay)
+    scorer = PerDatabase(
+        options.bench, place.cluster, options.work / "scoring" / options.asked_half, questions
+    )
     found = await asyncio.to_thread(judged, passes, WHOLE, Verdicts(scorer))
-    config = {"k": every.k, "half": options.half, "database": "given", "values": "all text columns"}
-    run = Run("real", told_command(MODULE, sys.argv[1:]), every.seed, config)
-    flat = summary(found, of.name, "" if options.half is Half.OPEN else "aside_")
-    if options.half is Half.ASIDE:
+    config = {"k": options.k, "half": options.asked_half, "database": "given", "values": "all text columns"}
+    run = Run("real", told_command(MODULE, sys.argv[1:]), options.seed, config)
+    flat = summary(found, of.name, "" if options.asked_half is Half.OPEN else "aside_")
+    if options.asked_half is Half.ASIDE:
         note(LOOKS, n=len(asked), **flat)
         # Which questions fail is for nobody to see.
-        every = replace(every, page=None, outcomes=None)
-    told(run, found, {of.name: flat}, every, console)
-    if every.page is not None:
-        with every.page.open("a", encoding="utf-8") as page:
+        options = replace(options, page=None, outcomes=None)
+    told(run, found, {of.name: flat}, options, console)
+    if options.page is not None:
+        with options.page.open("a", encoding="utf-8") as page:
             page.write("\n".join(failures(questions, found.outcomes[of.name])))
 
 

@@ -20,10 +20,10 @@ from prometheus_client import generate_latest
 from engine.api.console_views import ConsoleViews
 from engine.api.service import Service, as_reply
 from engine.calibration.service import Calibrating
-from engine.calibration.types import JudgeRequest, PairsRequest, StatusRequest
+from engine.calibration.types import StatusRequest
 from engine.errors import BusyError, NLError
 from engine.evaluation.evaluating import Evaluating
-from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedRequest
+from engine.evaluation.types import EvaluateRequest, KnownRequest, TrialRequest
 from engine.metrics import Metrics
 from engine.suggestions.suggesting import Suggesting
 from engine.suggestions.types import SuggestRequest
@@ -79,11 +79,9 @@ class EngineAPI:
             ("correct", CorrectRequest, service.correct),
             ("topic", TopicRequest, service.topic),
             ("view", ViewRequest, self.views.view),
-            ("calibration/judge", JudgeRequest, calibrating.judge),
-            ("calibration/pairs", PairsRequest, calibrating.pairs),
             ("calibration/status", StatusRequest, calibrating.status),
             ("evaluation/evaluate", EvaluateRequest, evaluating.evaluate),
-            ("evaluation/verified", VerifiedRequest, evaluating.verified),
+            ("evaluation/known", KnownRequest, evaluating.known),
             ("evaluation/trial", TrialRequest, evaluating.trials.begin),
             ("suggest", SuggestRequest, self.suggesting.suggest),
         )

@@ -217,8 +217,8 @@ async def serve(settings: EngineSettings) -> None:
         checking = group.create_task(watch(pool, built.upstream, background), name="definitions")
         warning = group.create_task(warn_of_own_roles(pool, ConnectSettings()), name="own-roles")
         points = calibration(settings, pool)
-        calibrating = Calibrating(built, points, settings.limits)
-        evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream))
+        calibrating = Calibrating(points, settings.selection, settings.limits)
+        evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream), points)
         upstream = built.upstream
         model = built.model
         views = ConsoleViews(

@@ -25,18 +25,17 @@ FILE = Path(__file__).with_name("base.json")
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The lowest `scores` of each question's right statements, by width and kind. `model`: wrote them."""
+    """The lowest `scores` of each question's right statements, by width. `model`: wrote them."""
 
     model: str
     made: str
-    scores: Mapping[int, Mapping[str, tuple[float, ...]]]
+    scores: Mapping[int, tuple[float, ...]]
 
     def beside(self, own: Calibrated, points: Iterable[Point], width: int) -> Calibrated:
         """`own`, with what counts until there is enough of it; `points`: all that are known here, for `width`."""
-        found = self.scores.get(width, {})
         known = [score for point in points if (score := point.right_score) is not None]
-        base = tuple(np.array(scores, dtype=np.float64) for scores in found.values())
-        return replace(own, base=base, known=np.array(known, dtype=np.float64))
+        base, here = (np.array(each, dtype=np.float64) for each in (self.scores.get(width, ()), known))
+        return replace(own, base=base, known=here)
 
 
 NOTHING = Base("", "", {})

@@ -99,14 +99,13 @@ class Calibrated:
     A group with enough points gets the larger of its own threshold and the common one, any other the common one: the
     promise holds over all questions and within each such group. Groups' own lower thresholds would break the first.
 
-    `base`: of other databases' questions of several kinds, each of which keeps the promise. They count while there are
-    too few here and as long as what is `known` here, all right candidates' scores whatever their split, does not speak
-    against it.
+    `base`: of other databases' questions. They count while there are too few here and as long as what is `known` here,
+    all right candidates' scores whatever their split, does not speak against it.
     """
 
     scores: Scores = field(default_factory=lambda: np.empty(0))
     groups: Mapping[str, Scores] = field(default_factory=dict)
-    base: tuple[Scores, ...] = ()
+    base: Scores = field(default_factory=lambda: np.empty(0))
     known: Scores = field(default_factory=lambda: np.empty(0))
 
     @staticmethod
@@ -134,23 +133,13 @@ class Calibrated:
 
     def _base_at(self, coverage: float) -> Threshold | Uncalibrated:
         lacking = Uncalibrated(self.scores.size, needed(coverage), coverage)
-        value = self.base_threshold(coverage)
+        value = quantile(self.base, coverage)
         if value is None:
             return lacking
         kept = self.known_kept(value)
         if kept.tail(coverage) < AGAINST:
             return replace(lacking, failed=kept)
-        return Threshold(value, self.base_points, coverage, base=True)
-
-    @property
-    def base_points(self) -> int:
-        """The scores that the base has."""
-        return sum(each.size for each in self.base)
-
-    def base_threshold(self, coverage: float) -> float | None:
-        """The highest threshold of the base's kinds; None without a base, or where it has too few of a kind."""
-        values = [value for each in self.base if (value := quantile(each, coverage)) is not None]
-        return max(values) if values and len(values) == len(self.base) else None
+        return Threshold(value, self.base.size, coverage, base=True)
 
     def known_kept(self, threshold: float) -> Share:
         """How many of the right candidates that are known here it keeps."""

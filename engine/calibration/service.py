@@ -1,31 +1,18 @@
-"""The calibration's verbs behind the engine's interface (judge, pairs, status), and its status."""
+"""How the calibration stands: points, thresholds, observed coverage."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 from engine.calibration.base import Base
-from engine.calibration.conformal import Calibrated, Threshold, needed
-from engine.calibration.labelling import judge
+from engine.calibration.conformal import Calibrated, Threshold, needed, quantile
 from engine.calibration.splits import HeldOutSet, divide, observe
-from engine.calibration.store import CalibrationStore, Source, StoredPoint
-from engine.calibration.types import (
-    BaseStatus,
-    JudgeReply,
-    JudgeRequest,
-    Line,
-    Pairs,
-    PairsRequest,
-    Status,
-    StatusRequest,
-)
-from engine.core.tools import Tools
-from engine.errors import InvalidSettingError, ModelUnavailableError, UnsupportedError
+from engine.calibration.store import CalibrationStore, StoredPoint
+from engine.calibration.types import BaseStatus, Line, Source, Status, StatusRequest
+from engine.errors import InvalidSettingError, ModelUnavailableError
 from engine.settings import Limits, SelectionSettings
 from schema_catalog.catalog import StoreUnavailableError
 
@@ -33,7 +20,7 @@ _KEPT = 8
 """Statuses cached, by their coverages."""
 
 
-class Statuses:
+class Calibrating:
     """The status of a store's points, computed anew only where they have changed: metrics ask for it often."""
 
     def __init__(self, store: CalibrationStore, settings: SelectionSettings, limits: Limits) -> None:
@@ -43,13 +30,24 @@ class Statuses:
         self._revision = -1
         self._known: dict[tuple[float, ...], Status] = {}
 
-    async def status(self, coverages: tuple[float, ...] = ()) -> Status:
-        """As `status_of`, of the points that count now; raises `StoreUnavailableError`."""
+    async def status(self, request: StatusRequest) -> Status:
+        """Points, thresholds, observed coverage; raises `InvalidSettingError` for a coverage not between 0 and 1."""
+        for coverage in request.coverages:
+            if not 0.0 < coverage < 1.0:
+                raise InvalidSettingError(f"coverage is {coverage}", hint="It is between 0 and 1, e.g. 0.95.")
+        try:
+            return await self._status(request.coverages or (self._settings.coverage,))
+        except StoreUnavailableError as problem:
+            raise ModelUnavailableError(
+                "the calibration's store does not answer", hint="Check [engine] store."
+            ) from problem
+
+    async def _status(self, asked: tuple[float, ...]) -> Status:
         kept = await self._store.points()
         if self._store.revision != self._revision:
             self._known.clear()
             self._revision = self._store.revision
-        revision, asked = self._revision, coverages or (self._settings.coverage,)
+        revision = self._revision
         if asked in self._known:
             return self._known[asked]
         stale = await self._store.stale()
@@ -101,10 +99,10 @@ def status_of(
 
 
 def _base(beside: Calibrated, coverage: float) -> BaseStatus:
-    value, threshold = beside.base_threshold(coverage), beside.at(coverage, "")
+    value, threshold = quantile(beside.base, coverage), beside.at(coverage, "")
     kept = beside.known_kept(-math.inf if value is None else value)
     counts = isinstance(threshold, Threshold) and threshold.base
-    return BaseStatus(beside.base_points, kept.n, kept.hits, counts)
+    return BaseStatus(beside.base.size, kept.n, kept.hits, counts)
 
 
 def _lines(calibrated: Calibrated, held_out: HeldOutSet, coverage: float, *, k: int) -> Iterable[Line]:
@@ -138,50 +136,3 @@ def _line(
         shown=found.shown,
         generated=found.generated,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Calibrating:
-    """The verbs. Every failure is an `NLError`."""
-
-    tools: Tools
-    store: CalibrationStore
-    limits: Limits
-    statuses: Statuses = field(init=False)
-
-    def __post_init__(self) -> None:
-        statuses = Statuses(self.store, self.tools.selection, self.limits)
-        object.__setattr__(self, "statuses", statuses)
-
-    async def judge(self, request: JudgeRequest) -> JudgeReply:
-        """Labels one question; raises `UnsupportedError` where selection is off, `InvalidSettingError` by `k`."""
-        if not self.tools.selection.enabled:
-            raise UnsupportedError("selection is turned off", hint="Set [selection] enabled.")
-        self.limits.width(request.k)
-        with _reported():
-            return await judge(request, self.tools, self.store, self.limits)
-
-    async def pairs(self, request: PairsRequest) -> Pairs:
-        """The stored questions with a known answer."""
-        with _reported():
-            if request.source == Source.VERIFIED:
-                return Pairs(await self.store.verified())
-            return Pairs(await self.store.choices())
-
-    async def status(self, request: StatusRequest) -> Status:
-        """Points, thresholds, observed coverage; raises `InvalidSettingError` for a coverage not between 0 and 1."""
-        for coverage in request.coverages:
-            if not 0.0 < coverage < 1.0:
-                raise InvalidSettingError(f"coverage is {coverage}", hint="It is between 0 and 1, e.g. 0.95.")
-        with _reported():
-            return await self.statuses.status(request.coverages)
-
-
-@contextmanager
-def _reported() -> Iterator[None]:
-    try:
-        yield
-    except StoreUnavailableError as problem:
-        raise ModelUnavailableError(
-            "the calibration's store does not answer", hint="Check [engine] store."
-        ) from problem

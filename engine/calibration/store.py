@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 
 import msgspec
@@ -18,7 +17,7 @@ from engine.calibration.base import NOTHING, Base
 from engine.calibration.conformal import Calibrated, Scored, Selection
 from engine.calibration.records import Judged, Point
 from engine.calibration.splits import divide, id_hash
-from engine.calibration.types import KnownPair
+from engine.calibration.types import KnownQuestion, Source
 from engine.learning.store import answering
 from schema_catalog.pg import Pool
 
@@ -68,16 +67,22 @@ _ANSWERED = f"""
     WHERE qid = $1
 """  # noqa: S608 - constants
 
+_FEEDBACK = """
+    SELECT DISTINCT ON (database, lower(question)) question, database, sql, asker, source FROM (
+        SELECT q.question, v.database, v.body AS sql, q.asker, 'verified' AS source, v.given_at AS at
+        FROM pgparley.verdict v JOIN pgparley.question q USING (qid)
+        WHERE v.kind = 'corrected' AND q.expires_at > now()
+        UNION ALL
+        SELECT q.question, r ->> 'database', r ->> 'sql', q.asker, 'choice', c.chosen_at
+        FROM pgparley.choice c JOIN pgparley.question q USING (qid)
+        CROSS JOIN LATERAL jsonb_array_elements(q.reply -> 'rows') r
+        WHERE (r ->> 'n')::int = c.n AND r ->> 'sql' IS NOT NULL AND q.expires_at > now()
+          AND (q.selection -> 'whole')::boolean
+    ) AS said
+    ORDER BY database, lower(question), source = 'choice', at DESC
+"""
 
 _answering = partial(answering, "the calibration's store")
-
-
-class Source(StrEnum):
-    """Where a labelled question comes from: a file of pairs, a correction, a user's choice."""
-
-    FILE = "file"
-    VERIFIED = "verified"
-    CHOICE = "choice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,33 +199,13 @@ class CalibrationStore:
         )
         return True
 
-    async def verified(self) -> tuple[KnownPair, ...]:
-        """The corrections that have not expired, the newest of each question."""
-        return await self._pairs(
-            "SELECT DISTINCT ON (v.database, lower(q.question)) q.question, v.database, v.body, q.asker"
-            " FROM pgparley.verdict v JOIN pgparley.question q USING (qid)"
-            " WHERE v.kind = 'corrected' AND q.expires_at > now()"
-            " ORDER BY v.database, lower(q.question), v.given_at DESC"
-        )
-
-    async def choices(self) -> tuple[KnownPair, ...]:
-        """The choices from whole answers that have not expired, the newest of each question."""
-        return await self._pairs(
-            "SELECT DISTINCT ON (r ->> 'database', lower(q.question))"
-            " q.question, r ->> 'database', r ->> 'sql', q.asker"
-            " FROM pgparley.choice c JOIN pgparley.question q USING (qid)"
-            " CROSS JOIN LATERAL jsonb_array_elements(q.reply -> 'rows') r"
-            " WHERE (r ->> 'n')::int = c.n AND r ->> 'sql' IS NOT NULL AND q.expires_at > now()"
-            " AND (q.selection -> 'whole')::boolean"
-            " ORDER BY r ->> 'database', lower(q.question), c.chosen_at DESC"
-        )
-
-    async def _pairs(self, query: str) -> tuple[KnownPair, ...]:
+    async def feedback(self) -> tuple[KnownQuestion, ...]:
+        """What askers said is right and has not expired: the newest correction of each question, else choice."""
         async with _answering():
-            rows = await self._pool.fetch(query)
+            rows = await self._pool.fetch(_FEEDBACK)
         return tuple(
-            KnownPair(question_identity(database, question), question, database, sql, user)
-            for question, database, sql, user in rows
+            KnownQuestion(question, database, sql, user, Source(source))
+            for question, database, sql, user, source in rows
         )
 
     async def _keep(self, database: str, kept: StoredPoint, qid: str | None, schema: str | None) -> None:

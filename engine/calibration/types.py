@@ -1,68 +1,28 @@
-"""The requests and replies between `pgparley calibrate` and the engine."""
+"""Questions whose answer is known, and how a calibration by them stands, as it is asked of the engine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.types import Asker
 
+class Source(StrEnum):
+    """Where a judged question comes from: a file, what a DBA or an asker said is right, a user's choice."""
 
-class Outcome(StrEnum):
-    """The outcome of labelling a question."""
-
-    RIGHT = "right"
-    WRONG = "wrong"
-    KNOWN = "known"
-    SKIPPED = "skipped"
+    FILE = "file"
+    VERIFIED = "verified"
+    CHOICE = "choice"
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeRequest:
-    """A question with the statement that answers it, to be asked as `asker` on `database` and labelled.
+class KnownQuestion:
+    """A question with the statement that answers it. `user`: who asked it; empty: nobody in particular."""
 
-    `identity`: the question's id, which decides its split. `source`: an `engine.calibration.store.Source`. `again`:
-    also where it has a point. `named`: the asker names the database; else they are only connected to it.
-    """
-
-    asker: Asker
-    identity: str
     question: str
     database: str
     sql: str
-    source: str = "file"
-    k: int | None = None
-    again: bool = False
-    named: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeReply:
-    """`detail`: why it was skipped. `candidates`: how many there are. `rank`: of the first right one, from 1."""
-
-    outcome: Outcome
-    detail: str = ""
-    candidates: int = 0
-    rank: int | None = None
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class PairsRequest:
-    """Asks for the stored questions with a known answer. `source`: `verified` or `choice`."""
-
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class KnownPair:
-    """A question with the statement that answers it. `identity` decides its split; `user`: who asked."""
-
-    identity: str
-    question: str
-    database: str
-    sql: str
-    user: str
+    user: str = ""
+    source: Source = Source.FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +89,3 @@ class Status:
     chosen_inside: int
     base: BaseStatus
     lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """The reply to a `PairsRequest`."""
-
-    pairs: tuple[KnownPair, ...]

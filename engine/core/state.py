@@ -25,7 +25,8 @@ from schema_catalog.types import Database, Snapshot, TableKey, Term
 class Route:
     """A database that may answer, its schema as the asker may see it, and its tables, likeliest first.
 
-    `probability` in [0, 1], among all that the asker may read. `entities`, `terms` (that the question names), `values`,
+    `probability` in [0, 1], among all that the asker may read. `likely`: the tables that are not far from the likeliest
+    one. `entities`, `terms` (that the question names), `values`,
     `lists` (of columns of few values, all of them), `contents` (of JSON and of dates in texts), `links` (None without a
     linker) and `unknown` (what nothing in the schema stands for): by the link stage. `learned`: by the
     retrieve_feedback stage, which adjusts similarities as well.
@@ -43,6 +44,7 @@ class Route:
     learned: Learned = field(default_factory=Learned)
     terms: tuple[Term, ...] = ()
     contents: tuple[ColumnContent, ...] = ()
+    likely: tuple[TableKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

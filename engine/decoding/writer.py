@@ -69,7 +69,7 @@ class Writer:
         self.route = route
         self._state = state
         self._tools = tools
-        self._text, self.shown = schema_text(route.snapshot, route.tables, _nearness(route))
+        self._text, self.shown = schema_text(route.snapshot, route.likely or route.tables, _nearness(route))
         self.root: Mask = frozenset().union(*map(forbidden, state.dialogue.turns))
         self._unlikely = self._never_meant() if tools.generation.links else frozenset[ColumnKey]()
         self._tokens = ANSWER_TOKENS

@@ -1,7 +1,7 @@
 """Questions whose answer is known, asked through the whole pipeline and judged, in the catalog as it is or would be.
 
-Keeps nothing: no answer, no calibration point, no feedback; an import that is tried is taken back. What was learned of
-the very question is left out, so that a verified query never answers its own question.
+Keeps no answer and no feedback, and a calibration point where it is asked to; an import that is tried is taken back.
+What was learned of the very question is left out, so that a verified query never answers its own question.
 """
 
 from __future__ import annotations
@@ -13,9 +13,14 @@ from dataclasses import dataclass, replace
 import asyncpg
 
 from engine import pipeline
-from engine.calibration.labelling import Known, UnjudgeableError, has_its_result, known
+from engine.calibration.conformal import nonconformity
+from engine.calibration.records import Judged, Point
+from engine.calibration.splits import id_hash
+from engine.calibration.store import CalibrationStore, StoredPoint, question_identity
+from engine.calibration.types import KnownQuestion, Source
 from engine.core.deadline import Deadline
 from engine.core.ports import Memory, Upstream
+from engine.core.state import State
 from engine.core.tools import Tools
 from engine.definitions.checking import check_definitions
 from engine.dialogue.policy import abstention
@@ -25,16 +30,17 @@ from engine.errors import (
     ModelUnavailableError,
     NLError,
     NoRouteError,
+    UnsupportedError,
 )
+from engine.evaluation.known import Known, UnjudgeableError, has_its_result, known
 from engine.evaluation.types import (
     EvaluateReply,
     EvaluateRequest,
+    KnownQuestions,
+    KnownRequest,
     TrialReply,
     TrialRequest,
     Verdict,
-    VerifiedQueries,
-    VerifiedQuery,
-    VerifiedRequest,
 )
 from engine.learning.parameters import parameters
 from engine.learning.store import normal_form
@@ -154,33 +160,39 @@ class Evaluating:
     tools: Tools
     limits: Limits
     trials: Trials
+    points: CalibrationStore
 
     async def evaluate(self, request: EvaluateRequest) -> EvaluateReply:
-        """Asks one question and judges its answer; raises what others would meet too, and `InvalidSettingError`."""
+        """Asks one question and judges its answer.
+
+        Raises what others would meet too, `InvalidSettingError`, and `UnsupportedError` where a point is to be kept
+        and selection is off.
+        """
+        if request.source is not None and not self.tools.selection.enabled:
+            raise UnsupportedError("selection is turned off", hint="Set [selection] enabled.")
         try:
             asked = await known(request, self.tools, self.limits)
+            return await self._asked(request, asked)
         except (UnjudgeableError, NoRouteError) as problem:
             return EvaluateReply(Verdict.UNJUDGED, str(problem))
         except StoreUnavailableError as problem:
             raise _no_store() from problem
-        return await self._asked(request, asked)
 
-    async def verified(self, request: VerifiedRequest) -> VerifiedQueries:
-        """The verified queries of the catalog."""
-        found = []
+    async def known(self, request: KnownRequest) -> KnownQuestions:
+        """Stored questions whose answer is known."""
         try:
-            for database, _ in await self.tools.catalog.entries():
-                if request.database not in {None, database.name}:
-                    continue
-                known = await self.tools.memory.known("", database.name)
-                found += [
-                    VerifiedQuery(each.question, database.name, each.sql)
-                    for each in known.lessons
-                    if each.kind is ExampleKind.VERIFIED and not parameters(each.question)
-                ]
+            found = await (self.points.feedback() if request.feedback else self._verified())
         except StoreUnavailableError as problem:
             raise _no_store() from problem
-        return VerifiedQueries(tuple(found))
+        return KnownQuestions(tuple(each for each in found if request.database in {None, each.database}))
+
+    async def _verified(self) -> list[KnownQuestion]:
+        return [
+            KnownQuestion(each.question, database.name, each.sql, source=Source.VERIFIED)
+            for database, _ in await self.tools.catalog.entries()
+            for each in (await self.tools.memory.known("", database.name)).lessons
+            if each.kind is ExampleKind.VERIFIED and not parameters(each.question)
+        ]
 
     async def _asked(self, request: EvaluateRequest, asked: Known) -> EvaluateReply:
         tools = replace(
@@ -201,6 +213,8 @@ class Evaluating:
         except NLError as problem:
             return EvaluateReply(Verdict.FAILED, problem.message, seconds=time.monotonic() - began)
         seconds = time.monotonic() - began
+        if request.source is not None and not state.late:
+            await self._keep(request.source, asked, state)
         if state.dialogue.pending is not None:
             return EvaluateReply(Verdict.ASKED_BACK, state.dialogue.pending.words, seconds=seconds)
         shown = state.candidates[: state.k]
@@ -211,6 +225,18 @@ class Evaluating:
                 verdict = Verdict.FIRST if rank == 1 else Verdict.IN_SET
                 return EvaluateReply(verdict, "", shown[0].sql, len(shown), rank, seconds)
         return EvaluateReply(Verdict.WRONG, "", shown[0].sql, len(shown), None, seconds)
+
+    async def _keep(self, source: Source, asked: Known, state: State) -> None:
+        """Keeps a point of all candidates, also where the asker is asked back or not answered."""
+        judged = [
+            Judged(await has_its_result(candidate, asked, self.tools), nonconformity(candidate))
+            for candidate in state.considered[: state.k]
+        ]
+        database = asked.route.database.name
+        group = state.routes[0].database.name if state.routes else database
+        identity = question_identity(database, state.ask.question)
+        point = Point(id_hash(identity), group, tuple(judged))
+        await self.points.keep(database, StoredPoint(source, state.k, point))
 
 
 def _no_store() -> ModelUnavailableError:

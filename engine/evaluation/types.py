@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.calibration.types import KnownQuestion, Source
 from engine.types import Asker
 
 
@@ -27,7 +28,8 @@ class EvaluateRequest:
     """A question with the statement that answers it, to be asked as `asker`.
 
     `named`: the asker names the database; else they are only connected to it. `k`: rows at most.
-    `trial`: the name of a trial whose catalog counts, else the stored one.
+    `trial`: the name of a trial whose catalog counts, else the stored one. `source`: that of a calibration point that
+    is to be kept; None: nothing is.
     """
 
     asker: Asker
@@ -37,6 +39,7 @@ class EvaluateRequest:
     k: int | None = None
     named: bool = False
     trial: str | None = None
+    source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +72,18 @@ class TrialReply:
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedRequest:
-    """Asks for the verified queries of the catalog. `database`: only this one's."""
+class KnownRequest:
+    """Asks for stored questions whose answer is known. `database`: only this one's.
+
+    `feedback`: what askers corrected or chose, in place of the catalog's verified queries.
+    """
 
     database: str | None = None
+    feedback: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedQuery:
-    """A question with the statement that a DBA says answers it."""
+class KnownQuestions:
+    """The reply to a `KnownRequest`, in the order of their databases."""
 
-    question: str
-    database: str
-    sql: str
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedQueries:
-    """The reply to a `VerifiedRequest`, in the order of their databases."""
-
-    queries: tuple[VerifiedQuery, ...]
+    questions: tuple[KnownQuestion, ...]

@@ -1,8 +1,9 @@
 """The part of a large schema that a question is answered from, so that hundreds of tables cost no more than ten.
 
-Owns which tables these are: the router's first, those that join two of the very first, and those of which the
-question says a value. Linking, prompts and rules see no other; which columns of a wide table a prompt shows is
-`engine.prompting.schema_text`'s.
+Owns which tables these are: an area of tables that refer to each other, the same for every question about it, so that
+prompts begin alike and a model's prefix cache serves them; behind it the likely tables that stand elsewhere, those that
+join two of the very first, and those of which the question says a value. Linking, prompts and rules see no other; which
+columns of a wide table a prompt shows is `engine.prompting.schema_text`'s.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ COLUMNS, OF_PART = 600, 160
 """Columns of a schema that is looked at as a whole, at most, and of the part of a larger one, which has a table at
 least."""
 
+AREA = 60
+"""Columns of an area, at most."""
+
 FOR_READINGS = 2_000
-"""Both, for a model that follows instructions: it has room for them, and asks for what is left out."""
+"""Columns, for a model that follows instructions: it has room for them, and asks for what is left out."""
 
 FIRST = 6
 """Tables, the likeliest, of which two may be joined by another one."""
@@ -38,20 +42,43 @@ def columns_of(snapshot: Snapshot) -> int:
 def closest_part(route: Route, of_values: Iterable[TableKey] = (), room: int = OF_PART) -> Route:
     """`route` over the part of its schema, in which are the first tables `of_values`. Not for the event loop.
 
-    `room`: for columns.
+    `room`: for columns beside the area's. More than `OF_PART` is filled up with what is less likely.
     """
     sizes = {table.key: len(table.columns) for table in route.snapshot.tables}
-    first = [key for key in route.tables if key in sizes][:FIRST]
+    ranked = [key for key in route.tables if key in sizes]
     valued = list(dict.fromkeys(of_values))[:OF_VALUES]
-    ordered = dict.fromkeys((*first, *_between(first, route.snapshot), *valued, *route.tables, *sizes))
-    kept: list[TableKey] = []
-    for key in ordered:
-        if key in sizes and (not kept or sizes[key] <= room):
-            kept.append(key)
+    likely = [key for key in route.likely if key in sizes] or ranked[:FIRST] or [next(iter(sizes))]
+    between = _between(ranked[:FIRST], route.snapshot)
+    others = (*ranked, *sizes) if room > OF_PART else ()
+    areas = _areas(route.snapshot)
+    kept = dict.fromkeys(next((areas[key] for key in likely if key in areas), ()))
+    for key in (*likely, *between, *valued, *others):
+        if key in sizes and key not in kept and (key == likely[0] or sizes[key] <= room):
+            kept[key] = None
             room -= sizes[key]
-    there = frozenset(kept)
-    columns = ((*table.key, each.name) for table, each in route.snapshot.columns() if table.key in there)
-    return replace(route, snapshot=route.snapshot.restricted_to(frozenset(columns)), tables=tuple(kept))
+    columns = ((*table.key, each.name) for table, each in route.snapshot.columns() if table.key in kept)
+    part = route.snapshot.restricted_to(frozenset(columns))
+    there = {table.key: table for table in part.tables}
+    tables = tuple(there[key] for key in kept)
+    ordered = dict.fromkeys(key for key in (*ranked, *kept) if key in kept)
+    return replace(route, snapshot=replace(part, tables=tables), tables=tuple(ordered))
+
+
+@once_per_snapshot
+def _areas(snapshot: Snapshot) -> dict[TableKey, list[TableKey]]:
+    """Each table's area: tables side by side, as many as have `AREA` columns together; wider ones are in none."""
+    sizes = {table.key: len(table.columns) for table in snapshot.tables}
+    areas: dict[TableKey, list[TableKey]] = {}
+    area: list[TableKey] = []
+    room = AREA
+    for key in foreign_key_graph(snapshot).side_by_side():
+        if sizes[key] <= AREA:
+            if sizes[key] > room:
+                area, room = [], AREA
+            area.append(key)
+            areas[key] = area
+            room -= sizes[key]
+    return areas
 
 
 def _between(first: Sequence[TableKey], snapshot: Snapshot) -> list[TableKey]:

@@ -41,6 +41,9 @@ MIN_EVIDENCE = 0.25
 Of 767 fitting questions none is below 0.26 in its right database.
 """
 
+LIKELY_TABLES, LIKELY_BELOW = 12, 3.5
+"""Tables that a question may be about, at most, and how far their scores may be below the best one's."""
+
 _AT_ONCE = 16
 """Databases whose privileges are read at the same time."""
 
@@ -185,7 +188,8 @@ def _chosen(state: State, databases: Sequence[Database], matches: Sequence[Match
     for i in kept:
         match, database = matches[i], databases[matches[i].position]
         ranked = tuple(key for key, _ in match.tables)
-        routes.append(Route(database, match.snapshot, shares[i], ranked))
+        likely = tuple(key for key, score in match.tables if score >= match.tables[0][1] - LIKELY_BELOW)
+        routes.append(Route(database, match.snapshot, shares[i], ranked, likely=likely[:LIKELY_TABLES]))
         lines.append(TraceLine("route", "database", _reason(database, match, connected=here[i]), shares[i]))
     lines += _same_schema(routes)
     cut = [databases[matches[i].position].name for i in order[len(kept) :]]

@@ -87,7 +87,9 @@ def _threshold_line(threshold: Threshold | Uncalibrated, width: int) -> TraceLin
             )
         return TraceLine("select", "uncalibrated", detail)
     if threshold.base:
-        detail = f"{threshold.points} points of other databases {at}: how it is here pgparley calibrate says"
+        detail = (
+            f"{threshold.points} points of other databases {at}: how it is here pgparley calibration says"
+        )
         return TraceLine("select", "calibrated elsewhere", detail, threshold.value)
     whose = "all databases" if threshold.group is None else f"database {threshold.group}"
     detail = f"{threshold.points} points of {whose} {at}: a right statement that was found is shown as often"

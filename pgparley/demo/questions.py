@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from itertools import permutations
 
 Rows = Sequence[Sequence[object]]
-
-_TOLERANCE = Decimal("1e-6")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,37 +87,20 @@ def answers(got: Rows, gold: Rows) -> bool:
     """Whether `got` holds the rows of `gold`, as often each, in any order of rows and columns, or more columns."""
     if len(got) != len(gold):
         return False
-    if not gold:
-        return True
-    wanted = [[_comparable(value) for value in row] for row in gold]
-    offered = [[_comparable(value) for value in row] for row in got]
-    return any(
-        _same(wanted, [[row[at] for at in chosen] for row in offered])
-        for chosen in permutations(range(len(offered[0])), len(wanted[0]))
+    wanted, offered = Counter(map(_comparable, gold)), [_comparable(row) for row in got]
+    return not gold or any(
+        Counter(tuple(row[at] for at in chosen) for row in offered) == wanted
+        for chosen in permutations(range(len(offered[0])), len(gold[0]))
     )
 
 
-def _same(wanted: list[list[Decimal | str | None]], offered: list[list[Decimal | str | None]]) -> bool:
-    left = list(offered)
-    for row in wanted:
-        match = next((at for at, other in enumerate(left) if all(map(_equal, row, other))), None)
-        if match is None:
-            return False
-        del left[match]
-    return True
+def _comparable(row: Sequence[object]) -> tuple[str | float | None, ...]:
+    """Numbers to six digits behind the point, however they are written; all else as text."""
+    return tuple(None if value is None else _number(str(value)) for value in row)
 
 
-def _equal(one: Decimal | str | None, other: Decimal | str | None) -> bool:
-    if isinstance(one, Decimal) and isinstance(other, Decimal):
-        return abs(one - other) <= _TOLERANCE
-    return one == other
-
-
-def _comparable(value: object) -> Decimal | str | None:
-    if value is None:
-        return None
+def _number(text: str) -> str | float:
     try:
-        number = Decimal(str(value))
-    except InvalidOperation:
-        return str(value)
-    return number if number.is_finite() else str(value)
+        return round(float(text), 6) if math.isfinite(float(text)) else text
+    except ValueError:
+        return text

@@ -9,14 +9,16 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
+from engine.calibration.types import KnownQuestion
 from engine.client import EngineClient
-from engine.evaluation.types import EvaluateRequest, TrialRequest, VerifiedQuery, VerifiedRequest
+from engine.evaluation.types import EvaluateRequest, KnownRequest, TrialRequest
 from engine.types import Asker
 from pgparley.config import Config
 from pgparley.engine_commands import running_engine
-from pgparley.evaluation.formats import junit, show, show_causes, show_changes
+from pgparley.evaluation.calibration import calibration_status, show_calibration
+from pgparley.evaluation.formats import show, show_causes, show_changes
+from pgparley.evaluation.questions import read_questions
 from pgparley.evaluation.report import Judged, Report, ShareFigure, compare, decode, encode, figures
-from pgparley.questions import read_questions
 from pgparley.terminal import fail, one_by_one, printable
 
 LIST_SECONDS = 30.0
@@ -30,8 +32,9 @@ MOST_TRIED = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One run. `file`: None for the verified queries of the catalog. `user`: who asks. `fail_under`: in [0, 1].
+    """One run. `file`: None for stored questions. `user`: who asks, where nobody did. `fail_under`: in [0, 1].
 
+    `feedback`: what askers corrected or chose, not the verified queries of the catalog. `calibrate`: points are kept.
     `tried`: a file of knowledge, as `pgparley catalog export` writes it, with which the questions are asked; without a
     `baseline` they are asked without it first.
     """
@@ -42,10 +45,11 @@ class Evaluation:
     k: int | None = None
     named: bool = False
     json: Path | None = None
-    junit: Path | None = None
     baseline: Path | None = None
     fail_under: float | None = None
     tried: Path | None = None
+    feedback: bool = False
+    calibrate: bool = False
 
 
 async def evaluate(config: Config, run: Evaluation) -> int:
@@ -59,15 +63,16 @@ async def evaluate(config: Config, run: Evaluation) -> int:
         if trial is not None and before is None:
             before = await ask.report("asking as it is")
         report = await ask.report("asking", trial)
+        status = await calibration_status(client) if run.calibrate else None
     changes = None if before is None else compare(before, report)
     show(report, console)
     show_causes(report, console)
     if changes is not None:
         show_changes(changes, console)
+    if status is not None:
+        show_calibration(status, console)
     if run.json is not None:
         _write(run.json, encode(report))
-    if run.junit is not None:
-        _write(run.junit, junit(report))
     return _status(report.figures.first, run.fail_under, console)
 
 
@@ -102,14 +107,14 @@ def _status(first: ShareFigure, fail_under: float | None, console: Console) -> i
     return 1
 
 
-async def _questions(client: EngineClient, run: Evaluation) -> tuple[VerifiedQuery, ...]:
+async def _questions(client: EngineClient, run: Evaluation) -> tuple[KnownQuestion, ...]:
     if run.file is not None:
-        read = read_questions(run.file, run.database)
-        found = tuple(VerifiedQuery(each.question, each.database, each.sql) for each in read)
+        found, where = read_questions(run.file, run.database), str(run.file)
     else:
-        found = (await client.verified(VerifiedRequest(run.database), timeout=LIST_SECONDS)).queries
+        asked = KnownRequest(run.database, run.feedback)
+        found = (await client.known(asked, timeout=LIST_SECONDS)).questions
+        where = "what users corrected or chose" if run.feedback else "the catalog's verified queries"
     if not found:
-        where = "the catalog's verified queries" if run.file is None else str(run.file)
         fail(f"there is no question to ask in {where}", "Look at --database, or verify a query first.")
     return found
 
@@ -117,7 +122,7 @@ async def _questions(client: EngineClient, run: Evaluation) -> tuple[VerifiedQue
 @dataclass(frozen=True, slots=True)
 class _Asking:
     client: EngineClient
-    asked: tuple[VerifiedQuery, ...]
+    asked: tuple[KnownQuestion, ...]
     run: Evaluation
     seconds: float
     console: Console
@@ -128,9 +133,12 @@ class _Asking:
         judged = tuple([await self._judged(each, trial) for each in asked])
         return Report(version("pgparley"), figures(judged), judged)
 
-    async def _judged(self, asked: VerifiedQuery, trial: str | None) -> Judged:
-        asker, run = Asker(self.run.user, ""), self.run
-        request = EvaluateRequest(asker, asked.question, asked.database, asked.sql, run.k, run.named, trial)
+    async def _judged(self, asked: KnownQuestion, trial: str | None) -> Judged:
+        run, source = self.run, asked.source if self.run.calibrate else None
+        request = EvaluateRequest(
+            *(Asker(asked.user or run.user, ""), asked.question, asked.database, asked.sql),
+            *(run.k, run.named, trial, source),
+        )
         # The known statement, the question, and as much again for the statements that are compared.
         return Judged(asked, await self.client.evaluate(request, timeout=3 * self.seconds))
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import msgspec
 
 from engine.calibration.proportion import Share, Z
-from engine.evaluation.types import EvaluateReply, Verdict, VerifiedQuery
+from engine.calibration.types import KnownQuestion
+from engine.evaluation.types import EvaluateReply, Verdict
 from engine.learning.store import normal_form
 
 _FEWEST = 6
@@ -30,7 +31,7 @@ _WORTH = {
 class Judged:
     """A question and what became of it."""
 
-    asked: VerifiedQuery
+    asked: KnownQuestion
     reply: EvaluateReply
 
 
@@ -82,7 +83,7 @@ class Report:
 class Change:
     """A question whose verdict is of other worth than before."""
 
-    asked: VerifiedQuery
+    asked: KnownQuestion
     before: Verdict
     after: Verdict
 
@@ -143,7 +144,7 @@ def decode(text: bytes) -> Report:
     return msgspec.json.decode(text, type=Report)
 
 
-def _key(asked: VerifiedQuery) -> tuple[str, str]:
+def _key(asked: KnownQuestion) -> tuple[str, str]:
     return asked.database, normal_form(asked.question)
 
 

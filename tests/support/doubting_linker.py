@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.quality.linking.linked import Known, Linked, linked
+from benchmarks.quality.linking.abstaining import Decided
+from benchmarks.quality.linking.linked import Known, decided
 from engine.core.elements import WHOLE_TABLE
 from engine.schema_linking.nodes import NodeStates
 from schema_catalog.types import ColumnKey
@@ -33,7 +34,7 @@ class Doubting:
         return NodeStates(NODES, odds.astype(np.float32), 0.9)
 
 
-def asked(databases: int, seed: int) -> list[Linked]:
+def asked(databases: int, seed: int) -> Decided:
     """Eight questions on each of so many databases, all with one schema."""
     random = np.random.default_rng(seed)
     questions = []
@@ -43,4 +44,4 @@ def asked(databases: int, seed: int) -> list[Linked]:
         gold = frozenset([*columns, *((*t.key, WHOLE_TABLE) for t in chosen)])
         questions.append(Known(str(number), f"db{number % databases}", f"question {number}", gold))
     linker = Doubting({each.text: each.gold for each in questions}, seed)
-    return list(linked(questions, {each.database: MUSIC for each in questions}, linker))
+    return decided(questions, {each.database: MUSIC for each in questions}, linker)

@@ -65,7 +65,7 @@ class FixedEngine:
 
     async def coverage(self) -> Coverage:
         """Two lines, one of them of hr alone."""
-        line = CoverageLine("confidence", 5, None, 0.9, 120, 9, 47, 50, 0.84, 0.98, used=True)
+        line = CoverageLine(5, None, 0.9, 120, 9, 47, 50, 0.84, 0.98, used=True)
         return Coverage(0.95, 3, (line, replace(line, database="hr", kept=30, low=0.45, high=0.73)))
 
 

@@ -13,7 +13,7 @@ import sys
 from rich.console import Console
 
 from benchmarks.harness.answers import Judged, asked_and_judged, told
-from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
 from benchmarks.harness.questions import SETS, TRAIN, Selection, asked
 from benchmarks.harness.report import Run, Summary
 from benchmarks.harness.running import Pass, replaying
@@ -25,13 +25,9 @@ MODULE = "benchmarks.quality.ablations"
 
 def main() -> int:
     """Measures, prints the tables, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=200))
-
-
-def _options() -> Options:
     made = parser(MODULE, __doc__, k=3)
     made.set_defaults(n=100, sets=TRAIN.name)
-    return options_of(made.parse_args())
+    return measuring(made, Options, _run)
 
 
 async def _run(options: Options, console: Console) -> None:

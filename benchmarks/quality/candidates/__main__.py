@@ -15,7 +15,7 @@ from functools import partial
 from rich.console import Console
 
 from benchmarks.harness.answers import Judged, asked_and_judged, told
-from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
 from benchmarks.harness.questions import AMBIQT, SETS, SPIDER, UNROUTED, Selection, asked
 from benchmarks.harness.report import Grid, Part, Run, Summary, printed, write_result
 from benchmarks.harness.running import Pass
@@ -30,13 +30,9 @@ ONE = "one_candidate"
 
 def main() -> int:
     """Measures, prints the tables, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=200))
-
-
-def _options() -> Options:
     made = parser(MODULE, __doc__, k=6)
     made.set_defaults(n=100)
-    return options_of(made.parse_args())
+    return measuring(made, Options, _run)
 
 
 def systems(place: Site, k: int) -> tuple[System, ...]:
@@ -83,7 +79,7 @@ def summaries(found: Judged) -> dict[str, Summary]:
         if alone is not None:
             flat[f"{name}_alone_acc1"] = alone.acc1.value
         if plain is not None:
-            flat[f"plain_{name}_acc1"] = plain.acc1.value
+            flat |= {f"plain_{name}_acc1": plain.acc1.value, f"plain_{name}_set": plain.set_acc.value}
         if row is not None and alone is not None and alone.acc1.value:
             flat[f"{name}_acc1_ratio"] = row.acc1.value / alone.acc1.value
     if SPIDER.name in made:

@@ -16,7 +16,7 @@ from functools import partial
 
 from rich.console import Console
 
-from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
 from benchmarks.harness.intervals import Figure
 from benchmarks.harness.machine import cpu_seconds, describe
 from benchmarks.harness.model import model_server
@@ -25,7 +25,6 @@ from benchmarks.harness.report import (
     Grid,
     Part,
     Run,
-    plot,
     printed,
     shown,
     write_lines,
@@ -54,11 +53,7 @@ COMPARED_AT = 2
 
 def main() -> int:
     """Measures, prints the tables, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=200))
-
-
-def _options() -> Options:
-    return options_of(parser(MODULE, __doc__, k=5).parse_args())
+    return measuring(parser(MODULE, __doc__, k=5), Options, _run)
 
 
 async def _run(options: Options, console: Console) -> None:
@@ -128,10 +123,6 @@ def _tell(run: Run, results: Results, options: Options, console: Console) -> Non
     if options.outcomes is not None:
         sets = (systems for name, systems in results.dialogues.items() if name != AMBIQT)
         write_lines(options.outcomes, [each for one in sets for some in one.values() for each in some])
-    if options.plot is not None:
-        some = results.figures.get(AMBIQT, ())
-        bars = {each.system: {f"after {n}": each.after[n] for n in ANSWERS} for each in some}
-        plot(options.plot, "AmbiQT: share of questions whose first statement is right, by answers", bars)
 
 
 def summary(results: Results) -> dict[str, float | None]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.harness.answers import Judged, judged
-from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
 from benchmarks.harness.intervals import ratio
 from benchmarks.harness.journal import Answer, Cost
 from benchmarks.harness.machine import describe
@@ -44,44 +44,32 @@ AT_ONCE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class FollowUpOptions:
+class FollowUpOptions(Options):
     """Those of every benchmark; whether the turns that were tuned on are meant; whether the script is."""
 
-    every: Options
     tuned: bool
     strong: bool
-
-    @property
-    def work(self) -> Path:
-        """One run at a time uses it."""
-        return self.every.work
 
 
 def main() -> int:
     """Measures, prints the figures, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=200))
-
-
-def _options() -> FollowUpOptions:
     made = parser(MODULE, __doc__, k=1)
     made.add_argument("--tuned", action="store_true", help="the turns that were in view")
     made.add_argument("--strong", action="store_true", help="what becomes of right readings")
-    given = made.parse_args()
-    return FollowUpOptions(options_of(given), given.tuned, given.strong)
+    return measuring(made, FollowUpOptions, _run)
 
 
 async def _run(options: FollowUpOptions, console: Console) -> None:
-    every = options.every
-    known = tuple(each for each in turns(every.bench) if (each.db in TUNED) == options.tuned)[: every.n]
+    known = tuple(each for each in turns(options.bench) if (each.db in TUNED) == options.tuned)[: options.n]
 
     async def fill(running: Cluster) -> Sequence[Database]:
         await prepared(running, DATA)
-        await asyncio.to_thread(load, running, every.bench, ("spider",))
-        return tuple(named(running, name) for name in sorted({each.db for each in turns(every.bench)}))
+        await asyncio.to_thread(load, running, options.bench, ("spider",))
+        return tuple(named(running, name) for name in sorted({each.db for each in turns(options.bench)}))
 
-    questions = every.work / "turns.jsonl"
-    async with serving(every.work, fill) as place:
-        write_questions(every.bench, questions)
+    questions = options.work / "turns.jsonl"
+    async with serving(options.work, fill) as place:
+        write_questions(options.bench, questions)
         of = QuestionSet("followups", str(questions))
         measured = _strong if options.strong else _embedded
         part = await measured(known, of, place, options, console)
@@ -90,36 +78,35 @@ async def _run(options: FollowUpOptions, console: Console) -> None:
     name = "strong" if options.strong else "tuned" if options.tuned else "followups"
     parts = {name: part, "unrelated": _unrelated(options, known, console)}
     console.print({key: value for each in parts.values() for key, value in each.summary.items()})
-    if every.json is not None:
-        config = {"k": every.k, "tuned_on": sorted(TUNED), "values": "all of text"}
-        run = Run("followups", told_command(MODULE, sys.argv[1:]), every.seed, config)
-        write_result(every.json, run, parts)
+    if options.json is not None:
+        config = {"k": options.k, "tuned_on": sorted(TUNED), "values": "all of text"}
+        run = Run("followups", told_command(MODULE, sys.argv[1:]), options.seed, config)
+        write_result(options.json, run, parts)
 
 
 async def _embedded(
     known: Sequence[Turn], of: QuestionSet, place: Site, options: FollowUpOptions, console: Console
 ) -> Part | None:
-    every = options.every
-    whole = Gateway(IN_FULL, every.k)
+    whole = Gateway(IN_FULL, options.k)
     arms: tuple[System, ...] = (whole, InDialogue(whole, {each.id: each for each in known}))
-    systems = by_name(every.systems, arms, "system")
+    systems = by_name(options.systems, arms, "system")
     by_database = [
-        _pass(of, system, [each for each in known if each.db == name], every.work)
+        _pass(of, system, [each for each in known if each.db == name], options.work)
         for name in dict.fromkeys(each.db for each in known)
         for system in systems
     ]
     told_plan(by_database, console)
-    if every.plan:
+    if options.plan:
         return None
-    if not every.score:
+    if not options.score:
         with (
-            replaying(place, every.work, AT_ONCE) as replay,
-            model_server(place.meter, every.work / "model.log"),
+            replaying(place, options.work, AT_ONCE) as replay,
+            model_server(place.meter, options.work / "model.log"),
         ):
             for each in by_database:
                 await _asked(each, place, replay, console)
-    passes = [_pass(of, system, known, every.work) for system in systems]
-    verdicts = Verdicts(Scorer(every.bench, place.dsn, every.work / "scoring"))
+    passes = [_pass(of, system, known, options.work) for system in systems]
+    verdicts = Verdicts(Scorer(options.bench, place.dsn, options.work / "scoring"))
     found = await asyncio.to_thread(judged, passes, IN_FULL, verdicts)
     return _part(known, found, options)
 
@@ -155,15 +142,15 @@ def _pass(of: QuestionSet, system: System, known: Sequence[Turn], work: Path) ->
 def _part(known: Sequence[Turn], found: Judged, options: FollowUpOptions) -> Part:
     outcomes = found.outcomes["followups"]
     first = {key: {name: some[key].first for name, some in outcomes.items()} for key in _answered(outcomes)}
-    if options.every.outcomes is not None:
-        write_lines(options.every.outcomes, lines("followups", outcomes))
+    if options.outcomes is not None:
+        write_lines(options.outcomes, lines("followups", outcomes))
     prefix = "tuned_" if options.tuned else ""
     return Part(len(first), {"first": first}, summary(known, first, prefix), found.commits("followups"))
 
 
 def _unrelated(options: FollowUpOptions, known: Sequence[Turn], console: Console) -> Part:
     """Of unrelated questions behind a turn those that are taken for follow-ups: told by form, without a model."""
-    asked = unrelated(options.every.bench, known)
+    asked = unrelated(options.bench, known)
     taken = [each for each in asked if goes_on(each.text)]
     rows = [(each.turn.text, each.text) for each in taken]
     printed(console, [Grid("Taken for follow-ups", ("before", "question"), rows)])
@@ -206,9 +193,8 @@ async def _strong(
     known: Sequence[Turn], of: QuestionSet, place: Site, options: FollowUpOptions, console: Console
 ) -> Part:
     """A script takes the strong model's part: there are no recorded answers to turns of a dialogue."""
-    every = options.every
-    found = await survivals(place, known, golds(every.bench, DIALOGUES), every.k)
-    scorer = Scorer(every.bench, place.dsn, every.work / "scoring")
+    found = await survivals(place, known, golds(options.bench, DIALOGUES), options.k)
+    scorer = Scorer(options.bench, place.dsn, options.work / "scoring")
     first: dict[str, dict[str, bool]] = {each.id: {} for each in known}
     for how, statements in found.items():
         wanted = {key: some[:1] for key, some in statements.items() if some}

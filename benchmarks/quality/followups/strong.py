@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
 from benchmarks.harness.drawing import read_items
 from benchmarks.harness.questions import Question
 from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
 from benchmarks.quality.followups.systems import in_dialogue
 from benchmarks.quality.followups.turns import Turn
-from benchmarks.quality.models.recorded import answering_with
+from benchmarks.quality.models.recorded import answering_with, reply
 from engine import pipeline
 from engine.errors import NLError
 
@@ -34,7 +32,7 @@ async def survivals(
         for turn in asked:
             for how, statements in found.items():
                 text = turn.text if how == "in_dialogue" else turn.in_full
-                said[text] = _reply(turn, golds[turn.id])
+                said[text] = reply(("", golds[turn.id]), question=turn.in_full)
                 before = turn.before if how == "in_dialogue" else ()
                 begun = asked_now(Question(turn.id, text, turn.db), k, CALLS)
                 try:
@@ -52,8 +50,3 @@ def golds(bench: Path, dialogues: str) -> dict[str, str]:
         for item in read_items(bench / dialogues)
         for number, turn in enumerate(item["turns"])
     }
-
-
-def _reply(turn: Turn, sql: str) -> str:
-    reading = {"meaning": "", "sql": sql, "assumes": ""}
-    return msgspec.json.encode({"question": turn.in_full, "readings": [reading], "cannot": None}).decode()

@@ -57,7 +57,7 @@ class Unrelated:
 
 def turns(bench: Path) -> tuple[Turn, ...]:
     """All turns with a counterpart in full, by database."""
-    counterparts = {}
+    counterparts: dict[tuple[str, str], str] = {}
     for item in read_items(bench / "spider/dev.jsonl"):
         counterparts.setdefault((item["db"], _form(item["gold"])), item["question"])
     found = [

@@ -5,18 +5,23 @@ Owns the reading of the gold. Its data is no part of this repository.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.harness.drawing import read_items
 from benchmarks.harness.schemas import gold_of
+from benchmarks.quality.linking.abstaining import Decided, Decisions
 from engine.core.elements import WHOLE_TABLE
-from engine.schema_linking.linker import Decision, decide, teacher_forced
-from engine.schema_linking.nodes import HiddenStates, NodeStates
+from engine.schema_linking.linker import Decision, Kind, decide, kind_of, teacher_forced
+from engine.schema_linking.nodes import HiddenStates
 from schema_catalog.types import ColumnKey, Snapshot
 
 SCHEMA = "public"
+
+Elements = frozenset[ColumnKey]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +31,12 @@ class Known:
     id: str
     database: str
     text: str
-    gold: frozenset[ColumnKey]
+    gold: Elements
 
     @property
-    def tables(self) -> frozenset[ColumnKey]:
+    def tables(self) -> Elements:
         """The tables of `gold`."""
         return frozenset(element for element in self.gold if element[2] == WHOLE_TABLE)
-
-    @property
-    def columns(self) -> frozenset[ColumnKey]:
-        """The columns of `gold`."""
-        return self.gold - self.tables
-
-
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """What a linker decides: by itself, and with every wrong decision put right after it (a branching point)."""
-
-    question: Known
-    snapshot: Snapshot
-    states: NodeStates
-    free: tuple[Decision, ...]
-    forced: tuple[tuple[Decision, bool], ...]
 
 
 def known_questions(file: Path) -> list[Known]:
@@ -59,13 +48,31 @@ def known_questions(file: Path) -> list[Known]:
     ]
 
 
-def linked(
-    questions: Iterable[Known], snapshots: Mapping[str, Snapshot], linker: HiddenStates
-) -> Iterator[Linked]:
-    """The decisions about each question whose schema fits the linker."""
+def decided(questions: Iterable[Known], snapshots: Mapping[str, Snapshot], linker: HiddenStates) -> Decided:
+    """What `linker` decides about each question whose schema fits it."""
+    databases, free, forced = [], [], []
+    right: dict[Kind, list[bool]] = {kind: [] for kind in Kind}
     for question in questions:
         snapshot = snapshots[question.database]
-        states = linker.read(question.text, snapshot)
-        if states is not None:
-            forced = teacher_forced(states, snapshot, question.gold)
-            yield Linked(question, snapshot, states, decide(states, snapshot), forced)
+        if (states := linker.read(question.text, snapshot)) is None:
+            continue
+        own = decide(states, snapshot)
+        databases.append(question.database)
+        free.append([(each, each.linked != (each.element in question.gold)) for each in own])
+        forced.append(teacher_forced(states, snapshot, question.gold))
+        for kind, known in right.items():
+            linked = {each.element for each in own if each.linked and each.kind is kind}
+            known.append(linked == {each for each in question.gold if kind_of(each) is kind})
+    arrays = {kind: np.array(known, dtype=np.bool_) for kind, known in right.items()}
+    return Decided(tuple(databases), _together(free), _together(forced), arrays)
+
+
+def _together(taken: Sequence[Sequence[tuple[Decision, bool]]]) -> Decisions:
+    """What was decided about each question, with whether it was wrong, in one row."""
+    pairs = [pair for each in taken for pair in each]
+    return Decisions(
+        np.array([abs(decision.log_odds) for decision, _ in pairs]),
+        np.array([wrong for _, wrong in pairs], dtype=np.bool_),
+        np.array([decision.kind is Kind.TABLE for decision, _ in pairs], dtype=np.bool_),
+        np.repeat(np.arange(len(taken)), [len(each) for each in taken]),
+    )

@@ -1,43 +1,33 @@
 """Asks a strong model's recorded answers through the pipeline: see `benchmarks.quality.models`.
 
-    python -m benchmarks.quality.models [--sets ambrosia,spider,defog,idk] [--json FILE] [--outcomes FILE]
-    python -m benchmarks.quality.models --plain [--n N] [--json FILE]
-
-`--plain`: the embedded model by the plain protocol on Spider's open questions; a run that was cut off goes on.
+python -m benchmarks.quality.models [--sets ambrosia,spider,defog,idk] [--json FILE] [--outcomes FILE]
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from rich.console import Console
 
-from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
 from benchmarks.harness.drawing import Item
 from benchmarks.harness.questions import Question
 from benchmarks.harness.report import Grid, Part, Run, printed, write_lines, write_result
-from benchmarks.harness.scorer import JudgingError
+from benchmarks.harness.scorer import scored
 from benchmarks.harness.site import DATA, Site, load, named, prepared, serving
 from benchmarks.harness.systems import asked_now
 from benchmarks.quality.models.own_time import SIZES, made, own_milliseconds
-from benchmarks.quality.models.plain import CALLS as PLAIN_CALLS
-from benchmarks.quality.models.plain import QUESTIONS, K, plain_figures
-from benchmarks.quality.models.recorded import MODEL, asking_for_readings, recorded, reply, serving_recorded
+from benchmarks.quality.models.recorded import answering_with, recorded, reply, shown
 from benchmarks.quality.models.servers import answering
 from engine import pipeline
-from engine.core.state import State
+from engine.core.tools import Tools
 from engine.errors import NLError
-from engine.llm.client import ChatModel
-from engine.llm.settings import GrammarSupport, ModelSettings
 from pgparley.cluster import Cluster
 from schema_catalog.types import Database
 
@@ -96,44 +86,10 @@ class Outcome:
 
 def main() -> int:
     """Measures, prints the figures, returns the exit status (2: no data, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=160))
+    return measuring(parser(MODULE, __doc__, k=5), Options, _run)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsOptions:
-    """Those of every benchmark, and whether the plain protocol is measured."""
-
-    every: Options
-    plain: bool
-
-    @property
-    def work(self) -> Path:
-        """One run at a time uses it."""
-        return self.every.work
-
-
-def _options() -> ModelsOptions:
-    made = parser(MODULE, __doc__, k=5)
-    made.add_argument("--plain", action="store_true", help="the embedded model by the plain protocol")
-    given = made.parse_args()
-    return ModelsOptions(options_of(given), given.plain)
-
-
-async def _run(options: ModelsOptions, console: Console) -> None:
-    if not options.plain:
-        await _recorded(options.every, console)
-        return
-    figures = await plain_figures(options.every, console)
-    part = Part(options.every.n or QUESTIONS, figures, figures)
-    rows = [(key, f"{value:.3f}") for key, value in figures.items()]
-    printed(console, [Grid("The embedded model by the plain protocol", ("figure", "value"), rows)])
-    if options.every.json is not None:
-        config = {"k": K, "calls": PLAIN_CALLS}
-        run = Run("models", told_command(MODULE, sys.argv[1:]), options.every.seed, config)
-        write_result(options.every.json, run, {"plain": part})
-
-
-async def _recorded(options: Options, console: Console) -> None:
+async def _run(options: Options, console: Console) -> None:
     items = recorded(options.bench)
     sets = by_name(options.sets, SETS, "set")
     databases = sorted({item["db"] for item in items})
@@ -143,12 +99,16 @@ async def _recorded(options: Options, console: Console) -> None:
         await asyncio.to_thread(load, running, options.bench, ("spider", "defog", "ambrosia"))
         return tuple(named(running, name) for name in (*databases, *await made(running, DATA)))
 
-    said = {item["question"]: reply(item) for item in items}
-    async with serving(options.work, fill) as site, serving_recorded(said) as url:
-        model = ChatModel(ModelSettings(base_url=url, model=MODEL, grammar=GrammarSupport.NONE), url)
-        place = replace(site, tools=asking_for_readings(site.tools, model))
-        outcomes = [await _asked(place, item, options.k) for item in _warmed(items, sets, options.n)][1:]
-        await model.aclose()
+    said = {
+        item["question"]: reply(
+            *((each["meaning"], each["sql"]) for each in item["readings"]), cannot=item["why_not"]
+        )
+        for item in items
+    }
+    async with serving(options.work, fill) as place:
+        async with answering_with(place.tools, said) as tools:
+            asked = _warmed(items, sets, options.n)
+            outcomes = [await _asked(tools, item, options.k) for item in asked][1:]
         services = await answering(place, [each for each in items if each["set"] == "spider"], said)
         own = {f"own_ms_{size}_tables": await own_milliseconds(place, size) for size in SIZES}
         found = {each.name: _figures(each, outcomes, place, options) for each in sets}
@@ -161,21 +121,18 @@ def _warmed(items: Sequence[Item], sets: Sequence[RecordedSet], n: int | None) -
     return [kept[0], *kept]
 
 
-async def _asked(place: Site, item: Item, k: int) -> Outcome:
+async def _asked(tools: Tools, item: Item, k: int) -> Outcome:
     """What is shown of one question, before a threshold that would be the embedded model's."""
     question = Question(item["id"], item["question"], item["db"])
     began = time.perf_counter()
     try:
-        state = await pipeline.run(asked_now(question, k, CALLS), place.tools)
+        state = await pipeline.run(asked_now(question, k, CALLS), tools)
     except NLError as error:
         return Outcome(item["id"], item["set"], (), None, 0, time.perf_counter() - began, error.message)
     seconds = time.perf_counter() - began
     refusal = None if state.refusal is None else state.refusal.words
-    return Outcome(item["id"], item["set"], _shown(state), refusal, state.usage.calls, seconds)
-
-
-def _shown(state: State) -> tuple[str, ...]:
-    return tuple(each.sql for each in (state.candidates or (() if state.refusal else state.considered)))
+    statements = tuple(each.sql for each in shown(state))
+    return Outcome(item["id"], item["set"], statements, refusal, state.usage.calls, seconds)
 
 
 def _figures(of: RecordedSet, outcomes: Sequence[Outcome], place: Site, options: Options) -> dict[str, Any]:
@@ -184,25 +141,10 @@ def _figures(of: RecordedSet, outcomes: Sequence[Outcome], place: Site, options:
     refused = sum(each.refusal is not None for each in own)
     if not of.judge:
         return {"n": len(own), "refused": refused}
-    folder = options.work / "scoring"
-    files = {name: folder / f"{of.name}{end}" for name, end in _FILES.items()}
-    write_lines(
-        files["--predictions"],
-        ({"id": each.id, "candidates": [{"sql": sql} for sql in each.statements]} for each in own),
-    )
-    files["--only"].write_text("\n".join(each.id for each in own), encoding="utf-8")
-    words = [str(word) for pair in files.items() for word in pair]
-    command = [sys.executable, str(options.bench / "score.py"), of.judge, "--dsn", place.dsn, *words]
-    command += ["--questions", str(options.bench / of.file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise JudgingError(done.stderr.strip())
-    report = json.loads(files["--json"].read_text(encoding="utf-8"))
+    given = [{"id": each.id, "candidates": [{"sql": sql} for sql in each.statements]} for each in own]
+    folder, questions = options.work / "scoring" / of.name, options.bench / of.file
+    report = scored(options.bench, of.judge, questions, given, folder, dsn=place.dsn)
     return {"n": len(own), "refused": refused, **report["figures"], "intervals": report["intervals95"]}
-
-
-_FILES = {"--predictions": ".jsonl", "--only": ".ids", "--json": ".report.json"}
-"""What the scorer reads and writes of a set, by its options."""
 
 
 def told(

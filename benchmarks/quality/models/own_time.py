@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from statistics import median
@@ -12,10 +11,8 @@ import asyncpg
 from benchmarks.harness.questions import Question
 from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
-from benchmarks.quality.models.recorded import MODEL, asking_for_readings, serving_recorded
+from benchmarks.quality.models.recorded import answering_with, reply
 from engine import pipeline
-from engine.llm.client import ChatModel
-from engine.llm.settings import GrammarSupport, ModelSettings
 from pgparley.cluster import Cluster
 
 SIZES = (10, 300)
@@ -71,19 +68,13 @@ def _question(number: int, size: int) -> tuple[str, str]:
 async def own_milliseconds(place: Site, size: int) -> float:
     """The median of the questions to a schema of `size` tables, the wait for the model among it."""
     asked = [_question(number, size) for number in range(ASKED)]
-    said = {
-        text: json.dumps({"readings": [{"meaning": text, "sql": sql, "assumes": ""}], "cannot": None})
-        for text, sql in asked
-    }
+    said = {text: reply((text, sql)) for text, sql in asked}
     took = []
-    async with serving_recorded(said) as url:
-        model = ChatModel(ModelSettings(base_url=url, model=MODEL, grammar=GrammarSupport.NONE), url)
-        tools = asking_for_readings(place.tools, model)
+    async with answering_with(place.tools, said) as tools:
         for text, _ in asked:
             began = time.perf_counter()
             state = await pipeline.run(asked_now(Question("", text, schema(size)), 3), tools)
             took.append(time.perf_counter() - began)
             if not state.candidates:
                 raise ValueError(f"no answer to {text}: {state.trace[-1].detail}")
-        await model.aclose()
     return 1000 * median(took[UNCOUNTED:])

@@ -15,6 +15,8 @@ from aiohttp import web
 
 from benchmarks.harness.drawing import Item, read_items
 from benchmarks.harness.processes import HOST
+from engine.core.candidate import Candidate
+from engine.core.state import State
 from engine.core.tools import Tools
 from engine.llm.client import ChatModel
 from engine.llm.settings import GrammarSupport, ModelSettings
@@ -30,10 +32,10 @@ def recorded(bench: Path) -> list[Item]:
     return list(read_items(bench / FILE))
 
 
-def reply(item: Item) -> str:
-    """The reply to a question, in JSON."""
-    found = [{**reading, "assumes": ""} for reading in item["readings"]]
-    return json.dumps({"readings": found, "cannot": item["why_not"]})
+def reply(*readings: tuple[str, str], cannot: str | None = None, **more: str) -> str:
+    """A model's reply in JSON. `readings`: a meaning and its statement each."""
+    found = [{"meaning": meaning, "sql": sql, "assumes": ""} for meaning, sql in readings]
+    return json.dumps({**more, "readings": found, "cannot": cannot})
 
 
 def asked(user: str) -> str:
@@ -46,20 +48,25 @@ def asking_for_readings(tools: Tools, model: ChatModel) -> Tools:
     return replace(tools, model=model, generation=replace(tools.generation, strategy=Strategy.READINGS))
 
 
+def shown(state: State) -> tuple[Candidate, ...]:
+    """What the asker sees, before a threshold that would be the embedded model's."""
+    return state.candidates or (() if state.refusal else state.considered)
+
+
 @asynccontextmanager
-async def serving_recorded(by_question: Mapping[str, str]) -> AsyncIterator[str]:
-    """The base URL of a server that says `by_question`; a question that was not recorded is answered with 404."""
+async def answering_with(tools: Tools, said: Mapping[str, str]) -> AsyncIterator[Tools]:
+    """The tools over a model that answers each question of `said` with that reply, in readings; others with 404."""
 
     async def complete(http: web.Request) -> web.Response:
         body = await http.json()
         user = body["messages"][-1]["content"]
         # What a client asks to find out what the server can do is no question about data.
-        said = by_question.get(asked(user)) if _QUESTION in user else '{"answer": "yes"}'
-        if said is None:
+        answer = said.get(asked(user)) if _QUESTION in user else '{"answer": "yes"}'
+        if answer is None:
             problem = {"message": "not recorded", "type": "invalid_request_error", "code": "not_recorded"}
             return web.json_response({"error": problem}, status=404)
-        message = {"role": "assistant", "content": said, "refusal": None}
-        usage = {"prompt_tokens": len(user) // 4, "completion_tokens": len(said) // 4, "total_tokens": 0}
+        message = {"role": "assistant", "content": answer, "refusal": None}
+        usage = {"prompt_tokens": len(user) // 4, "completion_tokens": len(answer) // 4, "total_tokens": 0}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
         reply = {"id": "r", "object": "chat.completion", "created": 0, "model": MODEL}
         return web.json_response({**reply, "choices": [choice], "usage": usage})
@@ -71,17 +78,11 @@ async def serving_recorded(by_question: Mapping[str, str]) -> AsyncIterator[str]
     try:
         await web.TCPSite(runner, HOST, 0).start()
         host, port = runner.addresses[0][:2]
-        yield f"http://{host}:{port}/v1"
-    finally:
-        await runner.cleanup()
-
-
-@asynccontextmanager
-async def answering_with(tools: Tools, said: Mapping[str, str]) -> AsyncIterator[Tools]:
-    """The tools over a model that answers each question of `said` with that reply, in readings."""
-    async with serving_recorded(said) as url:
+        url = f"http://{host}:{port}/v1"
         model = ChatModel(ModelSettings(base_url=url, model=MODEL, grammar=GrammarSupport.NONE), url)
         try:
             yield asking_for_readings(tools, model)
         finally:
             await model.aclose()
+    finally:
+        await runner.cleanup()

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from rich.console import Console
 
 import benchmarks.quality.personal as described
-from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
 from benchmarks.harness.intervals import mean, ratio
 from benchmarks.harness.model import model_server
 from benchmarks.harness.questions import AMBIQT
@@ -23,13 +23,9 @@ MODULE = "benchmarks.quality.personal"
 
 def main() -> int:
     """Measures, prints the table, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=150))
-
-
-def _options() -> Options:
     made = parser(MODULE, described.__doc__, k=6)
     made.set_defaults(n=10)
-    return options_of(made.parse_args())
+    return measuring(made, Options, _run)
 
 
 async def _run(options: Options, console: Console) -> None:

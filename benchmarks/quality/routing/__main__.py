@@ -84,7 +84,9 @@ class Bench:
                 started = time.perf_counter()
                 rankings = system.rank([str(item["question"]) for item in items])
                 rate = len(items) / (time.perf_counter() - started)
-                result[f"{world}{name}"] = judged(self.bench, items, rankings)
+                result[f"{world}{name}"] = judged(
+                    self.bench, SETS[name], [str(item["id"]) for item in items], rankings
+                )
                 result[f"{world}{name}"]["per_s"] = Figure(rate, rate, rate)
         return result
 

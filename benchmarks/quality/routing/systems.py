@@ -8,9 +8,6 @@ left out of BM25's queries. What a system does not list counts as not found.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +18,9 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness.drawing import Item
 from benchmarks.harness.intervals import Figure
 from benchmarks.harness.schemas import View
+from benchmarks.harness.scorer import scored
 from engine.core.ports import Match
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.router import HybridRouter
@@ -146,20 +143,14 @@ def _ranking(scores: Scores, names: Sequence[TableName]) -> Ranking:
     return Ranking(databases[:DATABASES], tuple(names[number] for number in best[:TABLES]))
 
 
-def judged(bench: Path, questions: Sequence[Item], rankings: Sequence[Ranking]) -> dict[str, Figure]:
-    """The benchmark's scorer's figures of one set."""
+def judged(bench: Path, file: str, ids: Sequence[str], rankings: Sequence[Ranking]) -> dict[str, Figure]:
+    """The benchmark's scorer's figures of questions of one set."""
     predictions = [
-        {"id": item["id"], "databases": ranking.databases, "tables": ranking.tables}
-        for item, ranking in zip(questions, rankings, strict=True)
+        {"id": key, "databases": ranking.databases, "tables": ranking.tables}
+        for key, ranking in zip(ids, rankings, strict=True)
     ]
     with tempfile.TemporaryDirectory() as folder:
-        asked, answered, report = (Path(folder) / name for name in ("asked", "answered", "report"))
-        asked.write_text("".join(json.dumps(item) + "\n" for item in questions), encoding="utf-8")
-        answered.write_text("".join(json.dumps(item) + "\n" for item in predictions), encoding="utf-8")
-        files = ["--questions", str(asked), "--predictions", str(answered), "--json", str(report)]
-        command = [sys.executable, str(bench / "score.py"), "routing", *files]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        scored = json.loads(report.read_text(encoding="utf-8"))
+        report = scored(bench, "routing", bench / file, predictions, Path(folder))
     return {
-        key: Figure(scored["figures"][long], *scored["intervals95"][long]) for key, long in FIGURES.items()
+        key: Figure(report["figures"][long], *report["intervals95"][long]) for key, long in FIGURES.items()
     }

@@ -17,12 +17,11 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from rich.console import Console
 
 from benchmarks.harness.answers import Judged, judged
-from benchmarks.harness.command import Options, by_name, finished, options_of, parser, told_command
+from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
 from benchmarks.harness.outcomes import Outcome, lines
 from benchmarks.harness.questions import Asked, Question, QuestionSet
 from benchmarks.harness.report import Grid, Part, Run, Summary, printed, write_lines, write_result
@@ -51,35 +50,24 @@ class Row:
     none: int
 
 
-def main() -> int:
-    """Measures, prints the table, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
-    return finished(_options, _run, Console(width=200))
-
-
 @dataclass(frozen=True, slots=True)
-class WorkdayOptions:
+class WorkdayOptions(Options):
     """Those of every benchmark, and whether it is measured what becomes of what is right."""
 
-    every: Options
     strong: bool
 
-    @property
-    def work(self) -> Path:
-        """One run at a time uses it."""
-        return self.every.work
 
-
-def _options() -> WorkdayOptions:
+def main() -> int:
+    """Measures, prints the table, returns the exit status (2: no data, wrong options, another run; 130: stopped)."""
     made = parser(MODULE, __doc__, k=3)
     made.add_argument(
         "--strong", action="store_true", help="what becomes of right statements of a strong model"
     )
-    given = made.parse_args()
-    return WorkdayOptions(options_of(given), given.strong)
+    return measuring(made, WorkdayOptions, _run)
 
 
 async def _run(options: WorkdayOptions, console: Console) -> None:
-    await (_strong if options.strong else _systems)(options.every, console)
+    await (_strong if options.strong else _systems)(options, console)
 
 
 async def _strong(options: Options, console: Console) -> None:

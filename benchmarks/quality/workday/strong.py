@@ -18,11 +18,10 @@ from benchmarks.harness.questions import Question, QuestionSet
 from benchmarks.harness.scorer import JudgingError
 from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
-from benchmarks.quality.models.recorded import answering_with, reply
+from benchmarks.quality.models.recorded import answering_with, reply, shown
 from benchmarks.quality.workday.cases import Cases, Judge
 from engine import pipeline
 from engine.core.candidate import Candidate, RuleKind
-from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.types import TraceLine
@@ -118,7 +117,7 @@ async def _round(
 ) -> list[Survival]:
     """What becomes of the first statement that is said of each of the questions."""
     place, judge = over
-    replies = {each["question"]: _reply(said[each["id"]]) for each in items}
+    replies = {each["question"]: reply(*(("", sql) for sql in said[each["id"]])) for each in items}
     asked = [Question(each["id"], each["question"], f"workday_{each['case']}") for each in items]
     async with answering_with(place.tools, replies) as tools:
         answered = [await _answered(each, said[each.id][0], tools, k) for each in asked]
@@ -131,33 +130,28 @@ def _judged(judge: Judge, wanted: Mapping[str, Sequence[str]]) -> dict[str, list
     return {key: [rows for rows, _ in each] for key, each in found.items()}
 
 
-def _reply(said: Sequence[str]) -> str:
-    return reply({"readings": [{"meaning": "", "sql": sql} for sql in said], "why_not": None})
-
-
 async def _answered(question: Question, sql: str, tools: Tools, k: int) -> Answered:
     try:
         state = await pipeline.run(asked_now(question, k, CALLS), tools)
     except NLError as error:
         return Answered(question.id, sql, problem=error.message)
     problem = "" if state.refusal is None else state.refusal.words
-    return Answered(question.id, sql, _shown(state), state.trace, problem)
-
-
-def _shown(state: State) -> tuple[Candidate, ...]:
-    return state.candidates or (() if state.refusal else state.considered)
+    return Answered(question.id, sql, shown(state), state.trace, problem)
 
 
 def survival(answered: Answered, right: Sequence[bool]) -> Survival:
     """What became of the right statement, where `right` says which of the shown ones are."""
-    shown = answered.shown
-    if not shown:
+    if not answered.shown:
         return Survival(answered.id, answered.sql, Fate.REFUSED, answered.problem or _gone(answered.trace))
     if right[0]:
-        return Survival(answered.id, answered.sql, Fate.FIRST, _change(shown[0]))
+        return Survival(answered.id, answered.sql, Fate.FIRST, _change(answered.shown[0]))
     if any(right):
-        return Survival(answered.id, answered.sql, Fate.PUSHED_BACK, _change(shown[0]) or _ranked(answered))
-    return Survival(answered.id, answered.sql, Fate.CHANGED, _change(shown[0]) or _gone(answered.trace))
+        return Survival(
+            answered.id, answered.sql, Fate.PUSHED_BACK, _change(answered.shown[0]) or _ranked(answered)
+        )
+    return Survival(
+        answered.id, answered.sql, Fate.CHANGED, _change(answered.shown[0]) or _gone(answered.trace)
+    )
 
 
 def _change(candidate: Candidate) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import asyncpg
 import pytest
@@ -12,14 +11,13 @@ from engine.api.console_views import ConsoleViews
 from engine.api.question_store import Questions
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
-from engine.core.tools import Tools
 from engine.errors import UnsupportedError
 from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
 from engine.llm.circuit import Outage
 from engine.llm.profile import EMBEDDED
 from engine.llm.settings import ModelSettings, ServiceSettings
-from engine.settings import LearningSettings, Limits
+from engine.settings import LearningSettings, Limits, SelectionSettings
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, ViewRequest
 from proxy.console import views
 from proxy.console.tables import description, row
@@ -47,9 +45,7 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
         vote = Vote("many", ("public", "t", "a"), ("public", "t", "b"), 1.0)
         taught = NewExample("ana", "s", "how many?", "SELECT 1", ExampleKind.CHOSEN, "q1", (vote,))
         await LearningStore(pool, LearningSettings()).keep([taught])
-        nothing: Any = None
-        tools = Tools(nothing, nothing, nothing, nothing, nothing)
-        calibrating = Calibrating(tools, CalibrationStore(pool, "recipe"), Limits())
+        calibrating = Calibrating(CalibrationStore(pool, "recipe"), SelectionSettings(), Limits())
         model = ModelSettings(base_url="http://me:hunter2@there:1/v1")
         engine = ConsoleViews(pool, model, asyncio.Event(), calibrating, lambda: 0)
         seen = {}

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.harness.command import options_of, parser
+from benchmarks.harness.command import Options, options_of, parser
 from benchmarks.harness.replay import Completions, Replay
 from benchmarks.harness.scorer import Scorer, Verdicts
 from benchmarks.harness.site import site
@@ -47,7 +47,7 @@ async def test_a_user_talks_with_the_service_and_a_later_run_has_nothing_left(tm
     # The model says the other column first.
     seed = next(n for n in range(20) if reading_of(QUESTION, of.questions, n) == 2)
     words = ["--bench", str(bench), "--work", str(tmp_path / "work"), "--seed", str(seed), "--k", "3"]
-    setup = options_of(parser("x", "", k=5).parse_args(words))
+    setup = options_of(parser("x", "", k=5).parse_args(words), Options)
     systems = (LIST, DIALOGUE, FEEDBACK)
     async with site(setup.work, bench) as place, scripted_model("artist_name") as place.meter.target:
         replay = Replay(place.tools.model, Completions(tmp_path / "kept"))

@@ -132,15 +132,19 @@ def points(pool: Any) -> CalibrationStore:
 
 
 @pytest.fixture
-def calibrating(tools: Tools, points: CalibrationStore) -> Calibrating:
-    asked = replace(tools, calibration=points, selection=SelectionSettings(audit=0.0))
-    return Calibrating(asked, points, CALIBRATED)
+def selecting(tools: Tools, points: CalibrationStore) -> Tools:
+    return replace(tools, calibration=points, selection=SelectionSettings(audit=0.0))
 
 
 @pytest.fixture
-def learning(calibrating: Calibrating, pool: Any) -> Service:
+def calibrating(selecting: Tools, points: CalibrationStore) -> Calibrating:
+    return Calibrating(points, selecting.selection, CALIBRATED)
+
+
+@pytest.fixture
+def learning(selecting: Tools, points: CalibrationStore, pool: Any) -> Service:
     """The service whose choices are kept."""
-    return Service(calibrating.tools, Questions(pool, 600.0), CALIBRATED, calibrating.store)
+    return Service(selecting, Questions(pool, 600.0), CALIBRATED, points)
 
 
 @pytest.fixture

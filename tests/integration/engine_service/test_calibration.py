@@ -19,11 +19,14 @@ from engine.calibration.proportion import Share
 from engine.calibration.records import Judged, Point
 from engine.calibration.service import Calibrating
 from engine.calibration.splits import Split, id_hash, split_of
-from engine.calibration.store import CalibrationStore, Source, StoredPoint
-from engine.calibration.types import BaseStatus, JudgeRequest, Outcome, PairsRequest, StatusRequest
-from engine.errors import InvalidSettingError, NoRouteError, UnsupportedError
+from engine.calibration.store import CalibrationStore, StoredPoint, question_identity
+from engine.calibration.types import BaseStatus, KnownQuestion, Source, StatusRequest
+from engine.core.tools import Tools
+from engine.errors import InvalidSettingError, UnsupportedError
+from engine.evaluation.evaluating import Evaluating, Trials
+from engine.evaluation.types import EvaluateRequest, KnownRequest, Verdict
 from engine.llm.settings import ModelSettings
-from engine.settings import SelectionSettings
+from engine.settings import Limits, SelectionSettings
 from engine.types import (
     Asker,
     AskRequest,
@@ -34,8 +37,8 @@ from engine.types import (
     TopicRequest,
     ViewRequest,
 )
-from pgparley.calibrate_commands import show
 from pgparley.cluster import Cluster
+from pgparley.evaluation.calibration import show_calibration
 from proxy.console import views
 from proxy.console.tables import row
 from schema_catalog.introspect import introspect
@@ -47,10 +50,17 @@ from tests.support.allowed_values import allow, deny
 ANA = Asker("ana", "music")
 QUESTION = "name of each singer"
 RIGHT = "SELECT name FROM singer"
+CALIBRATED = Limits(k=2, calls=4)
 
 
-def pair(sql: str = RIGHT, **more: Any) -> JudgeRequest:
-    return replace(JudgeRequest(Asker("ana", ""), "1", QUESTION, "music", sql), **more)
+@pytest.fixture
+def evaluating(selecting: Tools, points: CalibrationStore, pool: Any) -> Evaluating:
+    return Evaluating(selecting, CALIBRATED, Trials(pool, selecting.upstream), points)
+
+
+def pair(sql: str = RIGHT, **more: Any) -> EvaluateRequest:
+    request = EvaluateRequest(Asker("ana", ""), QUESTION, "music", sql, source=Source.FILE)
+    return replace(request, **more)
 
 
 async def fill(store: CalibrationStore, score: float, *, count: int = 40, k: int = 2) -> None:
@@ -69,60 +79,44 @@ async def count(pool: Any) -> int:
 # -- pairs
 
 
-async def test_a_pair_is_judged_by_its_result(calibrating: Calibrating, points: CalibrationStore) -> None:
-    reply = await calibrating.judge(pair("SELECT s.name AS who FROM singer s"))
-    assert (reply.outcome, reply.rank is not None, reply.candidates) == (Outcome.RIGHT, True, 2)
+async def test_a_pair_is_judged_by_its_result(evaluating: Evaluating, points: CalibrationStore) -> None:
+    reply = await evaluating.evaluate(pair("SELECT s.name AS who FROM singer s"))
+    assert reply.verdict in {Verdict.FIRST, Verdict.IN_SET}
     (kept,) = await points.points()
-    assert (kept.source, kept.width, kept.point.question) == (Source.FILE, 2, id_hash("1"))
+    identity = id_hash(question_identity("music", QUESTION))
+    assert (kept.source, kept.width, kept.point.question) == (Source.FILE, 2, identity)
     assert [each.right for each in kept.point.candidates].count(True) == 1
+    assert len(kept.point.candidates) == 2
     assert kept.point.group == "music"
     assert kept.point.right_score is not None
 
 
-async def test_what_was_judged_is_not_asked_again(calibrating: Calibrating, model: Any) -> None:
-    await calibrating.judge(pair())
-    asked = len(model.prompts)
-    assert (await calibrating.judge(pair())).outcome is Outcome.KNOWN
-    assert len(model.prompts) == asked
-    model.prompts.clear()
-    assert (await calibrating.judge(pair(again=True))).outcome is Outcome.RIGHT
-    assert (await calibrating.judge(pair(k=1))).outcome in {Outcome.RIGHT, Outcome.WRONG}
-
-
 async def test_a_question_without_a_right_candidate_counts_as_well(
-    calibrating: Calibrating, points: CalibrationStore
+    evaluating: Evaluating, points: CalibrationStore
 ) -> None:
-    assert (await calibrating.judge(pair("SELECT max(age) FROM singer"))).outcome is Outcome.WRONG
+    assert (await evaluating.evaluate(pair("SELECT max(age) FROM singer"))).verdict is Verdict.WRONG
     (kept,) = await points.points()
     assert not kept.point.answerable
     assert (await points.find(2)).scores.size == 0
 
 
-@pytest.mark.parametrize(
-    ("sql", "why"),
-    [
-        ("SELECT name FROM singer WHERE age > 99", "gives no row"),
-        ("DELETE FROM singer", "is refused"),
-        ("SELECT salary FROM singer", "is refused"),
-        ("SELECT 1 / (age - age) FROM singer", "fails"),
-    ],
-)
-async def test_what_judges_nothing_is_told(calibrating: Calibrating, pool: Any, sql: str, why: str) -> None:
-    reply = await calibrating.judge(pair(sql))
-    assert reply.outcome is Outcome.SKIPPED
-    assert why in reply.detail
-    assert await count(pool) == 0
+async def test_what_selection_left_out_is_judged_as_well(
+    evaluating: Evaluating, points: CalibrationStore
+) -> None:
+    await fill(points, score=-1.0)
+    assert (await evaluating.evaluate(pair())).shown == 1
+    identity = id_hash(question_identity("music", QUESTION))
+    (kept,) = (each for each in await points.points() if each.point.question == identity)
+    assert len(kept.point.candidates) == 2
 
 
-async def test_what_cannot_be_judged(calibrating: Calibrating) -> None:
-    for request in (pair(database="nowhere"), pair(asker=Asker("bob", ""))):
-        with pytest.raises(NoRouteError, match="is not registered, or nothing of it may be read"):
-            await calibrating.judge(request)
-    with pytest.raises(InvalidSettingError):
-        await calibrating.judge(pair(k=99))
-    off = replace(calibrating.tools, selection=SelectionSettings(enabled=False))
+async def test_what_cannot_be_judged_is_no_point(evaluating: Evaluating, pool: Any) -> None:
+    for request in (pair("SELECT name FROM singer WHERE age > 99"), pair(asker=Asker("bob", ""))):
+        assert (await evaluating.evaluate(request)).verdict is Verdict.UNJUDGED
+    off = replace(evaluating.tools, selection=SelectionSettings(enabled=False))
     with pytest.raises(UnsupportedError):
-        await replace(calibrating, tools=off).judge(pair())
+        await replace(evaluating, tools=off).evaluate(pair())
+    assert await count(pool) == 0
 
 
 # -- what selection makes of points
@@ -158,12 +152,12 @@ async def test_a_calibrated_answer_leaves_out_what_does_not_conform(
 
 
 async def test_until_there_is_enough_what_came_with_the_program_selects(
-    calibrating: Calibrating, pool: Any, capsys: pytest.CaptureFixture[str]
+    selecting: Tools, pool: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = Base("a model", "a command", {2: {"elsewhere": (-1.0,) * 30}})
+    made = Base("a model", "a command", {2: (-1.0,) * 30})
     points = CalibrationStore(pool, "recipe", base=made)
-    lent = Calibrating(replace(calibrating.tools, calibration=points), points, calibrating.limits)
-    service = Service(lent.tools, Questions(pool, 600.0), calibrating.limits, points)
+    lent = Calibrating(points, selecting.selection, CALIBRATED)
+    service = Service(replace(selecting, calibration=points), Questions(pool, 600.0), CALIBRATED, points)
     reply = await service.ask(AskRequest(ANA, QUESTION))
     assert next(line.event for line in reply.trace if line.stage == "select") == "calibrated elsewhere"
     assert (await lent.status(StatusRequest())).base == BaseStatus(30, 0, 0, counts=True)
@@ -171,7 +165,7 @@ async def test_until_there_is_enough_what_came_with_the_program_selects(
     assert (await points.find(2)).at(0.95, "music") == Uncalibrated(2, 19, 0.95, Share(0, 4))
     found = await lent.status(StatusRequest())
     assert found.base == BaseStatus(30, 4, 0, counts=False)
-    show(found, Console(width=200))
+    show_calibration(found, Console(width=200))
     assert (
         "The calibration by 30 questions on other databases does not count; of 4 right"
         in capsys.readouterr().out
@@ -241,29 +235,28 @@ async def test_a_choice_from_a_whole_answer_becomes_a_point_and_is_forgotten_wit
 
 
 async def test_a_choice_never_replaces_a_judged_pair(
-    learning: Service, calibrating: Calibrating, points: CalibrationStore
+    learning: Service, evaluating: Evaluating, points: CalibrationStore
 ) -> None:
     reply = await learning.ask(AskRequest(ANA, QUESTION))
     await learning.choose(ChooseRequest(ANA, reply.qid, 2))
-    (chosen,) = (await calibrating.pairs(PairsRequest("choice"))).pairs
-    assert (chosen.question, chosen.database, chosen.sql) == (QUESTION, "music", reply.rows[1].sql)
-    judged = pair(chosen.sql, identity=chosen.identity, source="verified")
-    assert (await calibrating.judge(judged)).outcome is Outcome.KNOWN
-    await calibrating.judge(replace(judged, again=True))
+    (chosen,) = (await evaluating.known(KnownRequest(feedback=True))).questions
+    assert chosen == KnownQuestion(QUESTION, "music", str(reply.rows[1].sql), "ana", Source.CHOICE)
+    await evaluating.evaluate(pair(chosen.sql, source=Source.VERIFIED))
     await learning.choose(ChooseRequest(ANA, reply.qid, 1))
     (kept,) = await points.points()
     assert kept.source is Source.VERIFIED
 
 
-async def test_corrections_are_pairs(learning: Service, calibrating: Calibrating) -> None:
+async def test_a_correction_goes_before_a_choice(learning: Service, evaluating: Evaluating) -> None:
     reply = await learning.ask(AskRequest(ANA, QUESTION))
     for sql in ("SELECT max(age) FROM singer", RIGHT):
         await learning.correct(CorrectRequest(ANA, reply.qid, sql))
-    (corrected,) = (await calibrating.pairs(PairsRequest("verified"))).pairs
-    assert (corrected.sql, corrected.user, corrected.question) == (RIGHT, "ana", QUESTION)
     # The correction is the answer's last row. It was not generated, so choosing it judges no candidate.
     await learning.choose(ChooseRequest(ANA, reply.qid, 4))
-    assert await calibrating.store.points() == ()
+    assert await evaluating.points.points() == ()
+    await learning.choose(ChooseRequest(ANA, reply.qid, 2))
+    (corrected,) = (await evaluating.known(KnownRequest(feedback=True))).questions
+    assert corrected == KnownQuestion(QUESTION, "music", RIGHT, "ana", Source.VERIFIED)
 
 
 # -- how things stand

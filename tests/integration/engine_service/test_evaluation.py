@@ -19,10 +19,11 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.calibration.service import Calibrating
 from engine.calibration.store import CalibrationStore
+from engine.calibration.types import KnownQuestion, Source
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, ModelUnavailableError
 from engine.evaluation.evaluating import Evaluating, Trials
-from engine.evaluation.types import EvaluateRequest, TrialRequest, Verdict, VerifiedQuery, VerifiedRequest
+from engine.evaluation.types import EvaluateRequest, KnownRequest, TrialRequest, Verdict
 from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
@@ -30,6 +31,7 @@ from engine.settings import DialogueSettings, LearningSettings, Limits
 from engine.suggestions.suggesting import Suggesting
 from engine.types import Asker, AskRequest, RowKind
 from pgparley.config import load
+from pgparley.evaluation.calibration import calibration
 from pgparley.evaluation.command import Evaluation, evaluate
 from schema_catalog.store import CatalogStore
 
@@ -44,8 +46,8 @@ def remembering(tools: Tools, pool: Any) -> Tools:
 
 
 @pytest.fixture
-def evaluating(remembering: Tools, pool: Any) -> Evaluating:
-    return Evaluating(remembering, LIMITS, Trials(pool, remembering.upstream))
+def evaluating(remembering: Tools, pool: Any, points: CalibrationStore) -> Evaluating:
+    return Evaluating(remembering, LIMITS, Trials(pool, remembering.upstream), points)
 
 
 @pytest.fixture
@@ -105,8 +107,9 @@ async def test_a_verified_query_does_not_answer_its_own_question(
 ) -> None:
     sql = "SELECT max(age) FROM singer"
     await verify(pool, QUESTION, sql)
-    assert (await evaluating.verified(VerifiedRequest())).queries == (VerifiedQuery(QUESTION, "music", sql),)
-    assert (await evaluating.verified(VerifiedRequest("copy"))).queries == ()
+    verified = KnownQuestion(QUESTION, "music", sql, source=Source.VERIFIED)
+    assert (await evaluating.known(KnownRequest())).questions == (verified,)
+    assert (await evaluating.known(KnownRequest("copy"))).questions == ()
     asked = await service.ask(AskRequest(Asker("ana", "music"), QUESTION))
     assert (asked.rows[0].kind, asked.rows[0].sql) == (RowKind.VERIFIED, sql)
     assert (await evaluating.evaluate(request(sql, question=f"{QUESTION.upper()}?"))).verdict is Verdict.WRONG
@@ -144,12 +147,14 @@ async def test_errors_end_a_question_or_all(evaluating: Evaluating) -> None:
 
 
 @pytest.fixture
-async def engine(service: Service, remembering: Tools, pool: Any, tmp_path: Path) -> AsyncIterator[Path]:
+async def engine(
+    service: Service, remembering: Tools, pool: Any, points: CalibrationStore, tmp_path: Path
+) -> AsyncIterator[Path]:
     """The configuration file of an engine that answers on a socket."""
     ready = asyncio.Event()
-    calibrating = Calibrating(remembering, CalibrationStore(pool, "recipe"), LIMITS)
+    calibrating = Calibrating(points, remembering.selection, LIMITS)
     console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
-    evaluating = Evaluating(remembering, LIMITS, Trials(pool, remembering.upstream))
+    evaluating = Evaluating(remembering, LIMITS, Trials(pool, remembering.upstream), points)
     suggesting = Suggesting(remembering.catalog, remembering.model, pool)
     runner = web.AppRunner(
         EngineAPI(service, Metrics(), ready, console, calibrating, evaluating, suggesting).application()
@@ -171,18 +176,17 @@ async def test_the_command_reports_compares_and_fails_below_a_share(
         "- {question: nothing, sql: SELECT 1 WHERE false}\n",
         encoding="utf-8",
     )
-    run = Evaluation(file, "ana", "music", named=True, json=tmp_path / "a.json", junit=tmp_path / "a.xml")
+    run = Evaluation(file, "ana", "music", named=True, json=tmp_path / "a.json")
     model.lines[:] = [SHOWN[0]]
     assert await evaluate(config, run) == 0
     shown = capsys.readouterr().out
     assert "0/1" in shown
     assert "1 could not be judged" in shown
     assert json.loads((tmp_path / "a.json").read_bytes())["questions"][0]["reply"]["verdict"] == "wrong"
-    assert b'skipped="1"' in (tmp_path / "a.xml").read_bytes()
-    assert await evaluate(config, replace(run, json=None, junit=None, fail_under=0.5)) == 1
+    assert await evaluate(config, replace(run, json=None, fail_under=0.5)) == 1
     assert "First right: 0.000, below 0.5." in capsys.readouterr().out
     model.lines[:] = ["SELECT age FROM singer"]
-    later = replace(run, json=None, junit=None, fail_under=1.0, baseline=tmp_path / "a.json")
+    later = replace(run, json=None, fail_under=1.0, baseline=tmp_path / "a.json")
     assert await evaluate(config, later) == 0
     assert "Of 1 questions judged before, 1 are better and 0 worse." in capsys.readouterr().out
 
@@ -197,6 +201,34 @@ async def test_the_command_asks_verified_queries(
     await verify(pool, QUESTION, "SELECT max(age) FROM singer")
     assert await evaluate(config, run) == 0
     assert "0/1" in capsys.readouterr().out
+
+
+async def test_the_command_calibrates(
+    engine: Path, tmp_path: Path, points: CalibrationStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, file = load(engine, {}), tmp_path / "questions.jsonl"
+    lines = [
+        {"question": f"{QUESTION} {number}", "database": "music", "sql": sql}
+        for number, sql in enumerate([SHOWN[0], "SELECT max(age) FROM singer", "SELECT 1 WHERE false"])
+    ]
+    file.write_text("\n".join(map(json.dumps, lines)) + "\n\n", encoding="utf-8")
+    assert await evaluate(config, Evaluation(file, "ana", named=True, calibrate=True)) == 0
+    shown = capsys.readouterr().out
+    assert "1 could not be judged" in shown
+    assert "Judged questions: 2 from file; 0 more count no longer." in shown
+    assert len(await points.points()) == 2
+    with pytest.raises(typer.Exit):
+        await evaluate(config, Evaluation(None, "ana", feedback=True))
+    assert "no question to ask in what users corrected or chose" in capsys.readouterr().err
+    await calibration(config, as_json=True)
+    assert json.loads(capsys.readouterr().out)["sources"] == [["file", 2]]
+
+
+async def test_no_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = load(None, {"PGPARLEY_ENGINE_SOCKET": str(tmp_path / "none")})
+    with pytest.raises(typer.Exit):
+        await calibration(config, as_json=False)
+    assert "the engine does not answer" in capsys.readouterr().err
 
 
 # -- with a catalog that is not saved

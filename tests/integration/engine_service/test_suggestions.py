@@ -172,9 +172,10 @@ async def socket(
 ) -> AsyncIterator[str]:
     """Where an engine answers."""
     ready = asyncio.Event()
-    calibrating = Calibrating(tools, CalibrationStore(pool, "recipe"), Limits())
+    points = CalibrationStore(pool, "recipe")
+    calibrating = Calibrating(points, tools.selection, Limits())
     views = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
-    evaluating = Evaluating(tools, Limits(), Trials(pool, tools.upstream))
+    evaluating = Evaluating(tools, Limits(), Trials(pool, tools.upstream), points)
     api = EngineAPI(service, Metrics(), ready, views, calibrating, evaluating, suggesting)
     runner = web.AppRunner(api.application())
     await runner.setup()

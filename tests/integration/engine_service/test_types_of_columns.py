@@ -10,12 +10,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from benchmarks.quality.models.recorded import MODEL, asking_for_readings, reply, serving_recorded
+from benchmarks.quality.models.recorded import answering_with, reply
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.core.tools import Tools
-from engine.llm.client import ChatModel
-from engine.llm.settings import GrammarSupport, ModelSettings
 from engine.settings import Limits
 from engine.types import Asker, AskRequest
 from pgparley.cluster import Cluster
@@ -44,13 +42,11 @@ async def house(pool: Any, server: Cluster) -> None:
 async def test_what_is_right_stands_as_it_was_written(tools: Tools, pool: Any) -> None:
     first: dict[str, str | None] = {}
     said: dict[str, str] = {}
-    async with serving_recorded(said) as url:
-        model = ChatModel(ModelSettings(base_url=url, model=MODEL, grammar=GrammarSupport.NONE), url)
-        service = Service(asking_for_readings(tools, model), Questions(pool, 600.0), Limits(k=3))
+    async with answering_with(tools, said) as strong:
+        service = Service(strong, Questions(pool, 600.0), Limits(k=3))
         for question, sql in WRITTEN:
-            said[question] = reply({"readings": [{"meaning": "", "sql": sql}], "why_not": None})
+            said[question] = reply(("", sql))
             answer = await service.ask(AskRequest(Asker("ana", "copy"), question, db="copy"))
             first[sql] = answer.rows[0].sql
-        await model.aclose()
     assert len(first) == len(WRITTEN) > 40
     assert first == {sql: sql for sql in first}

@@ -31,6 +31,7 @@ from engine.settings import (
     GenerationSettings,
     LearningSettings,
     Limits,
+    SelectionSettings,
     Strategy,
     UpstreamSettings,
 )
@@ -119,7 +120,8 @@ async def _service(cluster: Cluster, model: ScriptedLLM) -> tuple[Service, Datab
 
 async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
     nothing: Any = None
-    calibrating = Calibrating(Tools(*[nothing] * 5), CalibrationStore(pool, "recipe"), Limits())
+    points = CalibrationStore(pool, "recipe")
+    calibrating = Calibrating(points, SelectionSettings(), Limits())
     views = ConsoleViews(pool, ModelSettings(), asyncio.Event(), calibrating, lambda: 0)
     app = EngineAPI(
         service,
@@ -127,8 +129,8 @@ async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
         asyncio.Event(),
         views,
         calibrating,
-        Evaluating(calibrating.tools, calibrating.limits, Trials(pool, nothing)),
-        Suggesting(calibrating.tools.catalog, calibrating.tools.model, pool),
+        Evaluating(Tools(*[nothing] * 5), Limits(), Trials(pool, nothing), points),
+        Suggesting(nothing, nothing, pool),
     ).application()
     runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()

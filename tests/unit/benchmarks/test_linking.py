@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.harness.intervals import Figure
-from benchmarks.quality.linking.decided import Decided, Decisions, Links, decided
-from benchmarks.quality.linking.figures import flagging_of, linking_of
-from benchmarks.quality.linking.flagging import by_folds, flagged
+from benchmarks.quality.linking.abstaining import Decided, Decisions, by_folds, figures, flagged, summary_of
 from benchmarks.quality.linking.linked import known_questions
 from engine.core.elements import WHOLE_TABLE
 from engine.schema_linking.linker import Kind
@@ -22,12 +20,7 @@ from tests.support.doubting_linker import asked
 
 @pytest.fixture(scope="module")
 def known() -> Decided:
-    return decided("calibration", asked(40, 11))
-
-
-@pytest.fixture(scope="module")
-def new() -> Decided:
-    return decided("dev", asked(40, 12))
+    return asked(40, 11)
 
 
 def test_gold_is_what_the_statement_reads(tmp_path: Path) -> None:
@@ -35,40 +28,40 @@ def test_gold_is_what_the_statement_reads(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text(json.dumps(item) + "\n" + json.dumps(item | {"columns": None}) + "\n")
     (found,) = known_questions(tmp_path / "q.jsonl")
     assert found.tables == {("public", "t", WHOLE_TABLE), ("public", "u", WHOLE_TABLE)}
-    assert found.columns == {("public", "t", "a"), ("public", "u", "b c.d")}
+    assert found.gold - found.tables == {("public", "t", "a"), ("public", "u", "b c.d")}
 
 
-def value(figure: Figure | None) -> float:
-    assert figure is not None
+def value(figure: Figure | float | None) -> float:
+    assert isinstance(figure, Figure)
     return figure.value
 
 
-def row(wrong: list[bool], tables: list[bool], questions: list[int]) -> Decisions:
-    count = len(wrong)
-    return Decisions(np.full(count, 0.5), np.array(wrong), np.array(tables), np.array(questions))
+def decisions(margins: list[float], wrong: list[bool], tables: list[bool], questions: list[int]) -> Decisions:
+    return Decisions(np.array(margins), np.array(wrong), np.array(tables), np.array(questions))
 
 
-def test_abstaining_on_columns_includes_tables_and_question_coverage_is_of_all() -> None:
-    """Two questions: of the first a table and a column are wrong, the second is right."""
-    decisions = row([True, True, False, False], [True, False, True, False], [0, 0, 1, 1])
-    wrong, right = Links(1, 1, 0), Links(1, 1, 1)
-    one = Decided("x", decisions, decisions, ("a", "b"), dict.fromkeys(Kind, (wrong, right)))
-    found = flagging_of(one, 0.1, np.array([True, False, False, True]), np.array([True, False, False, False]))
-    shares = (found.coverage_table, found.coverage_column, found.coverage, found.coverage_question, found.ear)
-    assert [value(each) for each in shares] == [1, 0, 0.5, 0, 0.25]
-    for each in (found.table, found.column):
-        assert [value(one) for one in (each.exact_match, each.tar, each.far)] == [1, 0.5, 0]
-    given = found.column_given_tables
-    assert [value(one) for one in (given.exact_match, given.tar, given.far)] == [0, 0, 0.5]
-    assert linking_of(one, Kind.TABLE).exact_match.value == 0.5
+def test_abstaining_on_columns_includes_tables() -> None:
+    """Four questions, each with a table and a column: what is closer than 1.0 of tables, 0.5 of columns, is flagged."""
+    tables, questions = [True, False] * 4, [0, 0, 1, 1, 2, 2, 3, 3]
+    free = decisions([0.9, 2.0, 3.0, 0.4, 3.0, 2.0, 3.0, 2.0], [True, True, *[False] * 6], tables, questions)
+    forced = decisions([0.9, 0.4, *[3.0] * 6], [True, True, *[False] * 4, False, True], tables, questions)
+    right = {kind: np.array([False, True, True, True]) for kind in Kind}
+    known = decisions([1.0] * 9 + [0.5] * 9, [True] * 18, [True] * 9 + [False] * 9, list(range(18)))
+    calibrating = Decided(tuple(map(str, range(18))), known, known, {})
+    found = figures(Decided(("a", "b", "c", "d"), free, forced, right), calibrating)
+    names = ("em_of_all", "em", "tar", "far", "coverage")
+    assert [value(found[f"table_{name}"]) for name in names] == [0.75, 1, 0.25, 0, 1]
+    assert [value(found[f"column_{name}"]) for name in names] == [0.75, 1, 0.25, 0.25, 0.5]
+    assert value(found["coverage"]) == pytest.approx(2 / 3)
+    assert summary_of(found, "linker_")["linker_column_far"] == 0.25
 
 
-def test_what_is_promised_of_branching_points_is_kept(known: Decided, new: Decided) -> None:
-    flags = flagged(known.forced, new.forced, 0.1)
-    found = flagging_of(new, 0.1, flags, np.zeros(len(new.free.wrong), dtype=np.bool_))
+def test_what_is_promised_of_branching_points_is_kept(known: Decided) -> None:
+    new = asked(40, 12)
     slack = 4 * math.sqrt(0.1 * 0.9 * 2 / new.forced.wrong.sum())
-    assert 0.9 - slack <= value(found.coverage) <= 0.9 + slack
-    assert value(found.ear) < 0.6
+    assert 0.9 - slack <= value(figures(new, known)["coverage"]) <= 0.9 + slack
+    flags = flagged(known.forced, new.forced, 0.1)
+    assert (flags & ~new.forced.wrong).mean() < 0.6
 
 
 def test_a_database_is_not_flagged_by_what_is_known_of_it(known: Decided) -> None:

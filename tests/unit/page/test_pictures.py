@@ -93,9 +93,7 @@ def test_a_join_touches_its_own_two_tables_alone(pairs: list[tuple[int, int]]) -
 
 def line(promised: float, kept: int, possible: int) -> CoverageLine:
     share = kept / max(possible, 1)
-    return CoverageLine(
-        "shortfall", 5, None, promised, 9, 9, kept, possible, share - 0.05, share + 0.02, used=True
-    )
+    return CoverageLine(5, None, promised, 9, 9, kept, possible, share - 0.05, share + 0.02, used=True)
 
 
 def test_marks_stand_where_promise_and_observation_say() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from engine.evaluation.types import EvaluateReply, Verdict, VerifiedQuery
+from engine.calibration.types import KnownQuestion
+from engine.evaluation.types import EvaluateReply, Verdict
 from pgparley.evaluation.causes import Cause, Diagnosis, diagnosis
 from pgparley.evaluation.report import Judged
 
 
 def found(known: str, shown: str | None, verdict: Verdict = Verdict.WRONG, detail: str = "") -> Diagnosis:
-    asked = VerifiedQuery("How much?", "own", known)
+    asked = KnownQuestion("How much?", "own", known)
     return diagnosis(Judged(asked, EvaluateReply(verdict, detail, shown)))
 
 

@@ -1,24 +1,22 @@
-"""The report of `pgparley eval`: figures, comparison, JUnit, and the file of questions."""
+"""The report of `pgparley eval`: figures, comparison, and the file of questions."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from engine.evaluation.types import EvaluateReply, Verdict, VerifiedQuery
+from engine.calibration.types import KnownQuestion
+from engine.evaluation.types import EvaluateReply, Verdict
 from pgparley.cli import app
-from pgparley.evaluation.formats import junit
+from pgparley.evaluation.questions import read_questions
 from pgparley.evaluation.report import Judged, Report, compare, decode, encode, figures
-from pgparley.questions import KnownQuestion, read_questions
 
 
 def judged(question: str, verdict: Verdict, seconds: float = 1.0, database: str = "sales") -> Judged:
-    return Judged(VerifiedQuery(question, database, "SELECT 1"), EvaluateReply(verdict, seconds=seconds))
+    return Judged(KnownQuestion(question, database, "SELECT 1"), EvaluateReply(verdict, seconds=seconds))
 
 
 def report(*questions: Judged) -> Report:
@@ -70,27 +68,6 @@ def test_what_got_better_and_worse() -> None:
     ]
 
 
-def test_junit_counts_and_escapes() -> None:
-    hostile = 'a <b> & "c" \x00 ]]>'
-    wrong = judged(hostile, Verdict.WRONG)
-    wrong = replace(wrong, reply=replace(wrong.reply, sql="SELECT '<\x1b>'"))
-    root = ET.fromstring(  # noqa: S314 - our own text
-        junit(
-            report(
-                judged("q", Verdict.FIRST), wrong, judged("r", Verdict.FAILED), judged("s", Verdict.UNJUDGED)
-            )
-        )
-    )
-    (suite,) = root
-    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["4", "1", "1", "1"]
-    passed, failed, error, skipped = suite
-    assert len(passed) == 0
-    assert failed.get("name") == 'a <b> & "c" \\x00 ]]>'
-    assert [failed[0].tag, failed[0].get("type")] == ["failure", "wrong"]
-    assert "SELECT '<\\x1b>'" in (failed[0].text or "")
-    assert (error[0].tag, skipped[0].tag) == ("error", "skipped")
-
-
 YAML = """
 - question: how many orders
   database: sales
@@ -113,7 +90,7 @@ def test_questions_are_yaml_or_json_lines(tmp_path: Path) -> None:
     assert found[0].sql == "SELECT count(*)\nFROM orders\n"
     lines = tmp_path / "questions.jsonl"
     lines.write_text('{"question": "q", "sql": "SELECT 1", "database": "hr"}\n\n', encoding="utf-8")
-    assert read_questions(lines, None) == (KnownQuestion("q", "SELECT 1", "hr"),)
+    assert read_questions(lines, None) == (KnownQuestion("q", "hr", "SELECT 1"),)
 
 
 @pytest.mark.parametrize(
@@ -140,11 +117,19 @@ def test_a_file_of_something_else(
     assert told in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["questions.yaml", "--verified"]])
-def test_wrong_usage(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "give either a file"),
+        (["questions.yaml", "--verified"], "give either a file"),
+        (["--verified", "--feedback"], "give either a file"),
+        (["--verified", "--calibrate", "--with", "tried.yaml"], "do not go together"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], told: str) -> None:
     done = CliRunner().invoke(app, ["eval", *arguments])
     assert done.exit_code == 2
-    assert "give either a file or --verified" in done.output
+    assert told in done.output
 
 
 def test_every_option_is_documented() -> None:

@@ -9,7 +9,7 @@ from engine.calibration.conformal import Calibrated, Threshold
 from engine.calibration.proportion import Share
 from engine.calibration.records import Point
 from training.judgement import Held
-from training.lists import Kind, QuestionList, Written
+from training.lists import QuestionList, Written
 from training.selection import base_of, measured, pointed
 
 DATABASES = [f"db{number}" for number in range(10)]
@@ -46,27 +46,21 @@ def test_a_threshold_comes_from_other_folds() -> None:
         listed(number, (True, 0.9 if fold_of(home) == odd else 0.1), (False, 0.5))
         for number, home in enumerate(homes)
     ]
-    found = measured({Kind.PLAIN: points(*lists)}, Kind.PLAIN, 0.8)
+    found = measured(points(*lists), 0.8)
     assert found is not None
     there = sum(fold_of(home) == odd for home in homes)
     assert found.kept == Share(200 - there, 200)
     assert found.found == 2.0
 
 
-def test_the_kind_that_is_harder_decides() -> None:
-    easy = points(*(listed(number, (True, 0.1), (False, 0.5)) for number in range(200)))
-    hard = points(*(listed(number, (True, 0.6), (False, 0.5)) for number in range(200)))
-    alone = measured({Kind.PLAIN: easy}, Kind.PLAIN, 0.8)
-    beside = measured({Kind.PLAIN: easy, Kind.AMBIGUOUS: hard}, Kind.PLAIN, 0.8)
-    assert alone is not None
-    assert beside is not None
-    assert (alone.shown, beside.shown) == (1.0, 2.0)
+def test_too_few_points_promise_nothing() -> None:
+    assert measured(points(listed(0, (True, 0.1))), 0.95) is None
 
 
 def test_what_comes_with_the_program_has_the_lowest_right_scores() -> None:
     lists = [listed(number, (True, 0.3), (True, 0.2), (False, 0.1)) for number in range(20)]
-    made = base_of({3: {Kind.PLAIN: points(*lists)}}, "a command")
-    assert made.scores[3]["plain"] == pytest.approx((0.2,) * 20)
+    made = base_of({3: points(*lists)}, "a command")
+    assert made.scores[3] == pytest.approx((0.2,) * 20)
     assert made.made == "a command"
     threshold = made.beside(Calibrated(), (), 3).at(0.95, "any")
     assert isinstance(threshold, Threshold)

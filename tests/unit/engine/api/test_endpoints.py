@@ -47,10 +47,8 @@ def _said(words: str) -> AskReply:
 def interface() -> web.Application:
     # Neither a view, nor the calibration, nor an evaluation is asked for.
     views = cast("Any", SimpleNamespace(view=None))
-    calibrating = cast("Any", SimpleNamespace(judge=None, pairs=None, status=None))
-    evaluating = cast(
-        "Any", SimpleNamespace(evaluate=None, verified=None, trials=SimpleNamespace(begin=None))
-    )
+    calibrating = cast("Any", SimpleNamespace(status=None))
+    evaluating = cast("Any", SimpleNamespace(evaluate=None, known=None, trials=SimpleNamespace(begin=None)))
     suggesting = cast("Any", SimpleNamespace(suggest=None))
     return EngineAPI(
         Scripted(), Metrics(), asyncio.Event(), views, calibrating, evaluating, suggesting

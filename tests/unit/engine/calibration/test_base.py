@@ -68,14 +68,14 @@ def test_what_comes_with_the_program_is_enough_by_default() -> None:
 
 
 def test_only_scores_of_that_width_count() -> None:
-    made = Base("m", "", {3: {"a": (0.2, 0.1), "b": (0.4,)}})
+    made = Base("m", "", {3: (0.2, 0.1)})
     known = [
         Point("1", "db", (Judged(True, 0.3), Judged(True, 0.2))),  # noqa: FBT003 - right
         Point("2", "db", (Judged(False, 0.3),)),  # noqa: FBT003 - wrong
     ]
     beside = made.beside(Calibrated(), known, 3)
-    assert ([each.tolist() for each in beside.base], beside.known.tolist()) == ([[0.2, 0.1], [0.4]], [0.2])
-    assert made.beside(Calibrated(), known, 4).base == ()
+    assert (beside.base.tolist(), beside.known.tolist()) == ([0.2, 0.1], [0.2])
+    assert made.beside(Calibrated(), known, 4).base.size == 0
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"model": 1, "made": "", "scores": {}}'])

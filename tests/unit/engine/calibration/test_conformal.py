@@ -94,7 +94,7 @@ def test_a_group_falls_back_and_never_narrows() -> None:
 def beside(known: Sequence[float] = (), own: int = 0) -> Calibrated:
     """40 scores of other databases, of which the threshold for .95 is 0.38, beside what is here."""
     here = Calibrated.of([("db", 9.0)] * own)
-    return replace(here, base=(np.arange(40) / 100,), known=np.array(known, dtype=np.float64))
+    return replace(here, base=np.arange(40) / 100, known=np.array(known, dtype=np.float64))
 
 
 def test_until_there_is_enough_others_scores_count() -> None:
@@ -102,12 +102,6 @@ def test_until_there_is_enough_others_scores_count() -> None:
     assert beside(own=18).at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True)
     assert beside(own=19).at(0.95, "db") == Threshold(9.0, 19, 0.95)
     assert beside().at(0.99, "db") == Uncalibrated(0, 99, 0.99), "too few even there"
-
-
-def test_of_several_kinds_each_keeps_the_promise() -> None:
-    kinds = replace(beside(), base=(np.arange(40) / 100, np.arange(20) / 10))
-    assert kinds.at(0.95, "db") == Threshold(1.9, 60, 0.95, base=True)
-    assert replace(kinds, base=(*kinds.base, np.arange(18))).at(0.95, "db") == Uncalibrated(0, 19, 0.95)
 
 
 def test_where_what_is_known_speaks_against_them_they_do_not() -> None:

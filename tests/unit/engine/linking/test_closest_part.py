@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.core.state import Route
-from engine.linking.closest_part import OF_PART, closest_part
+from engine.linking.closest_part import AREA, OF_PART, closest_part, columns_of
 from schema_catalog.types import Database, ForeignKey, Snapshot, Table, TableKey
 from tests.support.schemas import table
 
@@ -34,7 +34,20 @@ def test_the_likeliest_tables_and_what_joins_two_of_them_are_in_it() -> None:
     assert found.tables[:4] == (*map(named, (3, 7, 4, 8)),)
     assert named(59) in found.tables
     assert {each.key for each in found.snapshot.tables} == set(found.tables)
-    assert len(found.tables) == OF_PART // WIDTH
+    assert columns_of(found.snapshot) <= OF_PART + AREA
+
+
+def test_questions_about_one_area_begin_with_the_same_tables() -> None:
+    one = closest_part(replace(route(3, 4), likely=(named(3),))).snapshot
+    other = closest_part(replace(route(4, 30), likely=(named(4), named(30)))).snapshot
+    assert {named(3), named(4), named(59)} == {each.key for each in one.tables}
+    assert other.tables[: len(one.tables)] == one.tables
+    assert other.tables[len(one.tables) :] == (made(30),)
+
+
+def test_where_there_is_room_what_is_less_likely_fills_it() -> None:
+    found = closest_part(replace(route(3, 4), likely=(named(3),)), room=OF_PART + WIDTH)
+    assert columns_of(found.snapshot) == OF_PART + WIDTH + AREA
 
 
 def test_so_is_a_table_that_holds_a_value_of_the_question() -> None:
@@ -49,6 +62,16 @@ def test_names_mean_there_what_they_mean_in_the_whole() -> None:
 
 
 def test_keys_lead_to_no_table_outside() -> None:
-    found = closest_part(route(59, *range(10, 40))).snapshot
-    (joining,) = (each for each in found.tables if each.key == named(59))
-    assert joining.foreign_keys == ()
+    wide = table("wide", " ".join(f"c{place}" for place in range(900)))
+    key = ForeignKey(("c1",), "public", "wide", ("c0",))
+    joining = replace(made(1), foreign_keys=(key,))
+    snapshot = Snapshot("many", ("public",), (joining, wide))
+    found = closest_part(Route(Database("many", "", "", ()), snapshot, 1.0, (joining.key, wide.key)))
+    assert found.snapshot.tables == (made(1),)
+
+
+def test_the_likeliest_table_is_in_it_however_wide() -> None:
+    wide = table("wide", " ".join(f"c{place}" for place in range(900)))
+    snapshot = Snapshot("many", ("public",), (wide, made(1)))
+    found = closest_part(Route(Database("many", "", "", ()), snapshot, 1.0, (wide.key, named(1))))
+    assert found.tables[0] == wide.key

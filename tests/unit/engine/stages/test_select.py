@@ -150,7 +150,7 @@ class Elsewhere:
 
     async def find(self, _width: int) -> Calibrated:
         """The same for every function."""
-        return replace(Calibrated(), base=(np.full(40, self.score),), known=np.array(self.known))
+        return replace(Calibrated(), base=np.full(40, self.score), known=np.array(self.known))
 
 
 async def test_what_came_with_the_program_is_told_apart() -> None:

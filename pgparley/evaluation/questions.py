@@ -1,4 +1,4 @@
-"""A file of questions whose answer is known, for `eval` and `calibrate`: a YAML list, or JSON lines."""
+"""A file of questions whose answer is known, for `eval`: a YAML list, or JSON lines."""
 
 from __future__ import annotations
 
@@ -7,35 +7,33 @@ from pathlib import Path
 import msgspec
 import yaml
 
+from engine.calibration.types import KnownQuestion
 from pgparley.terminal import fail, read_json_lines
 
 _SHAPE = "A question is {question: …, sql: …, database: …}, in a YAML list or one a line as JSON."
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
 
 
-class KnownQuestion(msgspec.Struct, forbid_unknown_fields=True):
-    """A question with the statement that answers it."""
-
+class _Question(msgspec.Struct, forbid_unknown_fields=True):
     question: str
     sql: str
     database: str = ""
-    id: str | int | None = None
 
 
 def read_questions(path: Path, database: str | None = None) -> tuple[KnownQuestion, ...]:
     """The questions of the file; `database`: of those that name none, and no other's. Raises `typer.Exit`."""
     jsonl = path.suffix in _JSON_LINES
     found = []
-    for number, each in enumerate(read_json_lines(path, KnownQuestion, _SHAPE) if jsonl else _yaml(path), 1):
+    for number, each in enumerate(read_json_lines(path, _Question, _SHAPE) if jsonl else _yaml(path), 1):
         name = each.database or database
         if not name:
             fail(f"{path}, question {number}: it names no database", "Add database:, or say --database.")
         if database in {None, name}:
-            found.append(msgspec.structs.replace(each, database=name))
+            found.append(KnownQuestion(each.question, name, each.sql))
     return tuple(found)
 
 
-def _yaml(path: Path) -> list[KnownQuestion]:
+def _yaml(path: Path) -> list[_Question]:
     try:
         entries = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as problem:
@@ -47,7 +45,7 @@ def _yaml(path: Path) -> list[KnownQuestion]:
     found = []
     for number, entry in enumerate(entries, 1):
         try:
-            found.append(msgspec.convert(entry, KnownQuestion))
+            found.append(msgspec.convert(entry, _Question))
         except msgspec.ValidationError as problem:
             fail(f"{path}, question {number}: {problem}", _SHAPE)
     return found

@@ -1,4 +1,4 @@
-"""Judges a question whose answer is known: runs the pipeline without selection and compares every candidate's result.
+"""A question whose answer is known: the state in which it is asked, the right rows, and what gives them as well.
 
 Owns what cannot be judged: a known statement that is refused, fails, gives no row, or more rows than the cap.
 """
@@ -8,18 +8,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from engine import pipeline
-from engine.calibration.conformal import nonconformity
-from engine.calibration.records import Judged, Point
 from engine.calibration.result_equivalence import Reference, ordered, same_result, with_keys
-from engine.calibration.splits import id_hash
-from engine.calibration.store import CalibrationStore, Source, StoredPoint
-from engine.calibration.types import JudgeReply, JudgeRequest, Outcome
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import StatementError
 from engine.core.state import Route, State
-from engine.core.tools import NoCalibration, Tools
+from engine.core.tools import Tools
 from engine.errors import CancelledError, NLError, NoRouteError
 from engine.evaluation.types import EvaluateRequest
 from engine.settings import Limits
@@ -43,7 +37,7 @@ class Known:
     right: Reference
 
 
-async def known(request: JudgeRequest | EvaluateRequest, tools: Tools, limits: Limits) -> Known:
+async def known(request: EvaluateRequest, tools: Tools, limits: Limits) -> Known:
     """Of a question whose answer is known; raises `NoRouteError`, `UnjudgeableError` and `InvalidSettingError`."""
     started, k = time.monotonic(), limits.width(request.k)
     route = await readable_route(request.database, request.asker, tools)
@@ -113,44 +107,3 @@ async def has_its_result(candidate: Candidate, asked: Known, tools: Tools) -> bo
     except (StatementError, NLError):
         return False
     return same_result(right, replace(found, truncated=False))
-
-
-async def judge(request: JudgeRequest, tools: Tools, store: CalibrationStore, limits: Limits) -> JudgeReply:
-    """Labels one question as a point. Raises `NoRouteError`, `StoreUnavailableError` and `InvalidSettingError`."""
-    started = time.monotonic()
-    k = limits.width(request.k)
-    question = id_hash(request.identity)
-    if not request.again:
-        for kept in await store.points():
-            if (kept.point.question, kept.width) == (question, k):
-                return _reply(Outcome.KNOWN, kept.point, started)
-    try:
-        asked = await known(request, tools, limits)
-    except UnjudgeableError as problem:
-        return JudgeReply(Outcome.SKIPPED, str(problem), seconds=time.monotonic() - started)
-    try:
-        # A question that the asker would be asked back about, or not answered, has candidates to judge as well.
-        state = await pipeline.run(
-            asked.state, replace(tools, calibration=NoCalibration()), pipeline.CANDIDATE_STAGES
-        )
-        # A verdict that came too late is no verdict, and no score to calibrate with.
-        state.deadline.remaining()
-    except NoRouteError:
-        raise
-    except NLError as problem:
-        return JudgeReply(Outcome.SKIPPED, problem.message, seconds=time.monotonic() - started)
-    judged = [
-        Judged(await has_its_result(candidate, asked, tools), nonconformity(candidate))
-        for candidate in state.candidates[:k]
-    ]
-    group = state.routes[0].database.name if state.routes else request.database
-    point = Point(question, group, tuple(judged))
-    await store.keep(request.database, StoredPoint(Source(request.source), k, point))
-    return _reply(Outcome.RIGHT if point.answerable else Outcome.WRONG, point, started)
-
-
-def _reply(outcome: Outcome, point: Point, started: float) -> JudgeReply:
-    rank = next((place for place, each in enumerate(point.candidates, 1) if each.right), None)
-    return JudgeReply(
-        outcome, candidates=len(point.candidates), rank=rank, seconds=time.monotonic() - started
-    )

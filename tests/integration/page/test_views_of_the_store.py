@@ -124,12 +124,10 @@ async def test_who_is_an_admin_may_change(steward: asyncpg.Connection, site: Pag
     await fetch(site.dsn, f"GRANT nl_admin TO {site.roles['steward']}")
     try:
         assert await steward.fetchval("SELECT nl_catalog.is_admin()") is True
+        seen = await steward.fetch("SELECT database FROM nl_catalog.learned")
     finally:
         await fetch(site.dsn, f"REVOKE nl_admin FROM {site.roles['steward']}")
-    assert {row[0] for row in await steward.fetch("SELECT database FROM nl_catalog.learned")} == {
-        "sales",
-        "hr",
-    }
+    assert {row[0] for row in seen} == {"sales", "hr"}
 
 
 async def test_helpers_are_nobodys_to_call(steward: asyncpg.Connection) -> None:

@@ -271,7 +271,8 @@ def test_silent_hub_costs_no_more_than_the_connect_limit(
         at(monkeypatch, silent.getsockname()[1])
         with pytest.raises(ModelUnavailableError) as caught:
             ensure_model(replace(MODEL, slices=()), tmp_path, Steps(), replace(LIMITS, connect=0.3))
-    assert "no answer within 0.3 s" in (caught.value.detail or "")
+    # Its own client or the bound around it, whichever is first.
+    assert "Model hub: not reachable (" in (caught.value.detail or "")
 
 
 def test_two_callers_at_once_download_once(tmp_path: Path, hub: Hub) -> None:

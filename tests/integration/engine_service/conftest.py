@@ -35,6 +35,7 @@ from schema_catalog.store import CatalogStore
 from schema_catalog.types import EVERYONE, Database
 from tests.support.scripted import ScriptedLLM, WordEncoder
 from tests.support.statements import execute_now
+from tests.support.tools import bare_tools
 
 MUSIC = """
 CREATE TABLE singer (singer_id int PRIMARY KEY, name text, stage_name text, family_name text, age int, salary int);
@@ -89,7 +90,7 @@ async def tools(pool: Any, model: ScriptedLLM) -> AsyncIterator[Tools]:
     """Without questions back, which `test_dialogue` is about."""
     upstream = Databases(UpstreamSettings(pool_size=2))
     encoder: Any = WordEncoder()
-    yield Tools(
+    yield bare_tools(
         catalog=CachedCatalog(CatalogStore(pool)),
         upstream=upstream,
         encoder=encoder,

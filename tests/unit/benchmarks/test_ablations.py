@@ -17,6 +17,7 @@ from engine.rewrite.rules import RULES
 from engine.settings import GenerationSettings
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database, Snapshot
+from tests.support.tools import bare_tools
 
 
 def test_each_arm_is_told_apart() -> None:
@@ -42,7 +43,7 @@ async def test_stages_take_away_what_they_say() -> None:
 
 
 def test_each_rule_and_each_part_that_is_on_has_an_arm() -> None:
-    tools = Tools(*(cast("Any", None),) * 5)
+    tools = bare_tools(*(cast("Any", None),) * 5)
     off = {
         arm.name: arm.adapt(tools).generation
         for arm in ARMS

@@ -15,6 +15,7 @@ from engine.core.state import State
 from engine.core.tools import Tools
 from engine.settings import Limits
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
+from tests.support.tools import bare_tools
 
 SINGER = Table("music", "singer", TableKind.TABLE, (Column("id", "bigint"), Column("Name", "text")), ("id",))
 CONCERT = Table(
@@ -46,7 +47,7 @@ class ScriptedLLM:
 
 def task(model: ScriptedLLM) -> Task:
     place = Place(Database("music", "postgresql:///x", "x", ("music",)), SNAPSHOT)
-    tools = Tools(*(cast("Any", None),) * 3, cast("LanguageModel", model), cast("Any", None))
+    tools = bare_tools(*(cast("Any", None),) * 3, cast("LanguageModel", model), cast("Any", None))
     return Task(Question("q", "Who sings?", "music"), place, tools)
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from benchmarks.catalog.terms import asked, definitions
-from engine.definitions.statement import statement_of
+from engine.definitions.checking import statement_of
 from schema_catalog.types import Term
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from engine.api.answer_rows import answer_rows
 from engine.core.candidate import Candidate
+from engine.core.elements import Literal, UnknownPhrase
 from engine.dialogue.policy import abstention
 from engine.dialogue.refusal import RefusalReason, absent, lacking, no_question, undefined, untranslated
 from engine.types import RowKind
 from engine.understanding.requests import Request
-from engine.understanding.types import Literal, UnknownPhrase
 from tests.support.asking import asked, route
 
 QUESTION = "names of singers"

@@ -89,9 +89,9 @@ def test_the_integer_pass_is_close_to_the_library_s(
     texts = ["How many vocalists are there?", "one", "which album sold most copies in the year after"]
     found = SentenceModel(library, batch=2).questions(texts)
     monkeypatch.setattr("torch.cpu._is_vnni_supported", lambda: False)
-    for one, two in zip(found, SentenceModel(library, batch=2).questions(texts), strict=True):
-        assert one.tokens.shape == two.tokens.shape
-        assert np.einsum("td,td->t", one.tokens, two.tokens).min() > 0.98
+    for (_, one), (_, two) in zip(found, SentenceModel(library, batch=2).questions(texts), strict=True):
+        assert one.shape == two.shape
+        assert np.einsum("td,td->t", one, two).min() > 0.98
 
 
 def test_without_the_instructions_questions_are_encoded_by_the_library(
@@ -100,7 +100,7 @@ def test_without_the_instructions_questions_are_encoded_by_the_library(
     monkeypatch.setattr("torch.cpu._is_vnni_supported", lambda: False)
     texts = ["How many vocalists are there?", "one", "which album sold most copies in the year after"]
     model = SentenceModel(library, batch=2)
-    found = np.stack([encoded.sentence for encoded in model.questions(texts)])
+    found = np.stack([sentence for sentence, _ in model.questions(texts)])
     assert np.allclose(found, library.encode(texts), atol=1e-5)
 
 
@@ -111,7 +111,7 @@ def test_another_pooling_is_left_to_the_library() -> None:
     found = SentenceModel(model, batch=2)
     vectors = found.sentences(texts)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    assert np.allclose(vectors, [encoded.sentence for encoded in found.questions(texts)], atol=1e-5)
+    assert np.allclose(vectors, [sentence for sentence, _ in found.questions(texts)], atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from engine.models.encoder import MiniLMEncoder
 from engine.routing import index as mapped
+from engine.routing import scoring
 from engine.routing.index import Index, build
 from engine.routing.router import HybridRouter
 from engine.routing.scoring import (
     EncodedQuestion,
-    SearchLimits,
     closest,
-    lexical,
+    database_words,
     score,
     shortlist,
     table_words,
@@ -75,6 +75,12 @@ def catalog(databases: int, *, seed: int = 3, largest: int = 6) -> list[Snapshot
 def asked(text: str) -> EncodedQuestion:
     sentence, tokens = ENCODER.encode_tokens_many([text])[0]
     return EncodedQuestion(sentence, tokens, question_words(text))
+
+
+def lexical(words: Sequence[str], index: Index) -> tuple[np.ndarray, np.ndarray]:
+    """Of all tables, and of all databases."""
+    shares, every = word_shares(words, index), np.arange(len(index.tables))
+    return table_words(words, shares, index, every), database_words(words, shares, index)
 
 
 def whole(snapshot: Snapshot) -> tuple[Snapshot, ReadableColumns]:
@@ -202,11 +208,12 @@ def test_a_table_of_five_thousand_columns_and_names_in_other_scripts() -> None:
         assert (best.snapshot.database, best.tables[0][0][1]) == ("world", name)
 
 
-def test_only_so_many_tables_of_a_database_are_looked_at() -> None:
+def test_only_so_many_tables_of_a_database_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     index = Index([build(database("big", np.random.default_rng(1), 300), ENCODER.encode)])
-    (found,) = score(asked("singer name"), index, limits=SearchLimits(tables=25))
-    assert len(found.tables) == len({number for number, _ in found.tables}) == 25
     (all_of_it,) = score(asked("singer name"), index)
+    monkeypatch.setattr(scoring, "TABLES", 25)
+    (found,) = score(asked("singer name"), index)
+    assert len(found.tables) == len({number for number, _ in found.tables}) == 25
     assert found.tables[0][0] == all_of_it.tables[0][0]
 
 

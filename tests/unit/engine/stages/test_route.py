@@ -26,6 +26,7 @@ from engine.text.tokens import identifier_words
 from engine.types import Asker, AskRequest
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Column, Database, ReadableColumns, Snapshot, Table, TableKind
+from tests.support.tools import bare_tools
 
 Vectors = NDArray[np.float32]
 
@@ -116,7 +117,9 @@ def tools(
     catalog = FakeCatalog(entries, failure)
     words = encoder or WordEncoder()
     upstream = FakeUpstream(catalog, hidden or set(), unreachable or set())
-    return Tools(catalog, cast("Upstream", upstream), words, cast("LanguageModel", None), HybridRouter(words))
+    return bare_tools(
+        catalog, cast("Upstream", upstream), words, cast("LanguageModel", None), HybridRouter(words)
+    )
 
 
 def asked(question: str, *, db: str | None = None, dbname: str = "elsewhere", left: float = 10.0) -> State:

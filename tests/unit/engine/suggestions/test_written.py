@@ -7,7 +7,7 @@ from dataclasses import replace
 import llguidance
 import pytest
 
-from engine.suggestions.written import Asked, asking, grammar, lacking, suggestions
+from engine.suggestions.suggesting import Asked, asking, grammar, lacking, suggestions
 from schema_catalog.types import (
     Attributes,
     Column,

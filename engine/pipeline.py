@@ -13,12 +13,11 @@ from engine.stages.check_values import check_values, validate
 from engine.stages.clarify import clarify
 from engine.stages.consult_catalog import consult_catalog
 from engine.stages.deduplicate import deduplicate
-from engine.stages.divide import divide
 from engine.stages.generate import generate
 from engine.stages.link import link
 from engine.stages.rank import apply_preferences, rank
 from engine.stages.retrieve_feedback import retrieve_feedback
-from engine.stages.route import reweigh_routes, route
+from engine.stages.route import divide, reweigh_routes, route
 from engine.stages.select import select
 from engine.stages.understand import understand
 from engine.types import StageTiming

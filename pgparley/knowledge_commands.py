@@ -96,7 +96,7 @@ def _whose(source: str | None) -> str:
 
 def _refusal(definition: str) -> str | None:
     # PostgreSQL's parser, which most commands do without.
-    from engine.definitions.statement import refusal  # noqa: PLC0415
+    from engine.definitions.checking import refusal  # noqa: PLC0415
 
     return refusal(definition)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.harness.command import told_command
 from benchmarks.harness.drawing import FOLDS, fold_of
 from benchmarks.harness.intervals import auc
-from engine.dialogue.types import Chances, Parting
+from engine.dialogue.types import Parting
 from engine.judgement.features import Features, together
 from engine.judgement.model import Judgement, Weights, probability, turning_features, weighed
 from training import logit
@@ -184,7 +184,7 @@ def judged_by(weights: Weights, each: QuestionList) -> Held:
 def _turning(each: QuestionList, judged: Held) -> Features:
     places = {place: position for position, place in enumerate(judged.order)}
     groups = tuple(tuple(places[place] for place in option) for option in each.options)
-    chances = Chances(tuple(judged.confidences[place] for place in judged.order))
+    chances = tuple(judged.confidences[place] for place in judged.order)
     return turning_features(chances, Parting(groups, each.twins))
 
 

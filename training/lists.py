@@ -32,7 +32,7 @@ from benchmarks.harness.scorer import Scorer
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import asked_now
 from engine import pipeline
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import NLError
@@ -194,10 +194,10 @@ async def _listed(
     candidates = tuple(
         Written(
             one.sql,
-            logprob=one.logprob,
-            similarity=round(one.schema_score, 4),
-            forked=one.forked,
-            readings=one.readings,
+            logprob=one.origin.logprob,
+            similarity=round(one.origin.schema_score, 4),
+            forked=one.origin.forked,
+            readings=one.origin.readings,
             question=told.get(one.sql),
             features={name: round(value, 4) for name, value in features.items() if value},
         )
@@ -227,10 +227,7 @@ async def _looked_at(state: State, tools: Tools, found: Sequence[Written]) -> St
         Candidate(
             name,
             one.sql,
-            logprob=one.logprob,
-            schema_score=one.similarity,
-            forked=one.forked,
-            readings=one.readings,
+            origin=Origin(frozenset(), one.similarity, one.logprob, one.forked, one.readings),
         )
         for one in found
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from engine.routing.candidate_space import CandidateSpace, whole_field
 from engine.routing.graph import Graph
 from engine.routing.index import Index
-from engine.routing.scoring import lexical
+from engine.routing.scoring import database_words, table_words, word_shares
 from engine.text.tokens import question_words
 
 States = NDArray[np.float16]
@@ -83,6 +83,13 @@ def batch_of(
         databases=tuple(one.database for one in examples),
         orders=tuple(orders),
     )
+
+
+def lexical(words: Sequence[str], index: Index) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Each table's share of the words, by weight, and each database's, in [0, 1]: (T,) and (D,)."""
+    shares = word_shares(words, index)
+    every = np.arange(len(index.tables))
+    return table_words(words, shares, index, every), database_words(words, shares, index)
 
 
 def serialise(graph: Graph, tables: Iterable[int], rng: np.random.Generator | None = None) -> tuple[int, ...]:

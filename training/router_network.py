@@ -5,6 +5,7 @@ Heavy: imports torch.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,16 +13,45 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.models.encoder import loaded_model
-from engine.models.network import Ground, Network, Tower
+from engine.models.network import NOWHERE, Ground, Network, Reading
 from engine.models.pointer import NETWORK, TOWER
 from engine.routing.candidate_space import CandidateSpace
 from engine.settings import EncoderSettings
 from training.router_batches import Batch, States
 from training.sequences import Sequences
+
+
+class Tower(nn.Module):
+    """Questions to vectors: a copy of the encoder's last layers, which training changes."""
+
+    def __init__(self, layers: nn.ModuleList) -> None:
+        super().__init__()
+        self.layers = copy.deepcopy(layers)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Reading:
+        """Lower layers' states (B, m, d) of whole texts, their marks included; `mask`: (B, m), 1 at tokens."""
+        states = self.through(self.layers, states, mask)
+        lengths = mask.sum(1)
+        total = (states * mask[..., None]).sum(1) / lengths[:, None]
+        inner = mask.float()
+        # The first token is [CLS] and the last [SEP]; a text without a word keeps [SEP].
+        rows = torch.arange(len(inner))
+        inner[:, 0] = 0
+        inner[rows, lengths - 1] = (lengths <= 2).float()  # noqa: PLR2004  the two marks
+        return Reading(functional.normalize(states, dim=2), functional.normalize(total, dim=1), inner)
+
+    @staticmethod
+    def through(layers: nn.ModuleList, states: Tensor, mask: Tensor) -> Tensor:
+        """The states (B, m, d) after `layers`."""
+        outside = (1.0 - mask[:, None, None, :].float()) * NOWHERE
+        for layer in layers:
+            result = layer(states, outside)
+            states = result[0] if isinstance(result, tuple) else result
+        return states
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +178,7 @@ class NetworkTrainer:
         """The artifact's, as it is now: the tuned layers in half precision, the rest in single."""
         found = {
             f"{TOWER}.{name}": value.numpy().astype(np.float16)
-            for name, value in self._tower.state_dict().items()
+            for name, value in self._tower.layers.state_dict().items()
         }
         found |= {f"{NETWORK}.{name}": value.numpy() for name, value in self._network.state_dict().items()}
         return found | {"temperature": np.array(temperature, dtype=np.float32)}

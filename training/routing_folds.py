@@ -35,14 +35,13 @@ from benchmarks.quality.routing import folds
 from benchmarks.quality.routing.folds import Outcome, Placed, Variant, file_of, fold_of
 from engine.models.encoder import MiniLMEncoder
 from engine.models.network import PARTS
-from engine.models.packaged import Packaged, write
-from engine.models.pointer import FORMAT, NAME, PointerModel
+from engine.models.packaged import Packaged
+from engine.models.pointer import FORMAT, NAME, Asked, PointerModel
 from engine.routing.decoder import BeamSettings
 from engine.routing.index import Index, build
-from engine.routing.pointer_api import Asked
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
-from training.command import Making, parser
+from training.command import Making, parser, write
 from training.fold_weights import cross_fitted, fitted
 from training.paraphrases import Paraphraser, reserved
 from training.router import QUESTIONS, Course, Material, entries, learned, worded

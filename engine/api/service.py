@@ -29,7 +29,7 @@ from engine.core.deadline import Deadline
 from engine.core.ports import StatementError
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.explanation import explained
+from engine.dialogue.description import explained
 from engine.dialogue.types import Dialogue
 from engine.errors import (
     InternalError,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from engine.core.elements import Literal
 from engine.types import BECOMES, TraceLine
-from engine.understanding.types import Literal
 from schema_catalog.types import ColumnKey, TableKey, Term
 
 
@@ -63,45 +64,117 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """How a model came to a statement, and how likely it found it.
+
+    `masked`: elements not allowed. `schema_score`: the weakest entity's best cosine in its masked schema (Odin §5.3).
+    `logprob`: mean log-probability of its tokens, None where the model gives none or a rule changed the text. `forked`:
+    it is no answer that the model gave by itself, but one of its forks. `readings`: how many of its changes, or of
+    those of a statement with its rows, say something likelier than what the model wrote, less those that say something
+    less likely.
+    """
+
+    masked: frozenset[ColumnKey] = frozenset()
+    schema_score: float = 0.0
+    logprob: float | None = None
+    forked: bool = False
+    readings: int = 0
+
+    @property
+    def likelihood(self) -> tuple[float, float]:
+        """By what statements are sorted before more is known of them."""
+        return self.schema_score, -math.inf if self.logprob is None else self.logprob
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Of one of the readings that a model gave of a question, in its words: what it `says`, what it takes for granted.
+
+    `place`: from 0, among these; None of what is no such reading.
+    """
+
+    place: int | None = None
+    says: str = ""
+    assumes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What of the question a statement says nothing of: tables, and values, names, terms and numbers; the terms `used`.
+
+    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, which rows that
+    do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise
+    than the question's words, `doubted`: than keys, comments and the calendar. `linked`: columns that the schema linker
+    has linked, and that it leaves unread; `needless`: the probability that none of these is asked for. `fruitless`: as
+    of `Candidate`.
+    """
+
+    tables: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    used: tuple[Term, ...] = ()
+    outdated: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+    needless: float = 1.0
+    fruitless: bool = False
+
+    @property
+    def features(self) -> dict[str, float]:
+        """What of it is weighed."""
+        return {
+            "needless": math.log(self.needless),
+            "fruitless": float(self.fruitless),
+            "unsaid": float(bool(self.tables or self.words)),
+            "outdated": float(bool(self.outdated)),
+            "contradicted": float(bool(self.contradicted)),
+            "doubted": float(bool(self.doubted)),
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the asker is told of the statement."""
+        outdated = (f"reads {name}, which is deprecated" for name in self.outdated)
+        return (*self.measured, *outdated, *self.contradicted, *self.doubted)
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """All that speaks against it, for the trace."""
+        unsaid, unread = ", ".join(self.tables + self.words), ", ".join(self.linked)
+        return (
+            *([f"says nothing of {unsaid}"] if unsaid else []),
+            *([f"leaves {unread} unread"] if unread else []),
+            *self.contradicted,
+            *self.doubted,
+            *(f"reads {name}, deprecated" for name in self.outdated),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """One statement that may answer.
 
-    `tables`, `columns`, `cost`: read by it, and the planner's total cost (validate). `masked`: elements not allowed.
-    `schema_score`: the weakest entity's best cosine in its masked schema (Odin §5.3). `logprob`: mean log-probability
-    of its tokens, None where the model gives none or a rule changed the text. `forked`: it is no answer that the
-    model gave by itself, but one of its forks. `confidence` in [0, 1].
+    `tables`, `columns`, `cost`: read by it, and the planner's total cost (validate). `changes`: by rules, in order.
     `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (deduplicate).
-    `readings`: how many of its changes, or of those of a statement with its rows, say something likelier than what
-    the model wrote, less those that say something less likely. `missing`: texts that its columns do not hold
-    (check_values). `unsaid`: values, names, terms and numbers of the question that it says nothing of, `terms`:
-    those of the question that it uses, `notes`: units, time zones and deprecations of what it reads (rank).
-    `changes`: by rules, in order. `place`: from 0, among the readings that the model gave of the question, None
-    where it was not asked for readings; `meaning`: of that reading, and `assumes`: what it takes for granted, in
-    the model's words.
+    `missing`: texts that its columns do not hold (check_values). `evidence`: what the question and the schema say of it
+    (rank). `confidence` in [0, 1].
     """
 
     database: str
     sql: str
     tables: frozenset[TableKey] = frozenset()
     columns: frozenset[ColumnKey] = frozenset()
-    masked: frozenset[ColumnKey] = frozenset()
-    schema_score: float = 0.0
-    logprob: float | None = None
-    forked: bool = False
     cost: float | None = None
-    confidence: float = 0.0
-    explanation: str = ""
+    origin: Origin = field(default_factory=Origin)
+    meaning: Meaning = field(default_factory=Meaning)
+    changes: tuple[Change, ...] = ()
+    missing: tuple[Literal, ...] = ()
     fruitless: bool = False
     preview: Preview | None = None
-    readings: int = 0
-    missing: tuple[Literal, ...] = ()
-    unsaid: tuple[str, ...] = ()
-    changes: tuple[Change, ...] = ()
-    terms: tuple[Term, ...] = ()
-    notes: tuple[str, ...] = ()
-    place: int | None = None
-    meaning: str = ""
-    assumes: str = ""
+    evidence: Evidence = field(default_factory=Evidence)
+    confidence: float = 0.0
+    explanation: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,9 +183,8 @@ class Candidate:
 
     def rewritten(self, sql: str, changes: tuple[Change, ...]) -> Candidate:
         """It with what rules made of its statement: unchecked, and not the text that the model found so likely."""
-        return replace(
-            self, sql=sql, changes=changes, readings=readings_among(changes), logprob=None, cost=None
-        )
+        origin = replace(self.origin, readings=readings_among(changes), logprob=None)
+        return replace(self, sql=sql, changes=changes, origin=origin, cost=None)
 
 
 def readings_among(changes: Iterable[Change]) -> int:
@@ -122,11 +194,12 @@ def readings_among(changes: Iterable[Change]) -> int:
 
 def are_readings(candidates: Sequence[Candidate]) -> bool:
     """Whether a model gave them as readings of a question."""
-    return any(each.place is not None for each in candidates)
+    return any(each.meaning.place is not None for each in candidates)
 
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:
     """The candidates' mean log-probabilities; for one that has none the mean of the others', 0 where none has any."""
-    known = [each.logprob for each in candidates if each.logprob is not None]
+    found = [each.origin.logprob for each in candidates]
+    known = [each for each in found if each is not None]
     unknown = sum(known) / len(known) if known else 0.0
-    return [unknown if each.logprob is None else each.logprob for each in candidates]
+    return [unknown if each is None else each for each in found]

@@ -1,4 +1,4 @@
-"""Names of a schema's elements, and what a question's phrases mean among them."""
+"""Names of a schema's elements, and what a question's phrases and a statement's literals mean among them."""
 
 from __future__ import annotations
 
@@ -136,3 +136,51 @@ class TableSet:
 
     tables: tuple[TableKey, ...]
     probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownPhrase:
+    """A word of the question that nothing stands for. `nearest`: the closest element, and its `cosine` in [-1, 1].
+
+    `looked`: the columns of text in whose rows it was looked for as well, in any case; `unlooked`: how many others the
+    asker may read.
+    """
+
+    text: str
+    nearest: ColumnKey | None
+    cosine: float
+    looked: tuple[ColumnKey, ...] = ()
+    unlooked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text that a statement compares a column with. `pattern`: as LIKE (or ILIKE, `any_case`) does, else equal.
+
+    `negated`: rows with the text are left out.
+    """
+
+    column: ColumnKey
+    text: str
+    pattern: bool = False
+    any_case: bool = False
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralCheck:
+    """Which of a statement's literals its columns hold. `unknown`: those that could not be looked for.
+
+    `in_any_case`: of the missing ones those that are a stored text but for capital letters.
+    """
+
+    present: tuple[Literal, ...] = ()
+    missing: tuple[Literal, ...] = ()
+    unknown: tuple[Literal, ...] = ()
+    in_any_case: tuple[Literal, ...] = ()
+
+    @property
+    def all_invented(self) -> bool:
+        """Whether there are texts that rows are to have and none of them occurs."""
+        wanted = [each for each in self.missing if not each.negated]
+        return bool(wanted) and all(each.negated for each in self.present)

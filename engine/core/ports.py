@@ -148,14 +148,6 @@ class LanguageModel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """EXPLAIN's estimates: total cost, in the planner's units, and rows."""
-
-    cost: float
-    rows: float
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
     """Rows as PostgreSQL writes them in text format, with the columns' names and types (`format_type`).
 
@@ -212,8 +204,8 @@ class Upstream(Protocol):
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
         """`sql` as it may run in the asker's own session, None where it may not; raises `StatementError`."""
 
-    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> Plan:
-        """Plans `sql`; raises `StatementError`."""
+    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> float:
+        """The total cost of `sql`, in the planner's units; raises `StatementError`."""
 
     async def plan(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> tuple[str, ...]:
         """The lines of EXPLAIN in text format; raises `StatementError`."""

@@ -12,12 +12,11 @@ from datetime import UTC, date, datetime
 from engine.calibration.conformal import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import ColumnContent, Entity, SchemaLinks, ValueLink, ValueList
+from engine.core.elements import ColumnContent, Entity, SchemaLinks, UnknownPhrase, ValueLink, ValueList
 from engine.dialogue.refusal import Refusal
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
-from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import Database, Snapshot, TableKey, Term
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
 from engine.core.candidate import Candidate
-from engine.core.elements import ColumnContent, NearValues, SchemaLinks, ValueLink, ValueList
+from engine.core.elements import SchemaLinks
 from engine.core.ports import (
     Calibration,
     Catalog,
@@ -22,9 +22,7 @@ from engine.core.ports import (
     Upstream,
     Values,
 )
-from engine.core.state import Route
 from engine.judgement.model import Judgement, packaged
-from engine.learning.types import AskerFeedback
 from engine.llm.settings import Effort
 from engine.routing.second_look import Weights
 from engine.settings import (
@@ -35,32 +33,7 @@ from engine.settings import (
     SelectionSettings,
     Strategy,
 )
-from schema_catalog.types import ColumnKey, Database, Snapshot
-
-
-class NoValues:
-    """`engine.core.ports.Values` without values."""
-
-    async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:  # noqa: ARG002 - the protocol's
-        """None."""
-        return ()
-
-    async def lists(self, _route: Route, _upstream: Upstream) -> tuple[ValueList, ...]:
-        """None."""
-        return ()
-
-    async def contents(self, _route: Route, _upstream: Upstream) -> tuple[ColumnContent, ...]:
-        """None."""
-        return ()
-
-    async def near(
-        self, texts: Sequence[tuple[ColumnKey, str]], _route: Route, _upstream: Upstream, _encoder: Encoder
-    ) -> tuple[NearValues, ...]:
-        """None."""
-        return tuple(NearValues() for _ in texts)
-
-    async def prepare(self, databases: Sequence[Database]) -> None:
-        """Nothing to load."""
+from schema_catalog.types import Snapshot
 
 
 class NoConditions:
@@ -95,14 +68,6 @@ class NoCalibration:
         return Calibrated()
 
 
-class NoMemory:
-    """`engine.core.ports.Memory` without feedback."""
-
-    async def known(self, _user: str, _database: str) -> AskerFeedback:
-        """Nothing."""
-        return AskerFeedback()
-
-
 @dataclass(frozen=True, slots=True)
 class Tools:
     """The stages' collaborators and settings."""
@@ -112,10 +77,10 @@ class Tools:
     encoder: Encoder
     model: LanguageModel
     router: Router
+    values: Values
+    memory: Memory
     calibration: Calibration = field(default_factory=NoCalibration)
     selection: SelectionSettings = field(default_factory=SelectionSettings)
-    values: Values = field(default_factory=NoValues)
-    memory: Memory = field(default_factory=NoMemory)
     learning: LearningSettings = field(default_factory=LearningSettings)
     limits: Limits = field(default_factory=Limits)
     conditions: Conditions = field(default_factory=NoConditions)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.conditions.types import Condition, words
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.core.elements import elements_read, is_masked
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
@@ -195,7 +195,7 @@ class Attempt:
         """
         return max(
             (self.candidates[0], *self.readings),
-            key=lambda each: (each.sql in self.fitting, each.readings),
+            key=lambda each: (each.sql in self.fitting, each.origin.readings),
         )
 
 
@@ -269,10 +269,7 @@ class Attempts:
         candidate = Candidate(
             database=self._checker.route.database.name,
             sql=sql,
-            masked=node.mask,
-            schema_score=node.schema_score,
-            logprob=written.logprob,
-            forked=node.fork is not None,
+            origin=Origin(node.mask, node.schema_score, written.logprob, node.fork is not None),
         )
         outcome = await self._checker.statement(candidate)
         # An alias that two tables share, or a server without grammars, lets a masked name through.
@@ -288,7 +285,9 @@ class Attempts:
         if isinstance(outcome, Rejection):
             return []
         found = await self._checker.readings(outcome)
-        return [each for each in found if not elements_read(each.columns, each.tables) & outcome.masked]
+        return [
+            each for each in found if not elements_read(each.columns, each.tables) & outcome.origin.masked
+        ]
 
     def _reason(self, outcome: Candidate | Rejection) -> str | None:
         """Why the model is asked again, in words for it: a refusal, or a DBA's term that the statement does not use."""

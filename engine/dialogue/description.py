@@ -1,13 +1,21 @@
-"""A statement in words, by rule: what it shows, from where, which rows and groups count, in which order."""
+"""A statement in words, by rule: what it shows, from where, which rows and groups count, in which order.
+
+And what each statement of an answer does: in words, with its terms and units, what rules changed, what is against it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
+from engine.core.candidate import Candidate
+from engine.core.state import State
 from engine.dialogue.expressions import Reader
+from engine.dialogue.refusal import absent
 from engine.linking.element_text import name_words
+from engine.prompting.known_text import defined
 from engine.sql.tree import parsed
 
 SHORT, LONG = 80, 400
@@ -91,3 +99,65 @@ def _text(expression: exp.Expr, length: int) -> str:
 
 def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def explained(state: State) -> State:
+    """`state` with its candidates' explanations, behind what is said of them. Parses each: not for the event loop."""
+    if not state.candidates or state.from_catalog:
+        return state
+    first = state.verified or state.candidates[0]
+    doubts = {
+        route.database.name: [f"nothing stands for '{each.text}'" for each in route.unknown]
+        for route in state.routes
+        if state.doubtful
+    }
+    told = (
+        replace(each, explanation=each.explanation + explain(each, first, doubts.get(each.database)))
+        for each in state.candidates
+    )
+    return replace(state, candidates=tuple(told))
+
+
+def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None = None) -> str:
+    """What the statement does in words, its terms and units, what rules changed, and what it alone reads.
+
+    `doubts`: what else is against it where it is hardly what was asked; None where it is not doubted.
+    """
+    meaning = candidate.meaning.says.rstrip(".")
+    # Some models give the statement once more as its meaning.
+    said = [describe(candidate.sql) if parsed(meaning) is not None else meaning or describe(candidate.sql)]
+    said += [f"assuming {candidate.meaning.assumes.rstrip('.')}"] if candidate.meaning.assumes else []
+    said += [*(f"{each.name}: {defined(each)}" for each in candidate.evidence.used)]
+    said += [*candidate.evidence.notes, *(change.how for change in candidate.changes)]
+    against = [absent(candidate.missing)] if candidate.missing else []
+    named = ", ".join(f"'{each}'" for each in candidate.evidence.words)
+    against += [f"says nothing of {named}"] if named else []
+    if doubts is not None:
+        against = [f"not sure: {', '.join([*against, *doubts]) or 'hardly what you ask'}"]
+    words = "; ".join([*said, *against, *_in_rows(candidate, best)])
+    if candidate.database != best.database:
+        return words
+    gained = sorted(".".join(key[1:]) for key in candidate.columns - best.columns)
+    lost = sorted(".".join(key[1:]) for key in best.columns - candidate.columns)
+    if gained and lost:
+        return f"{words}; uses {', '.join(gained)} where 1 uses {', '.join(lost)}"
+    return words
+
+
+def _in_rows(candidate: Candidate, best: Candidate) -> list[str]:
+    """How many rows a statement finds, where one of it and the best was made of the other, which finds others."""
+    made = [each.changes[-1] for each in (candidate, best) if each.changes]
+    counts = [_rows_found(each) for each in (candidate, best)]
+    if not any({each.before, each.after} == {candidate.sql, best.sql} for each in made) or None in counts:
+        return []
+    return [f"{counts[0]} rows where 1 finds {counts[1]}"] if counts[0] != counts[1] else []
+
+
+def _rows_found(candidate: Candidate) -> str | None:
+    """Rows that a statement gives, or that it counts where it does nothing else; None where that is not known."""
+    preview, tree = candidate.preview, parsed(candidate.sql)
+    if preview is None or preview.total is None or tree is None:
+        return None
+    alone = [item.unalias() for item in tree.expressions]
+    counts = preview.total == len(alone) == 1 and isinstance(alone[0], exp.Count)
+    return preview.rows[0][0] if counts else str(preview.total)

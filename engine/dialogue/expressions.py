@@ -282,11 +282,11 @@ class Reader:
             yield from ["for each", *self._listed(group.expressions)]
 
     def _column(self, column: exp.Column) -> Iterator[Part]:
-        read = self.scopes.reading(column) if self.scopes is not None else None
+        key = self.scopes.key(column) if self.scopes is not None else None
         if isinstance(column.this, exp.Star):
             yield f"everything of {name_words(column.table)}"
-        elif read is not None and read.table is not None:
-            yield (*read.table.key, column.name)
+        elif key is not None:
+            yield key
         elif not column.table and column.name in self.named:
             yield from self._parts(self.named[column.name])
         else:

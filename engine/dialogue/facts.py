@@ -95,8 +95,7 @@ class _Statement:
             yield from self._combination(operation)
 
     def _tables(self) -> Iterator[Fact]:
-        reads = self._scopes.reads.values() if self._scopes is not None else ()
-        for read in (each for select in reads for each in select):
+        for read in self._scopes.all_reads() if self._scopes is not None else ():
             if read.table is not None:
                 yield Fact(Matter.TABLE, ((*read.table.key, WHOLE_TABLE),))
         for join in self._tree.find_all(exp.Join):

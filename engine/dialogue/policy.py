@@ -52,9 +52,9 @@ class Worth:
 
 def decide(chances: Chances, worth: Worth | None, costs: DialogueSettings, *, run: bool = False) -> Decision:
     """The cheapest action; of equals showing, then asking. `worth`: of the question back; `run`: it runs unread."""
-    prices = {Action.SHOW: shown(chances.statements, costs, run=run), Action.ABSTAIN: costs.abstention}
+    prices = {Action.SHOW: shown(chances, costs, run=run), Action.ABSTAIN: costs.abstention}
     if worth is not None:
-        right = min(1.0, chances.first * (1.0 - worth.misread) + worth.turns)
+        right = min(1.0, chances[0] * (1.0 - worth.misread) + worth.turns)
         prices[Action.ASK] = costs.question + costs.wrong * (1.0 - right)
     order = (Action.SHOW, Action.ASK, Action.ABSTAIN)
     cheapest = min((each for each in order if each in prices), key=prices.__getitem__)
@@ -107,7 +107,7 @@ def doubt(state: State) -> Refusal:
         return lacking(route.unknown, [route.database.name], partly=not unanswerable(route))
     if first.missing:
         return undefined(first.missing, first.database)
-    return unlikely(_near(state), first.unsaid)
+    return unlikely(_near(state), first.evidence.words)
 
 
 def unanswerable(route: Route) -> bool:

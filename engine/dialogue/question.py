@@ -89,9 +89,9 @@ def _apart(readings: Sequence[Reading], candidates: Sequence[Candidate]) -> tupl
     Who chooses among columns has not taken back what they ruled out; where nothing keeps it, it is left to them.
     """
     kept: list[Reading] = []
-    heard = any(not candidates[each].unsaid for reading in readings for each in reading.members)
+    heard = any(not candidates[each].evidence.words for reading in readings for each in reading.members)
     for reading in readings:
-        members = tuple(each for each in reading.members if not (heard and candidates[each].unsaid))
+        members = tuple(each for each in reading.members if not (heard and candidates[each].evidence.words))
         if reading.members and not members:
             continue
         rows = _whole(candidates, members)
@@ -132,11 +132,14 @@ def by_meanings(candidates: Sequence[Candidate], turns: Sequence[Turn]) -> Propo
     for place, each in enumerate(candidates):
         shown.setdefault(_whole(candidates, (place,)) or place, each)
     offered = list(shown.values())[:OFFERED]
-    if len(offered) < 2 or len({each.meaning.casefold() for each in offered}) < len(offered):  # noqa: PLR2004 - none to choose
+    if len(offered) < 2 or len({each.meaning.says.casefold() for each in offered}) < len(offered):  # noqa: PLR2004 - none to choose
         return None
     options = tuple(
         Option(
-            each.meaning.rstrip("."), (each.sql,), preview=each.preview, databases=frozenset({each.database})
+            each.meaning.says.rstrip("."),
+            (each.sql,),
+            preview=each.preview,
+            databases=frozenset({each.database}),
         )
         for each in offered
     )
@@ -192,7 +195,7 @@ class _Asking:
 
     def _terms(self, reading: Reading) -> str:
         """The terms of the question that its statements use, and no other one."""
-        named = [frozenset(term.name for term in each.terms) for each in self.candidates]
+        named = [frozenset(term.name for term in each.evidence.used) for each in self.candidates]
         inside = [named[place] for place in reading.members]
         others = [names for place, names in enumerate(named) if place not in reading.members]
         own = frozenset[str]().union(*inside[:1]).intersection(*inside).difference(*others)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.core.elements import Literal, UnknownPhrase
 from engine.understanding.requests import Request, rows_of_order
-from engine.understanding.types import Literal, UnknownPhrase
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import ColumnKey, TableKey
 

@@ -56,16 +56,8 @@ class Turn:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Chances:
-    """The probabilities, in [0, 1] and at most 1 together, that each candidate is the right one, in their order."""
-
-    statements: tuple[float, ...]
-
-    @property
-    def first(self) -> float:
-        """That the first is."""
-        return self.statements[0] if self.statements else 0.0
+Chances = tuple[float, ...]
+"""The probabilities, in [0, 1] and at most 1 together, that each candidate is the right one, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +69,8 @@ class Parting:
 
     def potential(self, chances: Chances) -> float:
         """The probability that the first is wrong and the likeliest that agrees with a truthful answer is right."""
-        best = (max((chances.statements[place] for place in group), default=0.0) for group in self.groups)
-        return max(0.0, sum(best) - chances.first)
+        best = (max((chances[place] for place in group), default=0.0) for group in self.groups)
+        return max(0.0, sum(best) - chances[0])
 
 
 @dataclass(frozen=True, slots=True)

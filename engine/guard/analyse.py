@@ -18,6 +18,7 @@ from pglast import ast, parse_sql, parser
 from engine.guard import allowed
 from engine.guard.growth import growth
 from engine.guard.measures import Growth
+from engine.guard.rules import Reason
 
 MAX_CHARACTERS = 20_000
 MAX_TOKENS = 4_000
@@ -36,23 +37,11 @@ Name = tuple[str, ...]
 
 
 class UnreadableError(Exception):
-    """The text is not one statement that can be described."""
+    """The text is not one statement that can be described, within the limits."""
 
-
-class TooLongError(UnreadableError):
-    """More characters or tokens than the limits."""
-
-
-class TooDeepError(UnreadableError):
-    """Nested deeper than `MAX_DEPTH`."""
-
-
-class EmptyError(UnreadableError):
-    """No statement at all."""
-
-
-class SeveralError(UnreadableError):
-    """More than one statement."""
+    def __init__(self, message: str = "", reason: Reason = Reason.UNREADABLE) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +139,7 @@ def _analysed(sql: str) -> Analysis:
     except (parser.ParseError, UnicodeError, RecursionError, MemoryError) as error:
         raise UnreadableError(str(error.args[0] if error.args else error)) from error
     if len(statements) != 1:
-        raise (SeveralError if statements else EmptyError)
+        raise UnreadableError(reason=Reason.SEVERAL_STATEMENTS if statements else Reason.EMPTY)
     tree: Any = statements[0].stmt
     found = _walk(tree)
     return Analysis(
@@ -181,7 +170,7 @@ _kept = lru_cache(maxsize=KEPT)(_analysed)
 def _body(sql: str) -> tuple[str, tuple[str, ...]]:
     """The text without surrounding semicolons and comments, and the numbers in it that are not in decimal digits."""
     if len(sql) > MAX_CHARACTERS:
-        raise TooLongError(f"{len(sql)} characters, at most {MAX_CHARACTERS}")
+        raise UnreadableError(f"{len(sql)} characters, at most {MAX_CHARACTERS}", Reason.TOO_LONG)
     if "\0" in sql:
         # The parser would read a C string and stop here, so that what follows went unseen.
         raise UnreadableError("a zero byte")
@@ -191,13 +180,13 @@ def _body(sql: str) -> tuple[str, tuple[str, ...]]:
         raise UnreadableError(str(error.args[0] if error.args else error)) from error
     kept = [token for token in tokens if token.name not in {"SQL_COMMENT", "C_COMMENT"}]
     if len(kept) > MAX_TOKENS:
-        raise TooLongError(f"{len(kept)} tokens, at most {MAX_TOKENS}")
+        raise UnreadableError(f"{len(kept)} tokens, at most {MAX_TOKENS}", Reason.TOO_LONG)
     while kept and kept[-1].name == "ASCII_59":
         kept.pop()
     while kept and kept[0].name == "ASCII_59":
         kept.pop(0)
     if not kept:
-        raise EmptyError
+        raise UnreadableError(reason=Reason.EMPTY)
     numbers = (sql[token.start : token.end + 1] for token in kept if token.name in {"ICONST", "FCONST"})
     odd = tuple(number for number in numbers if _OTHER_NOTATION.search(number))
     return sql[kept[0].start : kept[-1].end + 1], odd
@@ -213,7 +202,7 @@ def _walk(root: object) -> _Findings:
             stack.extend((child, depth, ctes) for child in part)
         elif isinstance(part, ast.Node):
             if depth > MAX_DEPTH:
-                raise TooDeepError(f"nested deeper than {MAX_DEPTH} levels")
+                raise UnreadableError(f"nested deeper than {MAX_DEPTH} levels", Reason.TOO_DEEP)
             found.depth = max(found.depth, depth)
             found.nodes.add(type(part).__name__)
             _note(part, ctes, found)
@@ -254,16 +243,16 @@ def _note(node: Any, ctes: frozenset[str], found: _Findings) -> None:
 
 def _note_column(node: Any, found: _Findings) -> None:
     if len(node.fields) > 1 and isinstance(node.fields[-1], ast.String):
-        found.attributes.append(_name(node.fields[-2:]))
+        found.attributes.append(written_name(node.fields[-2:]))
 
 
 def _note_type(node: Any, found: _Findings) -> None:
     suffix = ("%type",) if node.pct_type else ("setof",) if node.setof else ()
-    found.types.append(WrittenType((*_name(node.names), *suffix), int(node.location or 0)))
+    found.types.append(WrittenType((*written_name(node.names), *suffix), int(node.location or 0)))
 
 
 def _note_call(node: Any, found: _Findings) -> None:
-    name = _name(node.funcname)
+    name = written_name(node.funcname)
     found.functions.append(name)
     if name[-1] == "current_setting":
         first = node.args[0] if node.args else None
@@ -290,14 +279,14 @@ def _note_operator(node: Any, found: _Findings) -> None:
     """SubLink and SortBy carry an operator only where one was written."""
     names = node.operName if isinstance(node, ast.SubLink) else node.useOp
     if names:
-        found.operators.append(_name(names))
+        found.operators.append(written_name(names))
 
 
 _NOTES: dict[type[ast.Node], Callable[[Any, _Findings], None]] = {
     ast.FuncCall: _note_call,
-    ast.A_Expr: lambda node, found: found.operators.append(_name(node.name)),
-    ast.CollateClause: lambda node, found: found.collations.append(_name(node.collname)),
-    ast.RangeTableSample: lambda node, found: found.sampling.append(_name(node.method)),
+    ast.A_Expr: lambda node, found: found.operators.append(written_name(node.name)),
+    ast.CollateClause: lambda node, found: found.collations.append(written_name(node.collname)),
+    ast.RangeTableSample: lambda node, found: found.sampling.append(written_name(node.method)),
     ast.SubLink: _note_operator,
     ast.SortBy: _note_operator,
     ast.TypeName: _note_type,
@@ -308,7 +297,8 @@ _NOTES: dict[type[ast.Node], Callable[[Any, _Findings], None]] = {
 """Class → its recorder; pglast types every slot as optional, hence Any."""
 
 
-def _name(parts: Iterable[Any]) -> Name:
+def written_name(parts: Iterable[Any]) -> Name:
+    """The name that nodes of a tree make up."""
     return tuple(part.sval for part in parts)
 
 
@@ -323,4 +313,4 @@ def _function_source(node: Any) -> Iterator[tuple[str, frozenset[str]]]:
         return
     for call, _ in node.functions:
         if type(call) is ast.FuncCall:
-            yield _name(call.funcname or ())[-1], frozenset(columns)
+            yield written_name(call.funcname or ())[-1], frozenset(columns)

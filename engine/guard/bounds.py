@@ -105,22 +105,24 @@ def _span(text: str) -> Bound | None:
 
 def hull(bounds: Iterable[Bound]) -> Bound:
     """The smallest bound that contains all `bounds`; unknown where there are none."""
-    found = list(bounds)
-    if not found:
-        return UNKNOWN
-    return Bound(min(b.low for b in found), max(b.high for b in found), any(b.time for b in found))
+    return _extreme(bounds, min, max)
 
 
 def least(bounds: Iterable[Bound]) -> Bound:
     """The limits of LEAST."""
-    found = list(bounds)
-    return Bound(min(b.low for b in found), min(b.high for b in found), any(b.time for b in found))
+    return _extreme(bounds, min, min)
 
 
 def greatest(bounds: Iterable[Bound]) -> Bound:
     """The limits of GREATEST."""
+    return _extreme(bounds, max, max)
+
+
+def _extreme(bounds: Iterable[Bound], low: Callable[..., float], high: Callable[..., float]) -> Bound:
     found = list(bounds)
-    return Bound(max(b.low for b in found), max(b.high for b in found), any(b.time for b in found))
+    if not found:
+        return UNKNOWN
+    return Bound(low(b.low for b in found), high(b.high for b in found), any(b.time for b in found))
 
 
 def add(one: Bound, other: Bound) -> Bound:

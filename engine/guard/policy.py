@@ -11,21 +11,16 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from engine.guard import allowed, versions
 from engine.guard.analyse import (
     Analysis,
-    EmptyError,
     Name,
-    SeveralError,
-    TooDeepError,
-    TooLongError,
     UnreadableError,
     analyse,
 )
 from engine.guard.measures import Quantity
-from engine.guard.rules import BUILT_IN, QualifiedName, Rules
+from engine.guard.rules import BUILT_IN, QualifiedName, Reason, Rules
 
 MAX_RELATIONS = 40
 """Names in FROM; planning time grows faster than linearly with them."""
@@ -39,29 +34,6 @@ LIMITS = {
     Quantity.FACTORS: 1_000,
 }
 """Most that the constants of a statement may produce: some MB of memory and a second of work on a server."""
-
-
-class Reason(StrEnum):
-    """Why a statement is refused."""
-
-    EMPTY = "empty"
-    TOO_LONG = "too long"
-    TOO_DEEP = "too deep"
-    TOO_MANY_RELATIONS = "too many relations"
-    UNREADABLE = "unreadable"
-    SEVERAL_STATEMENTS = "several statements"
-    NOT_A_QUERY = "not a query"
-    WRITES = "writes"
-    LOCKS = "locks"
-    CONSTRUCT = "construct"
-    RELATION = "relation"
-    FUNCTION = "function"
-    OPERATOR = "operator"
-    TYPE = "type"
-    COLLATION = "collation"
-    FIELD = "field"
-    VERSION = "version"
-    COST = "cost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +55,11 @@ class Refused:
 Verdict = Allowed | Refused
 
 _UNREADABLE = {
-    EmptyError: (Reason.EMPTY, "there is no statement"),
-    TooLongError: (Reason.TOO_LONG, "the statement is too long"),
-    TooDeepError: (Reason.TOO_DEEP, "the statement is nested too deeply"),
-    SeveralError: (Reason.SEVERAL_STATEMENTS, "only one statement is allowed"),
-    UnreadableError: (Reason.UNREADABLE, "the statement cannot be parsed"),
+    Reason.EMPTY: "there is no statement",
+    Reason.TOO_LONG: "the statement is too long",
+    Reason.TOO_DEEP: "the statement is nested too deeply",
+    Reason.SEVERAL_STATEMENTS: "only one statement is allowed",
+    Reason.UNREADABLE: "the statement cannot be parsed",
 }
 
 _WRITING = frozenset({"InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt", "IntoClause"})
@@ -99,8 +71,8 @@ def check(sql: str, rules: Rules = BUILT_IN) -> Verdict:
     try:
         analysis = analyse(sql)
     except UnreadableError as error:
-        reason, text = _UNREADABLE[type(error)]
-        return Refused(reason, f"{text}: {error}" if str(error) else text)
+        text = _UNREADABLE[error.reason]
+        return Refused(error.reason, f"{text}: {error}" if str(error) else text)
     return decide(analysis, rules)
 
 

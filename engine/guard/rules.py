@@ -1,11 +1,36 @@
-"""Facts about one server: its version, and the names that were confirmed there.
+"""Facts about one server: its version, and the names that were confirmed there; the reasons of a refusal.
 
-Owns the value alone. `engine.guard.server_rules` reads it from a server; `BUILT_IN` holds without one.
+Owns the values alone. `engine.guard.server_rules` reads it from a server; `BUILT_IN` holds without one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a statement is refused."""
+
+    EMPTY = "empty"
+    TOO_LONG = "too long"
+    TOO_DEEP = "too deep"
+    TOO_MANY_RELATIONS = "too many relations"
+    UNREADABLE = "unreadable"
+    SEVERAL_STATEMENTS = "several statements"
+    NOT_A_QUERY = "not a query"
+    WRITES = "writes"
+    LOCKS = "locks"
+    CONSTRUCT = "construct"
+    RELATION = "relation"
+    FUNCTION = "function"
+    OPERATOR = "operator"
+    TYPE = "type"
+    COLLATION = "collation"
+    FIELD = "field"
+    VERSION = "version"
+    COST = "cost"
+
 
 QualifiedName = tuple[str, str]
 """(schema, name)."""

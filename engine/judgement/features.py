@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from engine.calibration.conformal import shortfall
-from engine.core.candidate import Candidate, are_readings, likelihoods
+from engine.core.candidate import Candidate, Evidence, are_readings, likelihoods
 from engine.core.elements import elements_read
 from engine.core.state import Route, State
-from engine.ranking.evidence import Evidence
 
 Features = Mapping[str, float]
 """By name; one that is not there is 0."""
@@ -27,7 +26,7 @@ def candidate_features(state: State, found: Sequence[Evidence]) -> list[Features
         # The model was asked for what is likeliest first, and told what the question means.
         last = len(state.candidates)
         return [
-            {"place": float(last if each.place is None else each.place), **known.features}
+            {"place": float(last if each.meaning.place is None else each.meaning.place), **known.features}
             for each, known in zip(state.candidates, found, strict=True)
         ]
     routes = {route.database.name: route for route in state.routes}
@@ -40,9 +39,9 @@ def candidate_features(state: State, found: Sequence[Evidence]) -> list[Features
 
 def _beside(candidate: Candidate, route: Route) -> Features:
     return {
-        "similarity": candidate.schema_score,
-        "forked": float(candidate.forked),
-        "readings": float(candidate.readings),
+        "similarity": candidate.origin.schema_score,
+        "forked": float(candidate.origin.forked),
+        "readings": float(candidate.origin.readings),
         "invented": float(bool(candidate.missing)),
         "shortfall": min(2.0, shortfall(candidate, route.entities)),
         "agrees": _agreement(candidate, route),

@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import asyncpg
 
@@ -20,10 +20,11 @@ REMEMBERED = 256
 
 DAY = 86_400.0
 
+AGING = 3_600.0
+"""Seconds after which feedback that is kept is read again: it has aged."""
+
 _LESSONS = """
-    SELECT e.id, e.question, e.normal_form, e.sql, e.kind, e.asker = $2 AS own,
-           extract(epoch FROM e.learned_at)::float8 AS at
-    FROM pgparley.learned_example e
+    SELECT e.question, e.normal_form, e.sql, e.kind, e.asker = $2 AS own FROM pgparley.learned_example e
     WHERE e.database = $1 AND (e.asker = $2 OR e.approved_at IS NOT NULL)
       AND e.learned_at > now() - $3 * interval '1 day'
     ORDER BY e.learned_at DESC, e.id DESC LIMIT 1000
@@ -116,7 +117,7 @@ class LearningStore:
         self._pool = pool
         self._settings = settings
         self._version: int | None = None
-        self._known: OrderedDict[tuple[str, str], tuple[float, AskerFeedback]] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, int], AskerFeedback] = OrderedDict()
 
     async def known(self, user: str, database: str) -> AskerFeedback:
         """All that may count for `user` on `database`."""
@@ -125,14 +126,13 @@ class LearningStore:
             if version != self._version:
                 self._known.clear()
                 self._version = version
-            key = (user, database)
+            key = (user, database, int(time.time() // AGING))
             if key not in self._known:
-                self._known[key] = (time.time(), await self._load(user, database))
+                self._known[key] = await self._load(user, database)
                 while len(self._known) > REMEMBERED:
                     self._known.popitem(last=False)
             self._known.move_to_end(key)
-            loaded, known = self._known[key]
-        return _aged(known, (time.time() - loaded) / DAY)
+            return self._known[key]
 
     async def _load(self, user: str, database: str) -> AskerFeedback:
         window = self._settings.window_days
@@ -145,12 +145,12 @@ class LearningStore:
             tuple(Cast(_vote(row), row["own"], _age(row["at"], now)) for row in casts),
             (
                 *(
-                    Lesson(0, question, normal_form(question), sql, ExampleKind.VERIFIED, own=False, age=0.0)
+                    Lesson(question, normal_form(question), sql, ExampleKind.VERIFIED, own=False)
                     for question, sql in verified
                 ),
                 *(
-                    Lesson(number, question, key, sql, ExampleKind(kind), own, _age(at, now))
-                    for number, question, key, sql, kind, own, at in lessons
+                    Lesson(question, key, sql, ExampleKind(kind), own)
+                    for question, key, sql, kind, own in lessons
                 ),
             ),
             *((adapter["weights"], adapter["version"], adapter["scope"]) if adapter else ()),
@@ -266,14 +266,3 @@ def _element(names: Sequence[str]) -> Element:
 
 def _age(at: float, now: float) -> float:
     return max(0.0, (now - at) / DAY)
-
-
-def _aged(known: AskerFeedback, days: float) -> AskerFeedback:
-    """`known` with ages `days` higher, from an hour on."""
-    if days * 24 < 1:
-        return known
-    return replace(
-        known,
-        casts=tuple(replace(each, age=each.age + days) for each in known.casts),
-        lessons=tuple(replace(each, age=each.age + days) for each in known.lessons),
-    )

@@ -40,15 +40,13 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A question with a statement that a person judged. `id`: 0 where verified. `key`: normal form. `age` in days."""
+    """A question with a statement that a person judged. `key`: normal form."""
 
-    id: int
     question: str
     key: str
     sql: str
     kind: ExampleKind
     own: bool
-    age: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,8 +79,7 @@ def _denied(name: str, column: Column) -> tuple[str, ...]:
 
 def excluded(tree: exp.Query, scopes: Scopes) -> Iterator[str]:
     """What a statement does with such rows, in words; nothing of a column that it tests otherwise."""
-    reads = [read for each in scopes.reads.values() for read in each]
-    tables = {each.table.key for each in reads if each.table is not None}
+    tables = {each.table.key for each in scopes.all_reads() if each.table is not None}
     for each in exclusions(scopes.snapshot):
         columns = scopes.columns(tree, each.column[:2], each.column[2]) if each.column[:2] in tables else []
         if each.column[:2] in tables and not columns:

@@ -33,14 +33,6 @@ Numbers = NDArray[np.int64]
 Positions = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarValue:
-    """A value's number, and its key's similarity to the one looked for, in [0, 1]."""
-
-    number: int
-    similarity: float
-
-
 class ValueIndex:
     """Values are numbered from 0 in the order of `columns`, each column's in their own order."""
 
@@ -97,13 +89,13 @@ class ValueIndex:
         high = np.searchsorted(self._hashes, hashes, side="right")
         return [self._seen(self._numbers[a:b], seen).tolist() for a, b in zip(low, high, strict=True)]
 
-    def similar(self, key: str, least: float, seen: NDArray[np.bool_]) -> list[SimilarValue]:
-        """Values whose key has an OSA similarity to `key` of at least `least`, best first."""
+    def similar(self, key: str, least: float, seen: NDArray[np.bool_]) -> list[tuple[int, float]]:
+        """Values whose key has an OSA similarity, in [0, 1], to `key` of at least `least`, with it, best first."""
         found = [
-            SimilarValue(number, OSA.normalized_similarity(key, other, score_cutoff=least))
+            (number, OSA.normalized_similarity(key, other, score_cutoff=least))
             for number, other in self._sharing(key, seen, edits=max(1, round((1 - least) * len(key))))
         ]
-        return sorted((each for each in found if each.similarity >= least), key=lambda each: -each.similarity)
+        return sorted((each for each in found if each[1] >= least), key=lambda each: -each[1])
 
     def containing(self, key: str, seen: NDArray[np.bool_]) -> list[int]:
         """Values whose key contains `key` and is longer."""

@@ -130,9 +130,9 @@ def _alike(span: Span, view: View) -> Iterator[_Hit]:
     if least is None or len(span.key) < HELD_LETTERS or span.key in view.names:
         return
     similar = view.index.similar(span.key, least, view.seen) if len(span.key) >= LETTERS else []
-    for found in similar:
-        if not _other_number(span.key, view.index.text(found.number)):
-            yield _Hit(span, found.number, min(found.similarity, EQUAL), Relation.EQUALS)
+    for number, similarity in similar:
+        if not _other_number(span.key, view.index.text(number)):
+            yield _Hit(span, number, min(similarity, EQUAL), Relation.EQUALS)
     if similar or span.kind is SpanKind.PHRASE:
         return
     words = folding.words(span.text)

@@ -7,7 +7,7 @@ Owns what people mean by such words, read from the words and the day on which th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import Enum, StrEnum, auto
@@ -136,6 +136,12 @@ _PERIOD = re.compile(
     (?P<year>1\d{{3}}|2\d{{3}})(?![\w%/-]|[.,:]\d)""",
     re.VERBOSE | re.IGNORECASE,
 )
+
+
+def shortest(periods: Iterable[Period], day: date | None) -> Period | None:
+    """The shortest of some periods that hold a day."""
+    found = [each for each in periods if day is not None and day in each]
+    return min(found, key=lambda each: each.end - each.start, default=None)
 
 
 def named_periods(question: str) -> tuple[Period, ...]:

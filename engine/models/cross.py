@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from engine.models.bert import integer_pass
 from engine.models.encoder import loaded_model
-from engine.models.packaged import under
+from engine.models.packaged import fill, under
 from engine.settings import EncoderSettings
 
 if TYPE_CHECKING:
@@ -58,19 +58,14 @@ class CrossEncoder:
 
     def _loaded(self) -> tuple[Any, Forward, Heads]:
         if self._built is None:
-            import torch  # noqa: PLC0415  as above
-
             from engine.models.cross_network import Heads  # noqa: PLC0415  as torch
 
             model = loaded_model(self._settings)
             bert = model[0].auto_model
-            arrays = {
-                key: torch.from_numpy(np.array(value, np.float32)) for key, value in self._arrays.items()
-            }
-            tuned = bert.encoder.layer[-_layers(self._arrays) :]
-            tuned.load_state_dict(under(LAYERS, arrays))
+            layers = under(LAYERS, self._arrays)
+            fill(bert.encoder.layer[-len({name.split(".")[0] for name in layers}) :], layers)
             heads = Heads(bert.config.hidden_size)
-            heads.load_state_dict(under(HEADS, arrays))
+            fill(heads, under(HEADS, self._arrays))
             forward = integer_pass(bert.eval()) or _library_pass(bert)
             self._built = model.tokenizer, forward, heads.eval()
         return self._built
@@ -108,7 +103,3 @@ def _row(tokenizer: Any, texts: Sequence[Sequence[int]]) -> tuple[list[int], lis
         ids += [*text, end]
         parts += [*[number] * len(text), 0]
     return ids[:PAIR_TOKENS], parts[:PAIR_TOKENS]
-
-
-def _layers(arrays: Mapping[str, NDArray[Any]]) -> int:
-    return len({name.split(".")[1] for name in arrays if name.startswith(f"{LAYERS}.")})

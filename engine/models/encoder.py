@@ -66,7 +66,7 @@ class MiniLMEncoder:
         if not texts:
             return []
         with self._turn:
-            return [(found.sentence, found.tokens) for found in self._loaded().questions(texts)]
+            return self._loaded().questions(texts)
 
     def warm_up(self) -> float:
         """Loads the model now instead of at the first text; returns the seconds that took. Raises as `encode`."""

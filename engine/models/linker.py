@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from engine.core.elements import WHOLE_TABLE
 from engine.models.bert import integer_pass
 from engine.models.encoder import loaded_model
-from engine.models.packaged import Packaged, under
+from engine.models.packaged import Packaged, fill, under
 from engine.schema_linking.nodes import (
     ASKED,
     NOTHING,
@@ -87,20 +87,15 @@ class LinkerEncoder:
 
     def _loaded(self) -> tuple[Any, Forward, Heads]:
         if self._built is None:
-            import torch  # noqa: PLC0415  as above
-
             from engine.models.linker_network import Heads  # noqa: PLC0415  as torch
 
             model = loaded_model(self._settings)
             bert = model[0].auto_model
-            layers = {key: torch.from_numpy(value) for key, value in unpacked(self._arrays).items()}
+            layers = unpacked(self._arrays)
             tuned = len({name.split(".")[0] for name in layers})
-            bert.encoder.layer[-tuned:].load_state_dict(layers)
+            fill(bert.encoder.layer[-tuned:], layers)
             heads = Heads(bert.config.hidden_size)
-            arrays = under(HEADS, self._arrays)
-            heads.load_state_dict(
-                {key: torch.from_numpy(np.array(value, np.float32)) for key, value in arrays.items()}
-            )
+            fill(heads, under(HEADS, self._arrays))
             self._built = model.tokenizer, layered(bert.eval(), tuned), heads.eval()
         return self._built
 

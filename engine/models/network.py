@@ -1,4 +1,4 @@
-"""The learned router's network: a question tower and a decoder that points at nodes of the schema graph.
+"""The learned router's network: a decoder that points at nodes of the schema graph for a question that was read.
 
 Owns the arithmetic, for training and answering, but for the decoder's steps: those are numpy's while answering
 (`engine.models.beams`), torch's in training (`training.sequences`). Schema vectors come from the untouched encoder, so
@@ -7,14 +7,12 @@ that a database is routable before anything was trained on it. Heavy: imports to
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional
 
 from engine.models.bert import rounded
 from engine.routing.candidate_space import CandidateSpace
@@ -188,35 +186,6 @@ def largest(values: Tensor, starts: NDArray[np.intp], owners: Tensor) -> Tensor:
 
 def _weights(values: dict[str, float]) -> nn.ParameterDict:
     return nn.ParameterDict({name: nn.Parameter(torch.tensor(value)) for name, value in values.items()})
-
-
-class Tower(nn.Module):
-    """Questions to vectors: a copy of the encoder's last layers, which training changes."""
-
-    def __init__(self, layers: nn.ModuleList) -> None:
-        super().__init__()
-        self.layers = copy.deepcopy(layers)
-
-    def forward(self, states: Tensor, mask: Tensor) -> Reading:
-        """Lower layers' states (B, m, d) of whole texts, their marks included; `mask`: (B, m), 1 at tokens."""
-        states = self.through(self.layers, states, mask)
-        lengths = mask.sum(1)
-        total = (states * mask[..., None]).sum(1) / lengths[:, None]
-        inner = mask.float()
-        # The first token is [CLS] and the last [SEP]; a text without a word keeps [SEP].
-        rows = torch.arange(len(inner))
-        inner[:, 0] = 0
-        inner[rows, lengths - 1] = (lengths <= 2).float()  # noqa: PLR2004  the two marks
-        return Reading(functional.normalize(states, dim=2), functional.normalize(total, dim=1), inner)
-
-    @staticmethod
-    def through(layers: nn.ModuleList, states: Tensor, mask: Tensor) -> Tensor:
-        """The states (B, m, d) after `layers`."""
-        outside = (1.0 - mask[:, None, None, :].float()) * NOWHERE
-        for layer in layers:
-            result = layer(states, outside)
-            states = result[0] if isinstance(result, tuple) else result
-        return states
 
 
 class Network(nn.Module):

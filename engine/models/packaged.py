@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
-import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -18,7 +17,7 @@ T = TypeVar("T")
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
-_MANIFEST, _WEIGHTS = "manifest.json", "weights.npz"
+MANIFEST, WEIGHTS = "manifest.json", "weights.npz"
 
 
 class PackagedError(Exception):
@@ -54,8 +53,8 @@ class Packaged:
 def read(folder: Path, name: str, version: int) -> Packaged:
     """The model called `name` of the format `version`; raises `PackagedError`."""
     try:
-        manifest = msgspec.json.decode((folder / _MANIFEST).read_bytes(), type=Manifest)
-        content = (folder / _WEIGHTS).read_bytes()
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+        content = (folder / WEIGHTS).read_bytes()
     except (OSError, msgspec.DecodeError) as problem:
         raise PackagedError(
             f"{folder} cannot be read: {problem}; pip install 'pgparley[engine]'"
@@ -64,7 +63,7 @@ def read(folder: Path, name: str, version: int) -> Packaged:
         found = f"{manifest.name} of format {manifest.format}"
         raise PackagedError(f"{folder} holds {found}, not {name} of format {version}; install pgparley again")
     if hashlib.sha256(content).hexdigest() != manifest.weights_sha256:
-        raise PackagedError(f"{folder / _WEIGHTS} is damaged; install pgparley again")
+        raise PackagedError(f"{folder / WEIGHTS} is damaged; install pgparley again")
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return Packaged(manifest, {key: arrays[key] for key in arrays.files})
 
@@ -75,23 +74,13 @@ def under(prefix: str, arrays: Mapping[str, T]) -> dict[str, T]:
     return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
 
 
-def archived(arrays: Arrays, compression: int = zipfile.ZIP_STORED) -> bytes:
-    """A file of named arrays (.npz); the same arrays give the same bytes."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name in sorted(arrays):
-            entry = zipfile.ZipInfo(f"{name}.npy")  # dated 1980: no clock in the bytes
-            entry.compress_type = compression
-            with archive.open(entry, "w") as member:
-                np.lib.format.write_array(member, np.asarray(arrays[name], order="C"), allow_pickle=False)
-    return buffer.getvalue()
+def fill(module: Any, arrays: Arrays) -> None:
+    """Puts arrays, called as a module of torch calls its weights, into it; raises `PackagedError`."""
+    import torch  # noqa: PLC0415  heavy: loaded with the first question
 
-
-def write(folder: Path, manifest: Manifest, arrays: Arrays) -> Manifest:
-    """Writes both files; returns the manifest as written."""
-    folder.mkdir(parents=True, exist_ok=True)
-    content = archived(arrays, zipfile.ZIP_DEFLATED)
-    manifest = replace(manifest, weights_sha256=hashlib.sha256(content).hexdigest())
-    (folder / _WEIGHTS).write_bytes(content)
-    (folder / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
-    return manifest
+    try:
+        module.load_state_dict(
+            {name: torch.from_numpy(np.array(array, np.float32)) for name, array in arrays.items()}
+        )
+    except RuntimeError as problem:
+        raise PackagedError("the trained weights do not fit the sentence encoder") from problem

@@ -9,34 +9,78 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.models.bert import multiplies_integers
 from engine.models.encoder import loaded_model
-from engine.models.packaged import Packaged, PackagedError, under
-from engine.models.sentences import SentenceModel
+from engine.models.packaged import Packaged, fill, under
+from engine.models.sentences import Encoded, SentenceModel
 from engine.models.shipped import shipped
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found, search
-from engine.routing.pointer_api import Asked, Encoded, Pointed
+from engine.routing.index import Index
+from engine.routing.scoring import database_words, table_words, word_shares
 from engine.settings import EncoderSettings
+from engine.text.tokens import question_words
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An encoded question with its lexical scores in a field: `words`, (T,), and `coverage` of databases, (D,)."""
+
+    sentence: Vectors
+    tokens: Vectors
+    words: Vectors
+    coverage: Vectors
+
+    @staticmethod
+    def of(question: str, read: tuple[Vectors, Vectors], index: Index, field: CandidateSpace) -> Asked:
+        """A question over `field`, a part of `index`."""
+        words = question_words(question)
+        shares = word_shares(words, index)
+        return Asked(
+            *read,
+            table_words(words, shares, index, field.tables).astype(np.float32),
+            database_words(words, shares, index)[field.databases].astype(np.float32),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """The pointer's output for one question.
+
+    `logits`: (D,), log-odds of the databases, calibrated. `retrieval`: (D,), what of them words and whole-text
+    vectors account for; the rest is learned token by token. `parts`: (P, D), what the logits times the temperature are
+    the sum of. `evidence`: (D,), cosine of the question and the closest table or column. `tables`: (T,),
+    log-probability of each table's being the first, given its database. `heads`: the databases that were searched.
+    `found`: the sets of tables found in them; a set's head is a place in `heads`.
+    """
+
+    logits: Vectors
+    retrieval: Vectors
+    parts: Vectors
+    evidence: Vectors
+    tables: Vectors
+    heads: tuple[int, ...]
+    found: tuple[Found, ...]
+
 
 if TYPE_CHECKING:
-    from torch import nn
-
     from engine.models.beams import StepWeights
-    from engine.models.network import Ground, Names, Network, Survey, Tower
+    from engine.models.network import Ground, Names, Network, Survey
 
 NAME, FORMAT = "router", 2
 """Of the artifact: its manifest says the same."""
 
-TOWER, NETWORK = "tower", "network"
+TOWER, NETWORK = "tower.layers", "network"
 """Prefixes of the names of an artifact's arrays."""
 
 _FIELDS = 4
@@ -56,7 +100,7 @@ def packaged() -> Path:
 
 
 class PointerModel:
-    """`engine.routing.pointer_api.Pointer`."""
+    """Blocks; safe to call from several threads."""
 
     def __init__(self, artifact: Packaged, settings: EncoderSettings | None = None) -> None:
         self._artifact = artifact
@@ -67,17 +111,17 @@ class PointerModel:
 
     @property
     def quantized(self) -> bool:
-        """See `Pointer.quantized`."""
+        """Whether it takes columns as 8-bit integers."""
         return multiplies_integers()
 
     def read(self, questions: Sequence[str]) -> Sequence[Encoded]:
-        """See `Pointer.read`. Raises `EncoderUnavailableError`, `PackagedError`."""
+        """The questions by the tuned encoder. Raises `EncoderUnavailableError`, `PackagedError`."""
         with self._lock:
             tower, _, _ = self._loaded()
             return tower.questions(questions)
 
     def point(self, asked: Sequence[Asked], field: CandidateSpace, settings: BeamSettings) -> list[Pointed]:
-        """See `Pointer.point`."""
+        """An output for each question over `field`."""
         import torch  # noqa: PLC0415  heavy: loaded with the first question
 
         with self._lock, torch.inference_mode():
@@ -142,40 +186,17 @@ class PointerModel:
     def _loaded(self) -> tuple[SentenceModel, Network, StepWeights]:
         if self._built is None:
             from engine.models.beams import StepWeights  # noqa: PLC0415  as torch
+            from engine.models.network import Network  # noqa: PLC0415  as torch
 
             model = loaded_model(self._settings)
-            tower, network = build(self._artifact, model)
-            layers = model[0].auto_model.encoder.layer
-            for number, layer in enumerate(tower.layers, start=len(layers) - len(tower.layers)):
-                layers[number] = layer
+            bert, layers = model[0].auto_model, under(TOWER, self._artifact.arrays)
+            tuned = len({name.split(".")[0] for name in layers})
+            fill(bert.encoder.layer[-tuned:], layers)
+            network = Network(bert.config.hidden_size)
+            fill(network, under(NETWORK, self._artifact.arrays))
             read = SentenceModel(model.eval(), batch=self._settings.batch)
             self._built = read, network.eval(), StepWeights.of(network)
         return self._built
-
-
-def build(artifact: Packaged, model: Any) -> tuple[Tower, Network]:
-    """The network of an artifact, over a loaded SentenceTransformer, which stays as it is. Raises `PackagedError`."""
-    from engine.models.network import Network, Tower  # noqa: PLC0415  heavy: loaded with the first question
-
-    layers = model[0].auto_model.encoder.layer
-    numbers = {name.split(".")[2] for name in artifact.arrays if name.startswith(f"{TOWER}.")}
-    tower = Tower(layers[len(layers) - len(numbers) :])
-    _fill(tower, TOWER, artifact)
-    network = Network(model[0].auto_model.config.hidden_size)
-    _fill(network, NETWORK, artifact)
-    return tower, network
-
-
-def _fill(module: nn.Module, prefix: str, artifact: Packaged) -> None:
-    import torch  # noqa: PLC0415  heavy: loaded with the first question
-
-    arrays = under(prefix, artifact.arrays)
-    try:
-        module.load_state_dict(
-            {name: torch.from_numpy(np.array(array, np.float32)) for name, array in arrays.items()}
-        )
-    except RuntimeError as problem:
-        raise PackagedError("the learned router does not fit the sentence encoder") from problem
 
 
 def likely_databases(logits: NDArray[np.float32], groups: int) -> NDArray[np.intp]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,12 +28,8 @@ _CHARACTERS = 4
 """Of a token, about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """A text's unit vector, (d,), and those of its tokens in context, (tokens, d), without [CLS] and [SEP]."""
-
-    sentence: Vectors
-    tokens: Vectors
+Encoded = tuple[Vectors, Vectors]
+"""A text's unit vector, (d,), and those of its tokens in context, (tokens, d), without [CLS] and [SEP]."""
 
 
 class SentenceModel:
@@ -49,7 +44,7 @@ class SentenceModel:
 
     def sentences(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of schema texts, shape (len(texts), d); at least one text."""
-        found = {number: encoded.sentence for number, encoded in self._encoded(texts, None)}
+        found = {number: sentence for number, (sentence, _) in self._encoded(texts, None)}
         return np.stack([found[number] for number in range(len(texts))])
 
     def questions(self, texts: Sequence[str]) -> list[Encoded]:
@@ -102,7 +97,7 @@ class SentenceModel:
             normalize = torch.nn.functional.normalize
             vectors, words = normalize(pooled, dim=1).numpy(), normalize(tokens, dim=2).numpy()
         lengths = mask.sum(dim=1).tolist()
-        return [Encoded(vectors[row], inner(words[row], length)) for row, length in enumerate(lengths)]
+        return [(vectors[row], inner(words[row], length)) for row, length in enumerate(lengths)]
 
 
 def inner(tokens: Vectors, length: int) -> Vectors:

@@ -6,9 +6,18 @@ that SQL hides in a word (IN, BETWEEN, CASE, USING …) is written out, and a li
 
 from __future__ import annotations
 
-from engine.printing.names import Kind, Names, Overload, Relation, Type
+from engine.printing.names import (
+    Kind,
+    Names,
+    Overload,
+    Relation,
+    Type,
+    Uses,
+    bare_names,
+    relation_names,
+    uses,
+)
 from engine.printing.statement import Printed, PrintingError, printed
-from engine.printing.wanted import Uses, bare_names, relation_names, uses
 
 __all__ = [
     "Kind",

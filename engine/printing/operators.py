@@ -1,15 +1,18 @@
-"""The operators that SQL hides in words, written out: PostgreSQL would look their names up along the search path.
+"""What SQL hides in words, written out with operators: PostgreSQL would look their names up along the search path.
 
 Owns the meaning of IN, LIKE, BETWEEN, IS DISTINCT FROM, NULLIF and CASE, as `parse_expr.c` gives it to them
-(docs 9.2, 9.18, 9.24).
+(docs 9.2, 9.18, 9.24), and of JOIN … USING and NATURAL JOIN as ON (docs 7.2.1.1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from pglast import ast, enums
+
+from engine.sql.bound_query import Bound, Cell, Join, Merged, Ref, Row, Star
+from schema_catalog.types import Table
 
 Kind = enums.A_Expr_Kind
 
@@ -137,3 +140,55 @@ def _distinct(left: Any, right: Any, operation: Operation, twin: Twin) -> Any:
     )
     some = operation(">", known, ast.A_Const(val=ast.Integer(ival=0)))
     return joined(enums.BoolExprType.AND_EXPR, (differ, some))
+
+
+def can_say_on(bound: Bound, nodes: Iterable[Any]) -> bool:
+    """Whether every join of a statement can be written with ON; `nodes`: all of its tree.
+
+    Not where a join has an alias, which hides what it is made of, where a whole row of such a join is read, or where
+    the columns or the name of one side are not known.
+    """
+    joins = [node for node in nodes if isinstance(node, ast.JoinExpr)]
+    merging = [node for node in joins if node.isNatural or node.usingClause]
+    if not merging:
+        return True
+    sources = bound.sources.values()
+    named = all(source.name for source in sources)
+    known = not any(source.open for source in sources) or not any(node.isNatural for node in merging)
+    whole = any(isinstance(ref, Row) and ref.source is None for ref in bound.refs.values())
+    return named and known and not whole and not any(node.alias for node in joins)
+
+
+def with_on(node: Any, merged: tuple[Merged, ...], operation: Operation, column: Callable[[Ref], Any]) -> Any:
+    """The join with ON in place of USING or NATURAL; `column` makes the expression of a bound column."""
+    pairs = [operation("=", column(pair.left), column(pair.right)) for pair in merged]
+    true = ast.A_Const(val=ast.Boolean(boolval=True))
+    node.quals = joined(enums.BoolExprType.AND_EXPR, pairs or [true])
+    node.isNatural, node.usingClause, node.join_using_alias = False, None, None
+    return node
+
+
+def column_of(ref: Ref) -> Any:
+    """The expression of a bound column."""
+    match ref:
+        case Merged(left, right, Join.FULL):
+            return ast.CoalesceExpr(args=(column_of(left), column_of(right)), location=-1)
+        case Merged(left, right, kind):
+            return column_of(right if kind is Join.RIGHT else left)
+        case Cell(source, name, _):
+            bare = isinstance(source.origin, Table) and not source.aliased
+            parts = (*source.origin.key, name) if bare else (source.name, name)  # type: ignore[union-attr]  # `bare`
+            return ast.ColumnRef(fields=tuple(ast.String(sval=part) for part in parts), location=-1)
+        case _:
+            raise TypeError(type(ref).__name__)
+
+
+def expanded_star(star: Star) -> Iterator[Any]:
+    """The select list of a `*` that shows merged columns."""
+    for name, ref in star.refs:
+        yield ast.ResTarget(name=name, val=column_of(ref), location=-1)
+
+
+def shows_merged(ref: Ref | None) -> bool:
+    """Whether a `*` shows one."""
+    return isinstance(ref, Star) and any(isinstance(each, Merged) for _, each in ref.refs)

@@ -15,9 +15,18 @@ from typing import Any
 from pglast import ast, enums, parse_sql
 
 from engine.guard import Analysis, Name, Rules, allowed
-from engine.printing import joins
+from engine.guard.analyse import written_name
 from engine.printing.names import SYSTEM, Kind, Names, Overload, Type
-from engine.printing.operators import joined, searched, spelled_out
+from engine.printing.operators import (
+    can_say_on,
+    column_of,
+    expanded_star,
+    joined,
+    searched,
+    shows_merged,
+    spelled_out,
+    with_on,
+)
 from engine.printing.overloads import Choice, Overloads, element
 from engine.printing.stream import Writer
 from engine.printing.trees import children, nodes, same
@@ -92,7 +101,7 @@ class _Printer:
                 node.schemaname = names.schemas.get(str(node.relname))
         self._bound = bind_tree(root, _snapshot(names))
         self._overloads = Overloads(names, self._bound)
-        self._with_on = joins.writable(self._bound, parts)
+        self._with_on = can_say_on(self._bound, parts)
         self.sealed = self._with_on and not self._bound.problems and not analysis.field_selections
         # Nodes are told apart by their identity: those that were replaced stay alive as long as this.
         self._alive: list[Any] = list(parts)
@@ -121,8 +130,8 @@ class _Printer:
     def _several(self, node: Any) -> Iterator[Any]:
         star = node.val if isinstance(node, ast.ResTarget) else None
         ref = self._bound.refs.get(id(star))
-        if self._with_on and joins.shows_merged(ref):
-            yield from joins.expanded(ref)  # type: ignore[arg-type]  # it shows merged columns: a Star
+        if self._with_on and shows_merged(ref):
+            yield from expanded_star(ref)  # type: ignore[arg-type]  # it shows merged columns: a Star
         else:
             yield self.anew(node)
 
@@ -148,7 +157,7 @@ class _Printer:
 
     def call(self, node: Any) -> Any:
         """A function's name, and its arguments as the overload takes them."""
-        name = _name(node.funcname)
+        name = written_name(node.funcname)
         arguments = [self._overloads.type_of(argument) for argument in node.args or ()]
         choice = self._choice(Kind.FUNCTION, name, arguments)
         node.funcname = _strings((choice.schema, name[-1]))
@@ -186,7 +195,7 @@ class _Printer:
         """An operator, written as one or as a word."""
         self._alive.append(node)
         if node.kind in _OPERATORS:
-            return self._operation(_name(node.name), node.lexpr, node.rexpr, node.kind, node.location)
+            return self._operation(written_name(node.name), node.lexpr, node.rexpr, node.kind, node.location)
         return spelled_out(node, self.operation, self.twin)
 
     def case(self, node: Any) -> Any:
@@ -201,7 +210,7 @@ class _Printer:
         """IN (SELECT …), and the other comparisons with what a subquery gives."""
         if node.subLinkType not in {enums.SubLinkType.ANY_SUBLINK, enums.SubLinkType.ALL_SUBLINK}:
             return node
-        name = _name(node.operName) if node.operName else ("=",)
+        name = written_name(node.operName) if node.operName else ("=",)
         types = (self._overloads.type_of(node.testexpr), self._overloads.subquery(node))
         choice = self._choice(Kind.OPERATOR, name, types)
         # A subquery's column cannot be cast from outside, and is of that type where the overload was chosen by it.
@@ -214,7 +223,7 @@ class _Printer:
         """ORDER BY … USING."""
         if node.useOp:
             of = self._overloads.type_of(node.node)
-            name = _name(node.useOp)
+            name = written_name(node.useOp)
             node.useOp = _strings((self._choice(Kind.OPERATOR, name, (of, of)).schema, name[-1]))
         return node
 
@@ -276,7 +285,7 @@ class _Printer:
         """A join that merges columns."""
         merged = self._bound.merges.get(id(node), ())
         if self._with_on and (node.isNatural or node.usingClause):
-            return joins.with_condition(node, merged, self.operation, self.merged)
+            return with_on(node, merged, self.operation, self.merged)
         return node
 
     def column(self, node: Any) -> Any:
@@ -291,7 +300,7 @@ class _Printer:
 
     def merged(self, ref: Ref) -> Any:
         """The expression of a bound column."""
-        made = joins.column(ref)
+        made = column_of(ref)
         found = self._overloads.ref(ref)
         if found is not None:
             self._overloads.note(made, found)
@@ -306,7 +315,7 @@ class _Printer:
     def twin(self, node: Any) -> Any:
         """A copy; what differs each time it is evaluated would not mean the same."""
         if any(
-            _name(each.funcname)[-1] in allowed.UNREPEATABLE
+            written_name(each.funcname or ())[-1] in allowed.UNREPEATABLE
             for each in nodes(node)
             if type(each) is ast.FuncCall
         ):
@@ -353,10 +362,6 @@ def _snapshot(names: Names) -> Snapshot:
         for each in names.relations
     )
     return Snapshot("", (), tables)
-
-
-def _name(parts: Any) -> Name:
-    return tuple(part.sval for part in parts)
 
 
 def _strings(parts: Name) -> Any:

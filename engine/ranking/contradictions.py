@@ -12,16 +12,14 @@ from sqlglot import exp
 from engine.core.elements import ValueList
 from engine.errors import for_log
 from engine.linking.dimensions import dimensions_not_grouped, dimensions_not_parted
-from engine.linking.mentions import in_named_schema, named_schemas
 from engine.rewrite.rule import Statement
 from engine.rewrite.rules.coverage import periods_missed
-from engine.rewrite.rules.division import whole_divisions
 from engine.rewrite.rules.grain import repeated_sums, without_using
 from engine.rewrite.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.rewrite.rules.periods import periods_cut_short
-from engine.rewrite.rules.references import compared_columns, refer
+from engine.rewrite.rules.references import compared_columns, in_another_schema, refer
 from engine.rewrite.rules.repetition import denies_one_of_many, sums_repeated_rows, takes_either_of_both
-from engine.rewrite.rules.sums import counted_measures, is_measure
+from engine.rewrite.rules.sums import counted_measures, is_measure, whole_divisions
 from engine.rewrite.scope import Scopes, TableRef, from_parts
 from engine.sql.tree import parsed, repeated_items, unwrapped
 from schema_catalog.foreign_keys import foreign_key_graph
@@ -140,12 +138,8 @@ def _of_references(statement: Statement) -> Iterator[str]:
 
 
 def _of_schemas(question: str, statement: Statement) -> Iterator[str]:
-    snapshot = statement.scopes.snapshot
-    named = named_schemas(question, snapshot)
-    for read in statement.scopes.all_reads() if named else ():
-        other = None if read.table is None else in_named_schema(read.table, named, snapshot)
-        if other is not None and read.table is not None:
-            yield f"reads {dotted(read.table.key)}, not {dotted(other.key)}"
+    for _, table, other in in_another_schema(statement, question):
+        yield f"reads {dotted(table.key)}, not {dotted(other.key)}"
 
 
 def _aggregated_groups(statement: Statement) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from engine.alternatives.synonyms import are_same_tables
-from engine.core.candidate import Candidate, are_readings
+from engine.core.candidate import Candidate, Evidence, are_readings
 from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.state import Route, State
 from engine.linking.exclusions import excluded
@@ -30,63 +30,10 @@ from engine.linking.standing import deprecated, measured
 from engine.ranking.contradictions import contradictions, doubts, said_of, undeclared
 from engine.sql.tree import parsed
 from engine.understanding.unknown import names_not_used
-from schema_catalog.types import ColumnKey, Table, TableKey, Term
+from schema_catalog.types import ColumnKey, Table, TableKey
 
 SURELY = 0.95
 """Of a linked column at most, that it is asked for: one alone rules no statement out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What of the question a statement says nothing of: tables, and values, names, terms and numbers; the terms `used`.
-
-    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, which rows that
-    do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise
-    than the question's words, `doubted`: than keys, comments and the calendar. `linked`: columns that the schema linker
-    has linked, and that it leaves unread; `needless`: the probability that none of these is asked for. `fruitless`: as
-    of `Candidate`.
-    """
-
-    tables: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-    used: tuple[Term, ...] = ()
-    outdated: tuple[str, ...] = ()
-    measured: tuple[str, ...] = ()
-    contradicted: tuple[str, ...] = ()
-    doubted: tuple[str, ...] = ()
-    linked: tuple[str, ...] = ()
-    needless: float = 1.0
-    fruitless: bool = False
-
-    @property
-    def features(self) -> dict[str, float]:
-        """What of it is weighed."""
-        return {
-            "needless": math.log(self.needless),
-            "fruitless": float(self.fruitless),
-            "unsaid": float(bool(self.tables or self.words)),
-            "outdated": float(bool(self.outdated)),
-            "contradicted": float(bool(self.contradicted)),
-            "doubted": float(bool(self.doubted)),
-        }
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the asker is told of the statement."""
-        outdated = (f"reads {name}, which is deprecated" for name in self.outdated)
-        return (*self.measured, *outdated, *self.contradicted, *self.doubted)
-
-    @property
-    def against(self) -> tuple[str, ...]:
-        """All that speaks against it, for the trace."""
-        unsaid, unread = ", ".join(self.tables + self.words), ", ".join(self.linked)
-        return (
-            *([f"says nothing of {unsaid}"] if unsaid else []),
-            *([f"leaves {unread} unread"] if unread else []),
-            *self.contradicted,
-            *self.doubted,
-            *(f"reads {name}, deprecated" for name in self.outdated),
-        )
 
 
 def evidence(state: State) -> list[Evidence]:
@@ -128,7 +75,7 @@ def _of_schema(question: str, candidate: Candidate, asked: _Asked, today: date) 
 def _against(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
     """With what the statement does not name of values, terms and what is `asked`, less tables that it may not read."""
     route, found = asked.route, _of_schema(question, candidate, asked, today)
-    hidden = {key[:2] for key in candidate.masked if key[2] == WHOLE_TABLE}
+    hidden = {key[:2] for key in candidate.origin.masked if key[2] == WHOLE_TABLE}
     left = tables_not_read(asked.tables, candidate.tables, route.snapshot)
     values = values_not_used(question, candidate.sql, route.values)
     names = names_not_used(question, candidate.sql, route.snapshot, route.values)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Meaning
 from engine.core.elements import elements_read, plain_name
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
@@ -263,7 +263,7 @@ class _Asking:
         )
         self._beside += [each for found in beside for each in found]
         rejected = {
-            each.place or 0: (reading, outcome)
+            each.meaning.place or 0: (reading, outcome)
             for each, reading, outcome in zip(made, found, outcomes, strict=True)
             if isinstance(outcome, Rejection)
         }
@@ -276,7 +276,7 @@ class _Asking:
 
     def _candidate(self, reading: Reading, place: int) -> Candidate:
         database = reading.database if reading.database in self._checkers else next(iter(self._checkers))
-        return Candidate(database, reading.sql, meaning=reading.meaning, assumes=reading.assumes, place=place)
+        return Candidate(database, reading.sql, meaning=Meaning(place, reading.meaning, reading.assumes))
 
     async def _without(self) -> None:
         """Asks for readings without what the linker holds for doubtful (Odin §5: a mask, told in words)."""

@@ -51,24 +51,14 @@ def check_names(off: Collection[str]) -> None:
             )
 
 
-def normalise(written: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:
-    """`written` after the rules that change no row of its result on any data."""
-    return _in_turn(written, RuleKind.NORMALISE, context, off)
-
-
-def repair(refused: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:
-    """`refused` after the rules for what PostgreSQL refuses. For statements that names or EXPLAIN refused alone."""
-    return _in_turn(refused, RuleKind.REPAIR, context, off)
-
-
-def correct(given: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:
-    """`given` after the rules for what a look at the data showed."""
-    return _in_turn(given, RuleKind.CORRECTION, context, off)
-
-
-def shown_once(given: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:
-    """`given` after the rules for rows that repeat each other."""
-    return _in_turn(given, RuleKind.REPETITION, context, off)
+def in_turn(kind: RuleKind, given: Rewritten, context: Context, off: Collection[str] = ()) -> Rewritten:
+    """`given` after the rules of a kind, one after the other: of any but READING and BESIDE."""
+    work = _Working(given, context)
+    for rule in _rules(kind, off):
+        changed = work.apply(rule)
+        if changed is not None:
+            work = _Working(changed, context)
+    return work.given
 
 
 def readings(
@@ -100,15 +90,6 @@ def _likeliest(made: Mapping[str, _Working], accepted: Rewritten) -> list[_Worki
     """The readings among `made`, likeliest first."""
     others = [work for work in made.values() if work.given is not accepted]
     return sorted(others, key=lambda work: readings_among(work.given.changes), reverse=True)
-
-
-def _in_turn(given: Rewritten, kind: RuleKind, context: Context, off: Collection[str]) -> Rewritten:
-    work = _Working(given, context)
-    for rule in _rules(kind, off):
-        changed = work.apply(rule)
-        if changed is not None:
-            work = _Working(changed, context)
-    return work.given
 
 
 class _Working:
@@ -158,11 +139,11 @@ class Checker:
     async def statement(self, candidate: Candidate) -> Candidate | Rejection:
         """The statement in normal form, repaired by rule only where it was refused. Raises as `check_candidate`."""
         written = Rewritten(candidate.sql, candidate.changes)
-        normal = await asyncio.to_thread(normalise, written, self.context, self._off)
+        normal = await asyncio.to_thread(in_turn, RuleKind.NORMALISE, written, self.context, self._off)
         outcome = await self._checked(candidate, normal)
         if isinstance(outcome, Candidate) or outcome.cause not in REPAIRED:
             return outcome
-        repaired = await asyncio.to_thread(repair, normal, self.context, self._off)
+        repaired = await asyncio.to_thread(in_turn, RuleKind.REPAIR, normal, self.context, self._off)
         if repaired.changes == normal.changes:
             return outcome
         second = await self._checked(candidate, repaired)

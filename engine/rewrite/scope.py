@@ -28,12 +28,12 @@ class TableRef:
 
 @dataclass(frozen=True, slots=True)
 class SubqueryComparison:
-    """`outside IN (SELECT inside FROM …)` or the like, and the tables that the two columns belong to."""
+    """`outside IN (SELECT inside FROM …)` or the like, and which columns of tables the two are."""
 
     outside: exp.Column
-    one: Table
+    one: ColumnKey
     inside: exp.Column
-    other: Table
+    other: ColumnKey
 
 
 class Scopes:
@@ -98,12 +98,32 @@ class Scopes:
         read = self.reading(node) if isinstance(node, exp.Column) else None
         return (read.name, node.name) if read is not None and isinstance(node, exp.Column) else None
 
-    def stored(self, node: object) -> Column | None:
-        """The catalog's column that a column reads; None for anything else."""
+    def key(self, node: object) -> ColumnKey | None:
+        """The column of a table, there or not, that a column names; None for anything else."""
         read = self.reading(node) if isinstance(node, exp.Column) else None
         if read is None or read.table is None or not isinstance(node, exp.Column):
             return None
-        return next((each for each in read.table.columns if each.name == node.name), None)
+        return (*read.table.key, node.name)
+
+    def keys(self, parts: Iterable[exp.Expr]) -> set[ColumnKey]:
+        """The columns of tables that are named within `parts`."""
+        return {key for part in parts for each in part.find_all(exp.Column) if (key := self.key(each))}
+
+    def stored(self, node: object) -> Column | None:
+        """The catalog's column that a column reads; None for anything else."""
+        key = self.key(node)
+        columns = () if key is None else self.tables[key[:2]].columns
+        return next((each for each in columns if key is not None and each.name == key[2]), None)
+
+    def type_of(self, node: object) -> str:
+        """The type of a stored column; empty for anything else."""
+        column = self.stored(node)
+        return "" if column is None else column.type
+
+    def time_type(self, node: object) -> str:
+        """The same of a column of dates or timestamps alone."""
+        kind = self.type_of(node)
+        return kind if kind == "date" or kind.startswith("timestamp") else ""
 
     def visible(self, column: exp.Column) -> bool:
         """Whether the column's qualifier is a name in FROM, of its query or of one around it."""
@@ -135,10 +155,8 @@ class Scopes:
         outside, inside = predicate.this, query.expressions[0]
         if not isinstance(outside, exp.Column) or not isinstance(inside, exp.Column):
             return None
-        one, other = self.reading(outside), self.reading(inside)
-        if one is None or other is None or one.table is None or other.table is None:
-            return None
-        return SubqueryComparison(outside, one.table, inside, other.table)
+        one, other = self.key(outside), self.key(inside)
+        return None if one is None or other is None else SubqueryComparison(outside, one, inside, other)
 
     def shown(self, tree: exp.Query) -> frozenset[ColumnKey]:
         """The tables' columns that a statement gives as they are, of a set operation those of its first query."""
@@ -146,20 +164,12 @@ class Scopes:
         while isinstance(first, exp.SetOperation):
             first = first.left
         items = first.expressions if isinstance(first, exp.Select) else []
-        columns = [each for item in items if isinstance(each := item.unalias(), exp.Column)]
-        reads = [(column, self.reading(column)) for column in columns]
-        return frozenset((*read.table.key, column.name) for column, read in reads if read and read.table)
+        return frozenset(key for item in items if (key := self.key(item.unalias())))
 
     def columns(self, tree: exp.Query, table: TableKey, name: str | None = None) -> list[exp.Column]:
         """The column references to `table`: all, or those to its column `name`."""
-        return [
-            column
-            for column in tree.find_all(exp.Column)
-            if (name is None or column.name == name)
-            and (read := self.reading(column)) is not None
-            and read.table is not None
-            and read.table.key == table
-        ]
+        named = (each for each in tree.find_all(exp.Column) if name in (None, each.name))
+        return [each for each in named if (key := self.key(each)) is not None and key[:2] == table]
 
 
 def _has(read: TableRef, column: exp.Column) -> bool:

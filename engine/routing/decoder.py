@@ -81,15 +81,13 @@ def table_shares(found: Sequence[Found]) -> dict[int, float]:
     return shares
 
 
-def table_scores(
-    tables: range, firsts: Vectors, found: Sequence[Found], first_share: float = FIRST_SHARE
-) -> NDArray[np.float64]:
+def table_scores(tables: range, firsts: Vectors, found: Sequence[Found]) -> NDArray[np.float64]:
     """(t,): the scores of one database's `tables`, by the sets `found`, else by `firsts`, (t,): log-probabilities."""
     scores: NDArray[np.float64] = np.exp(firsts.astype(np.float64))
     if found:
-        scores *= first_share
+        scores *= FIRST_SHARE
         for table, share in table_shares(found).items():
-            scores[table - tables.start] += (1 - first_share) * share
+            scores[table - tables.start] += (1 - FIRST_SHARE) * share
     return scores
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import permutations
@@ -65,16 +65,6 @@ class Graph:
     def neighbours(self, table: int) -> tuple[int, ...]:
         """The tables linked to `table`, ascending."""
         return tuple(edge.table for edge in self.edges[table])
-
-    def connected(self, tables: Collection[int]) -> bool:
-        """Whether every one of `tables` can be reached from any other within them; true of none and of one."""
-        left = set(tables)
-        stack = [left.pop()] if left else []
-        while stack:
-            found = left.intersection(self.neighbours(stack.pop()))
-            left -= found
-            stack.extend(found)
-        return not left
 
 
 def _links(snapshot: Snapshot) -> Iterator[tuple[int, Edge]]:

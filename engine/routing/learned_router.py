@@ -6,29 +6,26 @@ Where the network does not fit the sentence encoder the retrieval leg alone answ
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import structlog
+from numpy.typing import NDArray
 
 from engine.core.elements import TableSet
 from engine.core.ports import Match
 from engine.errors import for_log
 from engine.models.packaged import PackagedError
+from engine.models.pointer import Asked, Pointed, PointerModel, Vectors
 from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, whole_field
 from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.index import Index
-from engine.routing.pointer_api import Asked, Encoded, Pointed, Pointer
-from engine.routing.scoring import EncodedQuestion, SearchLimits, choose
+from engine.routing.scoring import choose
 from engine.text.tokens import question_words
 
 WHOLE_DATABASES, WHOLE_TABLES = 400, 4_000
 """Up to this many databases and tables the whole catalog is decoded; above, those that cheap features choose."""
-
-_KEPT = 8
-"""Indexes whose fields are kept."""
 
 _RANKED = 32
 """Databases ranked at most."""
@@ -37,15 +34,14 @@ log = structlog.stdlib.get_logger("router")
 
 
 class LearnedLeg:
-    """Ranks the databases of an index with a pointer. Keeps fields for the indexes it saw last."""
+    """Ranks the databases of an index with a pointer. Keeps the fields of indexes as long as these are kept."""
 
-    def __init__(self, pointer: Pointer, limits: SearchLimits) -> None:
+    def __init__(self, pointer: PointerModel) -> None:
         self._pointer = pointer
         self._fits = True
-        self._limits = limits
         self._beams = BeamSettings()
         self._lock = threading.Lock()
-        self._fields: OrderedDict[int, tuple[Index, CandidateSpace]] = OrderedDict()
+        self._fields = WeakKeyDictionary[Index, CandidateSpace]()
 
     def warm_up(self) -> None:
         """Loads the network."""
@@ -72,7 +68,7 @@ class LearnedLeg:
             for text, one, field in zip(questions, pointed, fields, strict=True)
         ]
 
-    def _read(self, questions: Sequence[str]) -> Sequence[Encoded] | None:
+    def _read(self, questions: Sequence[str]) -> Sequence[tuple[Vectors, Vectors]] | None:
         try:
             return self._pointer.read(questions) if self._fits else None
         except PackagedError as problem:
@@ -81,52 +77,59 @@ class LearnedLeg:
             return None
 
     def _fields_for(
-        self, questions: Sequence[str], read: Sequence[Encoded], index: Index, *, quantized: bool
+        self,
+        questions: Sequence[str],
+        read: Sequence[tuple[Vectors, Vectors]],
+        index: Index,
+        *,
+        quantized: bool,
     ) -> Iterator[CandidateSpace]:
         columns = index.quantized if quantized else index.columns
         if len(index.parts) <= WHOLE_DATABASES and len(index.tables) <= WHOLE_TABLES:
             field = self._whole(index, columns)
             yield from (field for _ in questions)
             return
-        for text, one in zip(questions, read, strict=True):
-            asked = EncodedQuestion(one.sentence, one.tokens, question_words(text))
-            yield self._cut(index, asked, columns)
+        for text, (sentence, _) in zip(questions, read, strict=True):
+            databases, tables = choose(sentence, question_words(text), index)
+            graphs = {number: index.parts[number].graph for number in databases.tolist()}
+            yield cut_field(index, graphs, databases, tables, columns)
 
     def _whole(self, index: Index, columns: Columns) -> CandidateSpace:
         with self._lock:
-            held = self._fields.get(id(index))
-            if held is None:
-                # The index is kept beside its field, so that its id keeps its meaning.
-                field = whole_field(index, [part.graph for part in index.parts], columns)
-                held = self._fields[id(index)] = (index, field)
-                while len(self._fields) > _KEPT:
-                    self._fields.popitem(last=False)
-            return held[1]
-
-    def _cut(self, index: Index, asked: EncodedQuestion, columns: Columns) -> CandidateSpace:
-        databases, tables = choose(asked, index, self._limits)
-        graphs = {number: index.parts[number].graph for number in databases.tolist()}
-        return cut_field(index, graphs, databases, tables, columns)
+            if index not in self._fields:
+                self._fields[index] = whole_field(index, [part.graph for part in index.parts], columns)
+            return self._fields[index]
 
     def _matches(
         self, question: str, pointed: Pointed, field: CandidateSpace, index: Index, positions: Sequence[int]
     ) -> tuple[Match, ...]:
         words = question_words(question)
-        order = np.argsort(-pointed.logits, kind="stable")[: min(_RANKED, self._limits.databases)]
-        decoded = _decoded(pointed, field, index)
-        return tuple(_match(decoded, database, index, positions, words) for database in order.tolist())
+        scores, sets = _decoded(pointed, field, index)
+        found = []
+        for database in np.argsort(-pointed.logits, kind="stable")[:_RANKED].tolist():
+            number, held = int(field.databases[database]), field.tables_of(database)
+            part, own = index.parts[number], scores[held.start : held.stop]
+            order = np.argsort(-own, kind="stable")
+            keys = (index.keys[table] for table in field.tables[held.start + order])
+            found.append(
+                Match(
+                    position=positions[number],
+                    snapshot=part.snapshot,
+                    logit=float(pointed.logits[database]),
+                    evidence=float(pointed.evidence[database]),
+                    words=tuple(word for word in words if word in part.words),
+                    tables=tuple(zip(keys, own[order].tolist(), strict=True)),
+                    retrieval=float(pointed.retrieval[database]),
+                    sets=sets.get(database, ()),
+                )
+            )
+        return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Decoded:
-    pointed: Pointed
-    field: CandidateSpace
-    tables: Sequence[int]
-    scores: Sequence[float]
-    sets: dict[int, tuple[TableSet, ...]]
-
-
-def _decoded(pointed: Pointed, field: CandidateSpace, index: Index) -> _Decoded:
+def _decoded(
+    pointed: Pointed, field: CandidateSpace, index: Index
+) -> tuple[NDArray[np.float64], dict[int, tuple[TableSet, ...]]]:
+    """The tables' scores, logarithms, and the sets of tables found, by database."""
     scores = np.exp(pointed.tables.astype(np.float64))
     sets: dict[int, tuple[TableSet, ...]] = {}
     for head, database in enumerate(pointed.heads):
@@ -143,24 +146,4 @@ def _decoded(pointed: Pointed, field: CandidateSpace, index: Index) -> _Decoded:
             )
             for one in found
         )
-    values = np.log(scores + 1e-12)
-    order = np.lexsort((-values, field.owners))
-    return _Decoded(pointed, field, field.tables[order].tolist(), values[order].tolist(), sets)
-
-
-def _match(
-    decoded: _Decoded, database: int, index: Index, positions: Sequence[int], words: Sequence[str]
-) -> Match:
-    number = int(decoded.field.databases[database])
-    part, held = index.parts[number], decoded.field.tables_of(database)
-    tables, scores = decoded.tables[held.start : held.stop], decoded.scores[held.start : held.stop]
-    return Match(
-        position=positions[number],
-        snapshot=part.snapshot,
-        logit=float(decoded.pointed.logits[database]),
-        evidence=float(decoded.pointed.evidence[database]),
-        words=tuple(word for word in words if word in part.words),
-        tables=tuple((index.keys[table], score) for table, score in zip(tables, scores, strict=True)),
-        retrieval=float(decoded.pointed.retrieval[database]),
-        sets=decoded.sets.get(database, ()),
-    )
+    return np.log(scores + 1e-12), sets

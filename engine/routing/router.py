@@ -5,6 +5,7 @@ An entry belongs to a snapshot restricted to what a role may read: roles with th
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from array import array
 from collections import OrderedDict
@@ -17,12 +18,11 @@ from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
 
-from engine.core.memory import give_back
 from engine.core.ports import Encoder, Match
+from engine.models.pointer import PointerModel
 from engine.routing.index import Index, SchemaIndexEntry, build
 from engine.routing.learned_router import LearnedLeg
-from engine.routing.pointer_api import Pointer
-from engine.routing.scoring import EncodedQuestion, Scored, SearchLimits, Vectors, score
+from engine.routing.scoring import EncodedQuestion, Scored, Vectors, score
 from engine.routing.thesaurus import Thesaurus, likelier
 from engine.routing.together import Together
 from engine.text.tokens import question_words
@@ -66,12 +66,12 @@ class HybridRouter:
         encoder: QuestionEncoder,
         schemas: Encoder | None = None,
         *,
-        pointer: Pointer | None = None,
+        pointer: PointerModel | None = None,
         folder: Path | None = None,
     ) -> None:
         self._encoder = encoder
         self._schemas = encoder if schemas is None else schemas
-        self._learned = None if pointer is None else LearnedLeg(pointer, SearchLimits())
+        self._learned = None if pointer is None else LearnedLeg(pointer)
         self._folder = folder
         self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one
@@ -146,7 +146,7 @@ class HybridRouter:
                 return self._catalogs[key]
         numbers, index = self._indexed(views)
         catalog = _Catalog(tuple(views), numbers, index, Thesaurus(index))
-        give_back()  # the parts' own arrays
+        _give_back()  # the parts' own arrays
         held = catalog, Together(partial(self._ranked, catalog), most=_TOGETHER)
         with self._lock:
             self._catalogs[key] = held
@@ -217,3 +217,13 @@ def _match(scored: Scored, words: Sequence[str], catalog: _Catalog) -> Match:
     known = tuple(word for word in words if word in part.words)
     number = catalog.numbers[scored.part]
     return Match(number, part.snapshot, scored.logit, scored.evidence, known, tables, scored.logit)
+
+
+def _give_back() -> None:
+    """Gives back what the C library keeps of freed memory, where it can: glibc's `malloc_trim`.
+
+    After large work whose parts are small: what they leave is of use to nobody else.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

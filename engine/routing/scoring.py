@@ -22,31 +22,14 @@ _ALL, _EACH = 400, 128
 """Up to so many databases the tables of all are looked at; above, those of the best by each of three measures."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The weight of each feature in a database's, then in a table's logit."""
+DATABASES, TABLES = 64, 2_000
+"""Databases, and tables of each, that are scored at most; cheaper features choose them."""
 
-    late: float = 16.0
-    best_tables: float = 2.3
-    whole: float = 3.1
-    words: float = 7.6
-    size: float = -0.66
-    table_late: float = 10.6
-    table_text: float = 1.7
-    table_words: float = 4.3
+_OF_DATABASE = np.array([16.0, 2.3, 3.1, 7.6, -0.66])
+"""Weights in a database's logit: of late interaction, its best tables, its text, its words, the log of its tables."""
 
-    @property
-    def database(self) -> Numbers:
-        """Those of a database's logit: (5,)."""
-        return np.array([self.late, self.best_tables, self.whole, self.words, self.size])
-
-
-@dataclass(frozen=True, slots=True)
-class SearchLimits:
-    """Databases, and tables of each, that are scored at most; cheaper features choose them."""
-
-    databases: int = 64
-    tables: int = 2000
+_LATE, _TEXT, _WORDS = 10.6, 1.7, 4.3
+"""The same in a table's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +54,14 @@ class Scored:
     tables: tuple[tuple[int, float], ...]
 
 
-def score(question: EncodedQuestion, index: Index, limits: SearchLimits | None = None) -> tuple[Scored, ...]:
+def score(question: EncodedQuestion, index: Index) -> tuple[Scored, ...]:
     """The databases scored, best first; ties in the order given."""
-    weights, limits = Weights(), limits or SearchLimits()
     if not index.parts:
         return ()
     whole = index.whole @ question.sentence
     shares = word_shares(question.words, index)
     coverage = database_words(question.words, shares, index)
-    chosen, tables, starts, text = _chosen(question.sentence, index, whole, coverage, limits)
+    chosen, tables, starts, text = _chosen(question.sentence, index, whole, coverage)
     cosines = closest(index, np.vstack([question.sentence, question.tokens]), tables)
     best, per_token = cosines[0], cosines[1:]
     late = np.maximum.reduceat(per_token, starts, axis=1)
@@ -87,12 +69,10 @@ def score(question: EncodedQuestion, index: Index, limits: SearchLimits | None =
     sizes = index.table_ends[chosen] - index.table_starts[chosen]
     mean = _mean_of_best(text + best, starts)
     features = np.stack([spread @ late, mean, whole[chosen], coverage[chosen], np.log(sizes)])
-    logits = (weights.database[:, None] * features).sum(0)
+    logits = (_OF_DATABASE[:, None] * features).sum(0)
     own = spread if len(chosen) > 1 else _spread(per_token)
     ranked = (
-        weights.table_late * (own @ per_token)
-        + weights.table_text * text
-        + weights.table_words * table_words(question.words, shares, index, tables)
+        _LATE * (own @ per_token) + _TEXT * text + _WORDS * table_words(question.words, shares, index, tables)
     )
     evidence = np.maximum.reduceat(np.maximum(text, best), starts)
     within = tables - index.table_starts[index.owners[tables]]
@@ -104,18 +84,16 @@ def score(question: EncodedQuestion, index: Index, limits: SearchLimits | None =
 
 
 def choose(
-    question: EncodedQuestion, index: Index, limits: SearchLimits
+    sentence: Vectors, words: Sequence[str], index: Index
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The likeliest databases by cheap features, and the tables of them that are worth a look, both ascending."""
-    coverage = database_words(question.words, word_shares(question.words, index), index)
-    databases, tables, _, _ = _chosen(
-        question.sentence, index, index.whole @ question.sentence, coverage, limits
-    )
+    coverage = database_words(words, word_shares(words, index), index)
+    databases, tables, _, _ = _chosen(sentence, index, index.whole @ sentence, coverage)
     return databases, tables
 
 
 def _chosen(
-    sentence: Vectors, index: Index, whole: Vectors, coverage: Numbers, limits: SearchLimits
+    sentence: Vectors, index: Index, whole: Vectors, coverage: Numbers
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], Vectors]:
     """What is scored: databases and their tables, both ascending, where each database's begin, and their cosines."""
     considered = shortlist(whole, coverage)
@@ -123,12 +101,12 @@ def _chosen(
     tables, starts = runs(firsts, index.table_ends[considered] - firsts)
     text = _cosines(index, considered, len(tables), sentence)
     cheap = whole[considered] + 2.0 * _mean_of_best(text, starts) + 4.0 * coverage[considered]
-    best = np.sort(np.argsort(-cheap, kind="stable")[: limits.databases])
+    best = np.sort(np.argsort(-cheap, kind="stable")[:DATABASES])
     ends, kept = np.append(starts[1:], len(tables)), []
     for start, end in zip(starts[best].tolist(), ends[best].tolist(), strict=True):
         places = np.arange(start, end)
-        if len(places) > limits.tables:
-            places = np.sort(places[np.argpartition(-text[places], limits.tables)[: limits.tables]])
+        if len(places) > TABLES:
+            places = np.sort(places[np.argpartition(-text[places], TABLES)[:TABLES]])
         kept.append(places)
     sizes = np.array([len(places) for places in kept], dtype=np.intp)
     held = np.concatenate(kept)
@@ -188,13 +166,6 @@ def _by_database(
     order = np.lexsort((-values, np.repeat(np.arange(len(starts)), sizes)))
     pairs = list(zip(tables[order].tolist(), values[order].tolist(), strict=True))
     return [tuple(pairs[start : start + size]) for start, size in zip(starts, sizes, strict=True)]
-
-
-def lexical(words: Sequence[str], index: Index) -> tuple[Numbers, Numbers]:
-    """Each table's share of the words, by weight, and each database's, in [0, 1]: (T,) and (D,)."""
-    shares = word_shares(words, index)
-    every = np.arange(len(index.tables))
-    return table_words(words, shares, index, every), database_words(words, shares, index)
 
 
 def word_shares(words: Sequence[str], index: Index) -> Numbers:

@@ -19,7 +19,6 @@ from engine.sql.bound_query import (
     Bound,
     Cell,
     Cte,
-    Function,
     Join,
     Merged,
     Output,
@@ -27,10 +26,9 @@ from engine.sql.bound_query import (
     Ref,
     Source,
     Star,
-    Unknown,
 )
 from engine.sql.name_scope import Item, Lookup, Scope, close
-from engine.sql.problems import DuplicateName, NoSuchOutput, Problem, UnknownTable, output_name
+from engine.sql.problems import Problem, duplicate_name, no_such_output, output_name, unknown_table
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Snapshot, Table
 
@@ -177,7 +175,7 @@ class _Binder:
             return False
         place: Any = node.val.ival
         if not 1 <= place <= len(query.outputs):
-            self.problems.append(NoSuchOutput(str(place), len(query.outputs)))
+            self.problems.append(no_such_output(place, len(query.outputs)))
         self.refs[id(node)] = Output(place - 1)
         return True
 
@@ -231,8 +229,7 @@ class _Binder:
                 # JSON_TABLE; its arguments see the entries to its left.
                 self.expressions(node, scope, ctes)
                 name = node.alias.aliasname if node.alias else "json_table"
-                source = Source(name, (), Function(node), open=True)
-                return [self._item(node, source)]
+                return [self._item(node, Source(name, (), None, open=True))]
 
     def _item(self, node: Any, source: Source) -> Item:
         self.sources[id(node)] = source
@@ -244,9 +241,9 @@ class _Binder:
     def _source(self, node: Any, name: str, columns: tuple[str, ...], origin: Any) -> Source:
         alias = node.alias
         if alias is None:
-            return Source(name, columns, origin, open=isinstance(origin, Unknown))
+            return Source(name, columns, origin, open=origin is None)
         renamed = _renamed(columns, alias.colnames)
-        return Source(alias.aliasname, renamed, origin, open=isinstance(origin, Unknown), aliased=True)
+        return Source(alias.aliasname, renamed, origin, open=origin is None, aliased=True)
 
     def _table(self, node: Any, ctes: Ctes) -> Source:
         if node.schemaname is None and node.relname in ctes:
@@ -255,8 +252,8 @@ class _Binder:
         table = self._find(node.schemaname, node.relname)
         if table is None:
             written = (node.schemaname, node.relname) if node.schemaname else (node.relname,)
-            self.problems.append(UnknownTable(written, self._similar_tables(node.relname, ctes)))
-            return self._source(node, node.relname, (), Unknown())
+            self.problems.append(unknown_table(written, self._similar_tables(node.relname, ctes)))
+            return self._source(node, node.relname, (), None)
         return self._source(node, node.relname, tuple(column.name for column in table.columns), table)
 
     def _find(self, schema: str | None, name: str) -> Table | None:
@@ -286,7 +283,7 @@ class _Binder:
         known = bool(node.coldeflist) and not node.ordinality
         # A function that gives one plain column calls it by the alias.
         columns = _renamed(columns, (node.alias.colnames or ()) if node.alias else ()) or named or (alias,)
-        return Source(alias, columns, Function(node), open=not known, aliased=node.alias is not None)
+        return Source(alias, columns, None, open=not known, aliased=node.alias is not None)
 
     def _join(self, node: Any, scope: Scope, ctes: Ctes) -> list[Item]:
         left = self._entry(node.larg, scope, ctes)
@@ -330,7 +327,7 @@ class _Binder:
         for name in dict.fromkeys(name for name, _ in keys):
             same = [key for other, key in keys if other == name]
             if len(same) > 1 and (None in same or len(set(same)) < len(same)):
-                self.problems.append(DuplicateName(name or ""))
+                self.problems.append(duplicate_name(name or ""))
 
     # Expressions
 

@@ -48,28 +48,16 @@ class Cte:
     binding: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A function in FROM (JSON_TABLE included); `node` is the parse tree's."""
-
-    node: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """A table that the catalog does not have."""
-
-
-Origin = Table | Query | Cte | Function | Unknown
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """One entry of FROM. `open`: it may have further columns, whose names are not known."""
+    """One entry of FROM. `open`: it may have further columns, whose names are not known.
+
+    `origin`: None of a function (JSON_TABLE included), and of a table that the catalog does not have.
+    """
 
     name: str
     columns: tuple[str, ...]
-    origin: Origin
+    origin: Table | Query | Cte | None
     open: bool = False
     aliased: bool = False
 

@@ -16,7 +16,6 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import CancelledError, UnsafeSQLError
 from engine.guard import Refused, check
-from engine.sql.problems import NotInFrom, UnknownColumn
 from engine.sql.resolution import Resolution, resolve
 from schema_catalog.types import ColumnKey, Snapshot
 
@@ -68,7 +67,7 @@ async def check_candidate(
         messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
         return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution, route.snapshot))
     try:
-        plan = await tools.upstream.explain(route.database, state.ask.asker, sql, state.deadline)
+        cost = await tools.upstream.explain(route.database, state.ask.asker, sql, state.deadline)
     except StatementError as error:
         return Rejection(Cause.SERVER, _spoken(error, sql))
     except UnsafeSQLError as error:
@@ -76,12 +75,12 @@ async def check_candidate(
     except CancelledError:
         state.deadline.remaining()
         return Rejection(Cause.TIME, "planning it took too long")
-    return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=plan.cost)
+    return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=cost)
 
 
 def _stray(resolution: Resolution, snapshot: Snapshot) -> frozenset[ColumnKey]:
-    tables = {each.name[-1] for each in resolution.problems if isinstance(each, NotInFrom)}
-    columns = {each.name[-1] for each in resolution.problems if isinstance(each, UnknownColumn)}
+    tables = {each.table for each in resolution.problems}
+    columns = {each.column for each in resolution.problems}
     whole = {(*table.key, WHOLE_TABLE) for table in snapshot.tables if table.name in tables}
     parts = {(*table.key, column.name) for table, column in snapshot.columns() if column.name in columns}
     return frozenset(whole | {key for key in parts if key[:2] not in resolution.tables})

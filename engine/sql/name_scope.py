@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from engine.sql.bound_query import Cell, Join, Merged, Ref, Row, Source, Star, Unbound
-from engine.sql.problems import AmbiguousColumn, Names, NotInFrom, Problem, UnknownColumn, WholeRow
+from engine.sql.problems import Names, Problem, ambiguous_column, not_in_from, unknown_column, whole_row
 from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.types import Snapshot, Table
 
@@ -66,7 +66,7 @@ class Lookup:
             if len(found) > 1:
                 written = Counter(_qualified(item, name, ref) for item, ref in found)
                 choices = (each for each, times in written.items() if each and times == 1)
-                self.problems.append(AmbiguousColumn(name, tuple(choices)))
+                self.problems.append(ambiguous_column(name, tuple(choices)))
                 return Unbound()
             if found:
                 return found[0][1]
@@ -104,7 +104,7 @@ class Lookup:
         if len(found) == 1:
             return found[0]
         if len(found) > 1:
-            self.problems.append(AmbiguousColumn(name, ()))
+            self.problems.append(ambiguous_column(name))
         elif item.open and item.source is not None:
             return Cell(item.source, name, None)
         else:
@@ -125,7 +125,7 @@ class Lookup:
         """Adds a problem where `refs`, which stand for all columns of something, are not all that the server knows."""
         name = _partial(refs)
         if name is not None:
-            self.problems.append(WholeRow(name))
+            self.problems.append(whole_row(name))
 
     def _item(self, scope: Scope, qualifier: Names) -> Item | None:
         for level in scope.levels():
@@ -143,7 +143,7 @@ class Lookup:
             item.name for level in scope.levels() for item in level.items if item.name and item.qualifies
         ]
         called = tuple(dict.fromkeys(map(quote_ident, hidden)))
-        self.problems.append(NotInFrom(qualifier, called, close(qualifier[-1], visible)))
+        self.problems.append(not_in_from(qualifier, called, close(qualifier[-1], visible)))
         return None
 
     def _unknown(self, scope: Scope, name: Names, within: Item | None = None) -> None:
@@ -163,7 +163,7 @@ class Lookup:
             if other.name == column
         )[:3]
         output = within is None and column in scope.outputs
-        self.problems.append(UnknownColumn(name, similar, elsewhere, output))
+        self.problems.append(unknown_column(name, similar, elsewhere, output=output))
 
 
 def close(name: str, names: Iterable[str]) -> Names:

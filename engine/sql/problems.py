@@ -4,7 +4,7 @@ PostgreSQL's name of an output column without alias (`FigureColname` in its pars
 
 Later clauses and enclosing queries refer to columns by these names.
 
-Problems with a statement's names, as values whose messages help a user or a repairing model.
+Problems with a statement's names, whose messages help a user or a repairing model.
 
 Owns the wording. Names come as PostgreSQL holds them and are shown as SQL writes them.
 """
@@ -128,114 +128,71 @@ Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownTable:
+class Problem:
+    """`message`: one sentence without a full stop. `table`, `column`: what is named there and cannot be seen, if it is.
+
+    A table is not in FROM, no table in scope has the column.
+    """
+
+    message: str
+    table: str = ""
+    column: str = ""
+
+
+def unknown_table(name: Names, similar: Names) -> Problem:
     """No such table is visible. `similar`: names to write instead, closest first."""
-
-    name: Names
-    similar: Names = ()
-
-    @property
-    def message(self) -> str:
-        """One sentence without a full stop."""
-        return f"table {dotted(self.name)} does not exist{_instead(self.similar)}"
+    return Problem(f"table {dotted(name)} does not exist{_instead(similar)}")
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownColumn:
+def unknown_column(
+    name: Names, similar: Names = (), elsewhere: Names = (), *, output: bool = False
+) -> Problem:
     """No table in scope has the column.
 
     `name`: with its qualifier, where written. `similar`: columns in scope with a close name. `elsewhere`: columns of
     exactly this name in tables that are not in FROM. `output`: an output column has this name, which the clause cannot
     see.
     """
-
-    name: Names
-    similar: Names = ()
-    elsewhere: Names = ()
-    output: bool = False
-
-    @property
-    def message(self) -> str:
-        """One sentence without a full stop."""
-        text = f"column {dotted(self.name)} does not exist here"
-        if self.output:
-            return f"{text}: an output name is visible only to ORDER BY and GROUP BY, repeat the expression"
-        if self.elsewhere and not self.similar:
-            return f"{text}; there is {_listed(self.elsewhere)}, whose table is not in FROM"
-        return text + _instead(self.similar)
+    text = f"column {dotted(name)} does not exist here"
+    if output:
+        text += ": an output name is visible only to ORDER BY and GROUP BY, repeat the expression"
+    elif elsewhere and not similar:
+        text += f"; there is {_listed(elsewhere)}, whose table is not in FROM"
+    else:
+        text += _instead(similar)
+    return Problem(text, column=name[-1])
 
 
-@dataclass(frozen=True, slots=True)
-class AmbiguousColumn:
+def ambiguous_column(name: str, choices: Names = ()) -> Problem:
     """The name means several columns. `choices`: each, qualified; none where no qualifier tells them apart."""
-
-    name: str
-    choices: Names
-
-    @property
-    def message(self) -> str:
-        """One sentence without a full stop."""
-        text = f"column {quote_ident(self.name)} is ambiguous"
-        if self.choices:
-            return f"{text}: write {_listed(self.choices)}"
-        return f"{text}: give the columns that it may mean different names with AS"
+    write = (
+        f"write {_listed(choices)}"
+        if choices
+        else "give the columns that it may mean different names with AS"
+    )
+    return Problem(f"column {quote_ident(name)} is ambiguous: {write}")
 
 
-@dataclass(frozen=True, slots=True)
-class NotInFrom:
+def not_in_from(name: Names, called: Names, similar: Names) -> Problem:
     """A qualifier that FROM does not hold. `called`: the alias that hides the table of this name."""
-
-    name: Names
-    called: Names = ()
-    similar: Names = ()
-
-    @property
-    def message(self) -> str:
-        """One sentence without a full stop."""
-        text = f"{dotted(self.name)} is not in FROM"
-        if self.called:
-            return f"{text} under this name: it is called {_listed(self.called)} there"
-        return text + _instead(self.similar)
+    text = f"{dotted(name)} is not in FROM"
+    text += f" under this name: it is called {_listed(called)} there" if called else _instead(similar)
+    return Problem(text, table=name[-1])
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicateName:
+def duplicate_name(name: str) -> Problem:
     """Two entries of one FROM have the same name."""
-
-    name: str
-
-    @property
-    def message(self) -> str:
-        """One sentence without a full stop."""
-        return f"name {quote_ident(self.name)} is given twice in FROM: give one of them another alias"
+    return Problem(f"name {quote_ident(name)} is given twice in FROM: give one of them another alias")
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchOutput:
-    """ORDER BY or GROUP BY names an output column that does not exist, by number or by name."""
-
-    name: str
-    outputs: int
-
-    @property
-    def message(self) -> str:
-        """One sentence without a full stop."""
-        return f"there is no output column {self.name}: the query gives {self.outputs}"
+def no_such_output(place: int, outputs: int) -> Problem:
+    """ORDER BY or GROUP BY names an output column that does not exist by its number."""
+    return Problem(f"there is no output column {place}: the query gives {outputs}")
 
 
-@dataclass(frozen=True, slots=True)
-class WholeRow:
+def whole_row(name: str) -> Problem:
     """All columns of a table at once, unnamed or by position, where some of them are kept from questions."""
-
-    name: str
-
-    @property
-    def message(self) -> str:
-        """One sentence without a full stop."""
-        return f"the columns of {quote_ident(self.name)} are named one by one here, without * and NATURAL"
-
-
-Problem = UnknownTable | UnknownColumn | AmbiguousColumn | NotInFrom | DuplicateName | NoSuchOutput | WholeRow
+    return Problem(f"the columns of {quote_ident(name)} are named one by one here, without * and NATURAL")
 
 
 def _listed(choices: Names) -> str:

@@ -13,25 +13,23 @@ The checks (guard, names, EXPLAIN as the asker) are `engine.sql.check`'s.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
-from engine.core.candidate import Candidate
-from engine.core.elements import NearValues
+from engine.core.candidate import Candidate, RuleKind
+from engine.core.elements import Literal, LiteralCheck, NearValues
 from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.linking.legends import code_of
-from engine.rewrite.driver import Rewritten, correct
+from engine.rewrite.driver import Rewritten, in_turn
 from engine.rewrite.rule import Context
 from engine.sql.canonical import canonical
 from engine.sql.check import Rejection, check_candidate
 from engine.types import TraceLine
 from engine.understanding.missing_values import check_literals
-from engine.understanding.types import Literal, LiteralCheck
 from schema_catalog.catalog import StoreUnavailableError
 
 AT_ONCE = 4
@@ -136,7 +134,7 @@ def _statements(
         context = Context(
             route.snapshot, values=route.values, stored=stored, in_any_case=any_case, missing=missing
         )
-        made = correct(given, context, tools.generation.rules_off)
+        made = in_turn(RuleKind.CORRECTION, given, context, tools.generation.rules_off)
         if made.sql != given.sql:
             yield made
 
@@ -184,5 +182,4 @@ async def _checked(candidate: Candidate, route: Route, state: State, tools: Tool
 
 
 def _score(candidate: Candidate) -> tuple[float, float, float]:
-    logprob = -math.inf if candidate.logprob is None else candidate.logprob
-    return (candidate.confidence, candidate.schema_score, logprob)
+    return (candidate.confidence, *candidate.origin.likelihood)

@@ -22,7 +22,6 @@ from engine.dialogue.policy import (
     unanswerable,
 )
 from engine.dialogue.question import Proposal, best_proposal, by_meanings, fingerprints
-from engine.dialogue.types import Chances
 from engine.types import OnDoubt, TraceLine
 
 HOPELESS = 0.05
@@ -38,7 +37,7 @@ async def clarify(state: State, tools: Tools) -> State:
         return state
     if state.verified is not None:
         return state
-    chances = Chances(tuple(candidate.confidence for candidate in state.candidates))
+    chances = tuple(candidate.confidence for candidate in state.candidates)
     # The rows of readings are the question: each says what it means. None of them may run unread.
     on_doubt = state.ask.on_doubt or tools.dialogue.on_doubt
     unprompted = state.ask.run or not are_readings(state.candidates)
@@ -48,7 +47,7 @@ async def clarify(state: State, tools: Tools) -> State:
     if proposal is not None and unprompted:
         worth = Worth(tools.judgement.turns(state, chances, proposal.parting), proposal.misread)
     decision = decide(chances, worth, tools.dialogue, run=state.ask.run)
-    state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances.first))
+    state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances[0]))
     if decision.action is Action.ABSTAIN:
         return await _in_doubt(state, on_doubt, proposal)
     return _asked(state, proposal) if decision.action is Action.ASK and proposal is not None else state
@@ -82,7 +81,7 @@ def may_ask(state: State, tools: Tools) -> bool:
 
 def proposed(state: State) -> Proposal | None:
     """The question back that the candidates give rise to. Blocks: call it in a thread."""
-    if all(each.meaning for each in state.candidates):
+    if all(each.meaning.says for each in state.candidates):
         return by_meanings(state.candidates, state.dialogue.turns)
     return best_proposal(
         state.candidates,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -28,7 +27,7 @@ from engine.errors import NLError
 from engine.linking.mentions import mentioned_tables, tables_not_read
 from engine.linking.standing import sensitive_columns
 from engine.ranking.contradictions import contradictions
-from engine.rewrite.driver import Rewritten, shown_once
+from engine.rewrite.driver import Rewritten, in_turn
 from engine.rewrite.rule import Context
 from engine.rewrite.scope import Scopes
 from engine.sql.check import check_candidate
@@ -113,7 +112,9 @@ async def deduplicate(state: State, tools: Tools) -> State:
     state = replace(state, candidates=(*state.candidates, *added))
     lines = [each.changes[-1].line for each in added]
     kept: dict[int, tuple[Candidate, Rows | NotCompared]] = {}
-    for place in sorted(range(len(outcomes)), key=lambda n: _score(state.candidates[n]), reverse=True):
+    for place in sorted(
+        range(len(outcomes)), key=lambda n: state.candidates[n].origin.likelihood, reverse=True
+    ):
         candidate, outcome = state.candidates[place], outcomes[place]
         if isinstance(outcome, NotCompared):
             event = "dropped by running it" if outcome.broken else "not compared by its rows"
@@ -128,13 +129,16 @@ async def deduplicate(state: State, tools: Tools) -> State:
             continue
         stays, rows = kept[equal]
         route = routes[candidate.database]
-        forked, readings = stays.forked and candidate.forked, max(stays.readings, candidate.readings)
-        likely = replace(stays, forked=forked, readings=readings)
-        if candidate.place is None and await asyncio.to_thread(_better, candidate, stays, state, route):
-            kept[equal] = (_as_likely(candidate, likely), outcome)
+        one, other = stays.origin, candidate.origin
+        readings = max(one.readings, other.readings)
+        origin = replace(one, forked=one.forked and other.forked, readings=readings)
+        if candidate.meaning.place is None and await asyncio.to_thread(
+            _better, candidate, stays, state, route
+        ):
+            kept[equal] = (replace(candidate, origin=origin), outcome)
             candidate, stays = stays, candidate
         else:
-            kept[equal] = (likely, rows)
+            kept[equal] = (replace(stays, origin=origin), rows)
         lines.append(TraceLine("deduplicate", "gives the same rows", f"{candidate.sql}; kept: {stays.sql}"))
     return replace(state, candidates=tuple(kept[place][0] for place in sorted(kept))).noted(*lines)
 
@@ -151,7 +155,7 @@ def _equivalent(
         if other.database != candidate.database or not isinstance(rows, Rows):
             continue
         # Of two readings that give the same rows now, the asker needs one.
-        if rows.same(outcome) or (candidate.place is not None and rows.digest == outcome.digest):
+        if rows.same(outcome) or (candidate.meaning.place is not None and rows.digest == outcome.digest):
             return place
     return None
 
@@ -203,17 +207,6 @@ def _says_one_thing_once(candidate: Candidate, other: Candidate, snapshot: Snaps
     )
 
 
-def _as_likely(candidate: Candidate, other: Candidate) -> Candidate:
-    return replace(
-        candidate,
-        masked=other.masked,
-        schema_score=other.schema_score,
-        logprob=other.logprob,
-        forked=other.forked,
-        readings=other.readings,
-    )
-
-
 async def _run_all(
     candidates: Sequence[Candidate], state: State, tools: Tools, routes: Mapping[str, Route], until: Deadline
 ) -> list[Rows | NotCompared]:
@@ -259,7 +252,7 @@ def _once(result: Result, candidate: Candidate, route: Route, tools: Tools) -> C
     if result.shortened or not result.rows or len(result.rows) < REPEATS * len(set(result.rows)):
         return None
     given = Rewritten(candidate.sql, candidate.changes)
-    made = shown_once(given, Context(route.snapshot), tools.generation.rules_off)
+    made = in_turn(RuleKind.REPETITION, given, Context(route.snapshot), tools.generation.rules_off)
     if made.sql == given.sql:
         return None
     return candidate.rewritten(made.sql, made.changes)
@@ -320,7 +313,3 @@ def fingerprint(result: Result, *, ordered: bool) -> bytes:
         rows = sorted(rows, key=lambda row: tuple((value is None, value or "") for value in row))
     types = [type_ for _, type_ in result.columns]
     return hashlib.sha256(msgspec.json.encode([ordered, types, rows])).digest()
-
-
-def _score(candidate: Candidate) -> tuple[float, float]:
-    return (candidate.schema_score, -math.inf if candidate.logprob is None else candidate.logprob)

@@ -16,11 +16,11 @@ from engine.linking.closest_part import COLUMNS, FOR_READINGS, OF_PART, closest_
 from engine.linking.element_text import linked
 from engine.linking.labels import label_links, label_lists
 from engine.linking.legends import coded_links
+from engine.linking.looking import whole_lists
 from engine.linking.match import LINKS
 from engine.linking.mentions import named_terms
 from engine.linking.spans import entities
 from engine.linking.standing import preferred_first
-from engine.linking.value_lists import whole_lists
 from engine.prompting.known_text import condition, defined
 from engine.types import TraceLine
 from engine.understanding.missing_values import held_words

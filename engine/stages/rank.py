@@ -16,7 +16,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Evidence
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
@@ -24,7 +24,7 @@ from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.judgement.features import Features, candidate_features
 from engine.prompting.prompts import prompt
-from engine.ranking.evidence import Evidence, evidence
+from engine.ranking.evidence import evidence
 from engine.sql.canonical import canonical
 from engine.stages.retrieve_feedback import agreement
 from engine.types import TraceLine
@@ -56,11 +56,7 @@ async def rank(state: State, tools: Tools) -> State:
         else:
             state = state.noted(TraceLine("rank", "the order stays", "the model did not answer"))
     ranked = [
-        _Ranked(
-            replace(candidate, confidence=confidence, unsaid=one.words, terms=one.used, notes=one.notes),
-            of,
-            one,
-        )
+        _Ranked(replace(candidate, confidence=confidence, evidence=one), of)
         for candidate, confidence, of, one in zip(state.candidates, confidences, each, found, strict=True)
     ]
     ranked.sort(key=lambda one: one.candidate.confidence, reverse=True)
@@ -81,18 +77,17 @@ def known(state: State, tools: Tools) -> tuple[list[Evidence], list[Features]]:
 class _Ranked:
     candidate: Candidate
     features: Features
-    evidence: Evidence
 
     @property
     def written(self) -> bool:
         """Whether the model wrote it so."""
-        return self.candidate.logprob is not None and not self.candidate.changes
+        return self.candidate.origin.logprob is not None and not self.candidate.changes
 
     @property
     def words(self) -> str:
         """What the order is made of, for the trace."""
         numbers = (f"{name} {value:.3g}" for name, value in self.features.items() if value)
-        return ", ".join([*numbers, *self.evidence.against])
+        return ", ".join([*numbers, *self.candidate.evidence.against])
 
 
 def _kept(ranked: Sequence[_Ranked], k: int) -> Sequence[_Ranked]:

@@ -6,6 +6,8 @@ Schemas are cut to the asker's privileges before they are scored, so that nothin
 scoring is the router's (`engine.routing`).
 
 Look again: the routes' probabilities by what linking found in each database, and the likeliest of them handed on.
+
+Divide: a question over two databases is told so, and answered in two parts where both make sense by themselves.
 """
 
 from __future__ import annotations
@@ -19,12 +21,15 @@ from dataclasses import replace
 from engine.core.ports import Match, StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
+from engine.dialogue.policy import refused
+from engine.dialogue.refusal import two_databases
 from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError, UnsupportedError
 from engine.linking.mentions import short_names
 from engine.routing.scoring import probabilities
 from engine.routing.second_look import LOOKED_AT, features, reweighed
 from engine.text.tokens import question_words
 from engine.types import Asker, TraceLine
+from engine.understanding.divided import divided
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
@@ -260,3 +265,18 @@ async def reweigh_routes(state: State, tools: Tools) -> State:
 def _found(route: Route, before: float) -> str:
     said = ", ".join(f"{name} {value:+.1f}" for name, value in features(route).items() if value)
     return f"{route.database.name}: {before:.0%} before; {said or 'nothing found'}"
+
+
+async def divide(state: State, tools: Tools) -> State:
+    """Sets `refusal`, and `parts` where it falls into two questions, where no database holds all that is asked about.
+
+    A foreign table that stands for the other side is a table like any other.
+    """
+    if state.ask.db is not None:
+        return state
+    found = await asyncio.to_thread(divided, state.ask.question, state.routes, tools.encoder)
+    if found is None:
+        return state
+    told = refused(state, two_databases([(each.words, each.database) for each in found]), "divide")
+    parts = tuple((each.database, each.question) for each in found if each.question is not None)
+    return replace(told, parts=parts)

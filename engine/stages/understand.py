@@ -15,9 +15,8 @@ from engine.dialogue.policy import refused
 from engine.dialogue.refusal import no_question, untranslated
 from engine.types import TraceLine
 from engine.understanding.follow_ups import in_full, joined
-from engine.understanding.language import Language, foreign_language
+from engine.understanding.language import Language, foreign_language, translate
 from engine.understanding.requests import request_kind
-from engine.understanding.translation import translate
 
 
 async def understand(state: State, tools: Tools) -> State:

@@ -1,17 +1,22 @@
-"""The natural language that a question is written in.
+"""The natural language that a question is written in, and the question in English by the language model, in one call.
 
-Owns the decision for or against English; the probabilities are py3langid's (naive Bayes over byte n-grams). Translation
-is `engine.understanding.translation`'s. Names, codes and quoted values say nothing about the language of a question,
-and a word of English grammar decides for English whatever else stands there.
+Owns the decision for or against English; the probabilities are py3langid's (naive Bayes over byte n-grams). Names,
+codes and quoted values say nothing about the language of a question, and a word of English grammar decides for English
+whatever else stands there. Owns as well the check of a translation: one that lost a number or a quoted value asks for
+something else.
 """
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import re
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from engine.core.deadline import Deadline
+from engine.core.ports import Completion, LanguageModel, Prompt
+from engine.prompting.prompts import prompt
 from engine.text.tokens import OPERATION_WORDS, QUOTED, STOP_WORDS
 
 ENGLISH = "en"
@@ -148,3 +153,43 @@ def _identifier() -> _Identifier:
     identifier = cast("_Identifier", LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True))
     identifier.set_languages(sorted(LANGUAGES))
     return identifier
+
+
+TOKENS_PER_CHARACTER = 1
+SLACK_TOKENS = 32
+"""Tokens of a translation at most, by the characters of the question, and this many more."""
+
+_FENCE = "```"
+_NUMBER = re.compile(r"\d+")
+
+
+async def translate(
+    question: str, language: Language, model: LanguageModel, deadline: Deadline
+) -> tuple[str | None, Completion]:
+    """`question` in English with the model's call; None where what the model wrote is no faithful translation.
+
+    Raises the model's errors.
+    """
+    asked = Prompt(
+        prompt("translate_system"),
+        prompt("translate_user", language=language.name, question=" ".join(question.split())),
+    )
+    most = TOKENS_PER_CHARACTER * len(question) + SLACK_TOKENS
+    written = await model.complete(asked, deadline=deadline, max_tokens=most)
+    english = _line(written.text)
+    faithful = written.finished and await asyncio.to_thread(_is_faithful, question, english)
+    return (english if faithful else None), written
+
+
+def _line(text: str) -> str:
+    """The first line of an answer that says something, without what the prompt says before it."""
+    lines = (line.strip() for line in text.split(_FENCE, maxsplit=1)[0].splitlines())
+    return next((line for line in lines if line), "").removeprefix("English:").strip()
+
+
+def _is_faithful(question: str, english: str) -> bool:
+    """Whether `english` is in English and holds every number and quoted value of `question`."""
+    numbers = set(_NUMBER.findall(question))
+    quoted = {text[1:-1].strip() for text in QUOTED.findall(question)}
+    kept = numbers <= set(_NUMBER.findall(english)) and all(value in english for value in quoted)
+    return bool(english) and kept and foreign_language(english) is None

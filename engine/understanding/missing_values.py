@@ -14,15 +14,15 @@ from typing import Any
 from pglast import ast, enums
 
 from engine.core.candidate import Candidate
-from engine.core.elements import Relation
+from engine.core.elements import Literal, LiteralCheck, Relation, UnknownPhrase
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.guard.analyse import UnreadableError
 from engine.linking.looking import looked
 from engine.linking.standing import is_sensitive
+from engine.printing.trees import nodes
 from engine.sql.binder import bind
 from engine.sql.bound_query import Bound, Cell
-from engine.understanding.types import Literal, LiteralCheck, UnknownPhrase
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Snapshot, Table
 from schema_catalog.values import TEXT_TYPES
@@ -129,21 +129,9 @@ def compared_literals(sql: str, snapshot: Snapshot) -> tuple[Literal, ...]:
     except UnreadableError:
         return ()
     tables = {table.key: table for table in snapshot.tables}
-    found = (literal for node in _expressions(bound.root) for literal in _literals(node, bound))
+    compared = (node for node in nodes(bound.root) if isinstance(node, ast.A_Expr))
+    found = (literal for node in compared for literal in _literals(node, bound))
     return tuple(dict.fromkeys(each for each in found if _is_text(each.column, tables[each.column[:2]])))
-
-
-def _expressions(root: object) -> Iterator[ast.A_Expr]:
-    stack = [root]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, tuple):
-            stack.extend(part)
-        elif isinstance(part, ast.Node):
-            if isinstance(part, ast.A_Expr):
-                yield part
-            node: Any = part
-            stack.extend(getattr(node, slot) for slot in node.__slots__)
 
 
 def _literals(node: Any, bound: Bound) -> Iterator[Literal]:

@@ -14,15 +14,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from engine.core.elements import WHOLE_TABLE, Entity, ValueLink
+from engine.core.elements import WHOLE_TABLE, UnknownPhrase, ValueLink
 from engine.core.ports import Encoder
 from engine.core.state import Route
 from engine.linking.contents import keys_of
 from engine.linking.element_text import compared, element_words, name_words
 from engine.linking.mentions import short_names, told_words
+from engine.linking.source import relevance
 from engine.linking.spans import Span, SpanKind, entities, spans
 from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS, identifier_words
-from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, Term, once_per_snapshot
 
 _NAMING = frozenset({SpanKind.NAME, SpanKind.QUOTED})
@@ -100,13 +100,10 @@ GENERAL = LABEL_WORDS | frozenset(
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )(?<!\w)[A-Z][\w'\u2019-]*")
 
 
-def unknown_phrases(
-    question: str, route: Route, encoder: Encoder, near: float = NEAR
-) -> tuple[UnknownPhrase, ...]:
+def unknown_phrases(question: str, route: Route, encoder: Encoder) -> tuple[UnknownPhrase, ...]:
     """The words of `question` that nothing in `route`'s schema stands for, the farthest first.
 
-    `route.entities` and `route.values` are the link stage's. `near`: as `NEAR`. Encodes some words: not for the event
-    loop.
+    `route.entities` and `route.values` are the link stage's. Encodes some words: not for the event loop.
     """
     open_words = list(_open_words(question, route))
     if not open_words:
@@ -119,9 +116,9 @@ def unknown_phrases(
     phrases = {each.text: each for each in route.entities}
     found = {}
     for word, phrase in open_words:
-        nearest, cosine = _nearest(_merged(by_word.get(word), by_name.get(word)))
+        nearest, cosine = _nearest(relevance([each[word] for each in (by_word, by_name) if word in each]))
         around = _nearest(phrases[phrase].similarities)[1] if phrase in phrases else cosine
-        if cosine < near and around < near + PHRASE_MORE:
+        if cosine < NEAR and around < NEAR + PHRASE_MORE:
             found[word] = UnknownPhrase(word, nearest, round(cosine, 3))
     return tuple(sorted(found.values(), key=lambda each: each.cosine))
 
@@ -163,19 +160,6 @@ def alike(word: str, known: str) -> bool:
     """Whether they are equal or begin alike: "registered" and `registration`."""
     long = min(len(word), len(known)) >= STEM - 1
     return word == known or (long and word[:STEM] == known[:STEM])
-
-
-def _merged(*entities_: Entity | None) -> Mapping[ColumnKey, float]:
-    """The best cosine of each element."""
-    best: dict[ColumnKey, float] = {}
-    for key, cosine in _cosines(each for each in entities_ if each is not None):
-        best[key] = max(cosine, best.get(key, -1.0))
-    return best
-
-
-def _cosines(entities_: Iterable[Entity]) -> Iterator[tuple[ColumnKey, float]]:
-    for each in entities_:
-        yield from each.similarities.items()
 
 
 def _nearest(similarities: Mapping[ColumnKey, float]) -> tuple[ColumnKey | None, float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from engine.core.deadline import Deadline
-from engine.core.ports import Plan, Result, StatementError
+from engine.core.ports import Result, StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.guard.rules import BUILT_IN, Rules
@@ -19,6 +19,7 @@ from engine.types import Asker, AskRequest
 from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
 from tests.support.scripted import ScriptedLLM, WordEncoder
+from tests.support.tools import bare_tools
 
 Stage = Callable[[State, Tools], Awaitable[State]]
 
@@ -40,13 +41,13 @@ class PlanningUpstream:
         """No table."""
         return frozenset()
 
-    async def explain(self, _database: Database, _asker: Asker, sql: str, _deadline: Deadline) -> Plan:
+    async def explain(self, _database: Database, _asker: Asker, sql: str, _deadline: Deadline) -> float:
         """Raises `StatementError` for what is refused."""
         self.planned.append(sql)
         for part, message in self.refused.items():
             if part in sql:
                 raise StatementError("42883", message, None, None, None)
-        return Plan(1.0, 1.0)
+        return 1.0
 
     async def run(self, _database: Database, _asker: Asker, sql: str, *_: object) -> Result:
         """One row."""
@@ -73,7 +74,7 @@ def tools(
     model = cast("Any", ScriptedLLM([sql]))
     encoder = cast("Any", WordEncoder())
     generation = replace(settings or GenerationSettings(), strategy=Strategy.SEARCH)
-    return Tools(nothing, server, encoder, model, nothing, generation=generation)
+    return bare_tools(nothing, server, encoder, model, nothing, generation=generation)
 
 
 def answered(

@@ -12,9 +12,8 @@ import numpy as np
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
 from engine.core.deadline import Deadline
 from engine.core.elements import SchemaLinks, ValueLink
-from engine.core.ports import Completion, Plan, Prompt, Token
+from engine.core.ports import Completion, Prompt, Token
 from engine.core.state import Route, State
-from engine.core.tools import Tools
 from engine.errors import CancelledError
 from engine.guard.rules import BUILT_IN, Rules
 from engine.linking.element_text import linked
@@ -23,6 +22,7 @@ from engine.stages.generate import generate
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
+from tests.support.tools import bare_tools
 
 
 def condition(operator: Operator, hardness: Hardness, probability: float) -> Condition:
@@ -72,8 +72,8 @@ class Upstream:
     async def row_secured(self, *_: object) -> frozenset[TableKey]:
         return frozenset()
 
-    async def explain(self, *_: object) -> Plan:
-        return Plan(1.0, 1.0)
+    async def explain(self, *_: object) -> float:
+        return 1.0
 
 
 class Encoder:
@@ -117,7 +117,7 @@ def generated(
         values,
         links=links,
     )
-    tools = Tools(
+    tools = bare_tools(
         catalog=cast("Any", None),
         upstream=cast("Any", Upstream()),
         encoder=cast("Any", encoder),

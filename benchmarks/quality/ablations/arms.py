@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.systems import Gateway, as_built
+from benchmarks.harness.without import NoValues
 from engine import pipeline
 from engine.core.candidate import RuleKind
 from engine.core.state import State
-from engine.core.tools import NoValues, Tools
+from engine.core.tools import Tools
 from engine.rewrite.rules import RULES
 from engine.stages.check_values import validate
 from engine.stages.deduplicate import deduplicate

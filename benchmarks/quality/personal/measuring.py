@@ -24,9 +24,9 @@ from benchmarks.harness.running import failing
 from benchmarks.harness.scorer import Right, Scorer, Verdicts
 from benchmarks.harness.site import Site, prepared
 from benchmarks.harness.systems import READER, WHOLE, Gateway, Task
+from benchmarks.harness.without import NoMemory
 from benchmarks.quality.personal.pairs import Meetings, pairs
 from engine.api.question_store import Stored
-from engine.core.tools import NoMemory
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.settings import LearningSettings

@@ -7,7 +7,6 @@ from engine.rewrite.rule import Rule
 from engine.rewrite.rules import (
     contents,
     coverage,
-    division,
     flags,
     grain,
     grouping,
@@ -54,7 +53,7 @@ RULES: tuple[Rule, ...] = (
     Rule("sums_apart", 1, RuleKind.READING, grain.sums_apart, by_facts=True),
     Rule("sum_once", 1, RuleKind.READING, grain.sum_once, by_facts=True),
     Rule("counts_joined", 1, RuleKind.READING, grain.counts_joined, by_facts=True),
-    Rule("exact_division", 1, RuleKind.READING, division.exact_division, by_facts=True),
+    Rule("exact_division", 1, RuleKind.READING, sums.exact_division, by_facts=True),
     Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
     Rule("show_groups", 1, RuleKind.READING, labels.show_groups),
     Rule("name_for_key", 1, RuleKind.READING, labels.name_for_key),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from engine.linking.contents import day_of
-from engine.linking.periods import Period, named_periods
+from engine.linking.periods import Period, named_periods, shortest
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.periods import period_of
 
@@ -29,7 +29,7 @@ def json_as_value(statement: Statement, _context: Context) -> str | None:
             node.set("this", _scalar(node.this))
             changed.append(f"{node.this.sql(dialect='postgres')} as a text")
     for node in list(statement.tree.find_all(*_SUMMED, *_ORDERED)):
-        number = isinstance(node, _SUMMED) or _is_number(node.expression)
+        number = isinstance(node, _SUMMED) or is_number(node.expression)
         if number and isinstance(node.this, exp.JSONExtract | exp.JSONExtractScalar):
             scalar = _scalar(node.this)
             node.set("this", exp.cast(exp.paren(scalar, copy=False), "numeric"))
@@ -48,7 +48,8 @@ def _is_text(node: exp.Expr) -> bool:
     return any(isinstance(other, exp.Literal) and other.is_string for other in others)
 
 
-def _is_number(node: object) -> bool:
+def is_number(node: object) -> bool:
+    """Whether it is a number that is written out."""
     return isinstance(node, exp.Literal) and not node.is_string
 
 
@@ -62,8 +63,8 @@ def text_as_day(statement: Statement, context: Context) -> str | None:
     changed = []
     for node in list(statement.tree.find_all(exp.Ordered, *_COMPARED, *_PARTS)) if forms else ():
         column = node.expression if isinstance(node, exp.Extract) else node.this
-        read = statement.scopes.reading(column) if isinstance(column, exp.Column) else None
-        form = None if read is None or read.table is None else forms.get((*read.table.key, column.name))
+        key = statement.scopes.key(column)
+        form = forms.get(key) if key else None
         if form is None:
             continue
         day = exp.Anonymous(this="TO_DATE", expressions=[column.copy(), exp.Literal.string(form)])
@@ -82,9 +83,7 @@ def text_as_day(statement: Statement, context: Context) -> str | None:
 def _period(node: exp.Expr, form: str, periods: Sequence[Period]) -> Period | None:
     """The shortest of some periods with the day that is equal to a column, written in its form."""
     said = node.expression if isinstance(node, exp.EQ) else None
-    day = day_of(said.name, form) if isinstance(said, exp.Literal) else None
-    found = [each for each in periods if day is not None and day in each]
-    return min(found, key=lambda each: each.end - each.start, default=None)
+    return shortest(periods, day_of(said.name, form) if isinstance(said, exp.Literal) else None)
 
 
 def _wants_day(node: exp.Expr, form: str) -> bool:

@@ -109,7 +109,7 @@ def _covered(statement: Statement, today: date) -> Iterator[Covered]:
         unread = set[str]()
         for test in tests_of(select):
             span = _span(test, statement.scopes, today)
-            columns = [each for each in test.find_all(exp.Column) if _kind(each, statement.scopes)]
+            columns = [each for each in test.find_all(exp.Column) if statement.scopes.time_type(each)]
             if span is None or len(columns) != 1:
                 unread.update(each.sql() for each in columns)
             else:
@@ -166,10 +166,11 @@ def _bounds(
 def _grain(compared: exp.Expr, scopes: Scopes) -> Grain | None:
     """What a column of dates is cut to where it is compared, HOUR for a timestamp as it is; None for anything else."""
     if isinstance(compared, exp.Extract):
-        return Grain.YEAR if compared.name.upper() == "YEAR" and _kind(compared.expression, scopes) else None
+        yearly = compared.name.upper() == "YEAR" and scopes.time_type(compared.expression)
+        return Grain.YEAR if yearly else None
     cut = _cut(compared)
     column = compared if cut is None else compared.this
-    kind = _kind(column, scopes)
+    kind = scopes.time_type(column)
     return (
         None if not kind else cut or named_grain(column.name) or (Grain.DAY if kind == "date" else Grain.HOUR)
     )
@@ -246,16 +247,9 @@ def _start_of_year(node: exp.Expr, today: date) -> datetime | None:
     return None
 
 
-def _kind(node: exp.Expr, scopes: Scopes) -> str:
-    """The type of a column of dates or timestamps; empty for anything else."""
-    column = scopes.stored(node)
-    kind = "" if column is None else column.type
-    return kind if kind == "date" or kind.startswith("timestamp") else ""
-
-
 def _is_timeless(statement: Statement) -> bool:
     """Whether it reads a table with dates, and neither tests, shows nor sorts by any date nor asks the clock."""
-    reads = [read for each in statement.scopes.reads.values() for read in each if read.table is not None]
-    dated = any(_DATED(column.type) for read in reads if read.table for column in read.table.columns)
-    used = (each for each in statement.tree.find_all(exp.Column) if _kind(each, statement.scopes))
+    tables = [read.table for read in statement.scopes.all_reads() if read.table is not None]
+    dated = any(_DATED(column.type) for table in tables for column in table.columns)
+    used = filter(statement.scopes.time_type, statement.tree.find_all(exp.Column))
     return dated and next(used, None) is None and not statement.tree.find(exp.CurrentDate, *_CLOCKS)

@@ -308,11 +308,10 @@ def _is_many(link: JoinEdge, scopes: Scopes) -> bool:
     """Whether several rows of the far table belong to one of the near one, as far as keys and references tell."""
     if _is_key(link.far, scopes):
         return False
-    near, far = (scopes.reading(each) for each in (link.near, link.far))
-    if near is None or far is None or near.table is None or far.table is None:
+    one, other = scopes.key(link.near), scopes.key(link.far)
+    if one is None or other is None:
         return False
     references = foreign_key_graph(with_implied_references(scopes.snapshot))
-    one, other = (*near.table.key, link.near.name), (*far.table.key, link.far.name)
     return other not in references.referred(one) and (
         _is_key(link.near, scopes) or refer(other, one, references)
     )
@@ -320,8 +319,9 @@ def _is_many(link: JoinEdge, scopes: Scopes) -> bool:
 
 def _is_key(column: exp.Expr, scopes: Scopes) -> bool:
     """Whether a column tells the rows of its table apart."""
-    read, stored = scopes.reading(column) if isinstance(column, exp.Column) else None, scopes.stored(column)
-    if read is None or read.table is None or stored is None:
+    key, stored = scopes.key(column), scopes.stored(column)
+    if key is None or stored is None:
         return False
+    table = scopes.tables[key[:2]]
     declared = stored.attributes is not None and stored.attributes.key is not None
-    return declared or (stored.name,) in (read.table.primary_key, *read.table.unique_keys)
+    return declared or (stored.name,) in (table.primary_key, *table.unique_keys)

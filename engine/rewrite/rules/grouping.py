@@ -163,8 +163,7 @@ def first_by_words(question: str, statement: Statement, lists: Iterable[ValueLis
         if not isinstance(select.args.get("limit"), exp.Limit) or select.args.get("order") is None:
             continue
         first = select.args["order"].expressions[0].this
-        read = statement.scopes.reading(first) if isinstance(first, exp.Column) else None
-        if read is not None and read.table is not None and (*read.table.key, first.name) in words:
+        if statement.scopes.key(first) in words:
             yield first.name
 
 
@@ -232,9 +231,8 @@ def _key(dimension: LinkedDimension, select: exp.Select, scopes: Scopes, context
     reads = [read for read in scopes.reads[id(select)] if read.table is not None]
     grain = dimension.asked.grain
     if grain is not None:
-        tested = {key for test in tests_of(select) for key in _columns_of(test, scopes)}
-        return _period(grain, reads, tested, context)
-    measured = {key for each in aggregates(select) for key in _columns_of(each, scopes)}
+        return _period(grain, reads, scopes.keys(tests_of(select)), context)
+    measured = scopes.keys(aggregates(select))
     near = _near(reads, context)
     best = max(
         (
@@ -271,13 +269,6 @@ def _score(key: ColumnKey, dimension: LinkedDimension, context: Context) -> floa
     if label:
         near = LABEL + max(near, dimension.cosines.get((*key[:2], WHOLE_TABLE), -1.0))
     return near + LINKED * context.linked.get(key, 0.0)
-
-
-def _columns_of(part: exp.Expr, scopes: Scopes) -> Iterator[ColumnKey]:
-    for column in part.find_all(exp.Column):
-        read = scopes.reading(column)
-        if read is not None and read.table is not None:
-            yield (*read.table.key, column.name)
 
 
 def _period(

@@ -13,6 +13,7 @@ from engine.linking.legends import code_of
 from engine.linking.mentions import CERTAIN
 from engine.linking.near_values import spelt_otherwise
 from engine.rewrite.rule import Context, Statement
+from engine.rewrite.rules.contents import is_number
 from engine.rewrite.rules.references import join_missing_tables
 from engine.rewrite.scope import Scopes, identifier
 from engine.sql.tree import parsed
@@ -204,13 +205,8 @@ def _referring(
 def misplaced_literal(sql: str, context: Context) -> bool:
     """Whether `literal_in_its_column` would move a literal of `sql`."""
     tree = parsed(sql)
-    if tree is None:
-        return False
-    scopes = Scopes(tree, context.snapshot)
-    return any(
-        _elsewhere(column, key, literal, context.values, scopes) is not None
-        for column, key, literal in _comparisons(tree, scopes)
-    )
+    copy = None if tree is None else Statement(tree.copy(), context.snapshot)
+    return copy is not None and literal_in_its_column(copy, context) is not None
 
 
 def _elsewhere(
@@ -258,8 +254,7 @@ def _said(context: Context) -> set[str]:
 
 def _is_of_another_type(key: ColumnKey, literal: exp.Literal, scopes: Scopes) -> bool:
     """Whether PostgreSQL refuses the text for a number or a date, as the column holds them."""
-    columns = scopes.tables[key[:2]].columns
-    kind = next((column.type for column in columns if column.name == key[2]), "")
+    kind = next((each.type for each in scopes.tables[key[:2]].columns if each.name == key[2]), "")
     if _DATED.match(kind):
         return not any(letter.isdigit() for letter in literal.name)
     return _NUMERIC.match(kind) is not None and not _is_written_number(literal.name)
@@ -276,9 +271,8 @@ def _is_written_number(text: str) -> bool:
 def _comparisons(tree: exp.Query, scopes: Scopes) -> Iterator[_Compared]:
     """Columns of tables, and the text literals that =, <>, IN and IS DISTINCT FROM compare them with."""
     for column, literal in _with_texts(tree):
-        read = scopes.reading(column)
-        if read is not None and read.table is not None:
-            yield column, (*read.table.key, column.name), literal
+        if (key := scopes.key(column)) is not None:
+            yield column, key, literal
 
 
 def _with_texts(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Literal]]:
@@ -343,20 +337,11 @@ def text_as_number(statement: Statement, _context: Context) -> str | None:
     changed = []
     for node in statement.tree.find_all(exp.Sum, exp.Avg, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ):
         column = node.this
-        if not isinstance(column, exp.Column) or not _is_text(column, statement.scopes):
+        if not re.match(r"text|character", statement.scopes.type_of(column)):
             continue
-        if isinstance(node, exp.Sum | exp.Avg) or _is_number(node.expression):
+        if isinstance(node, exp.Sum | exp.Avg) or is_number(node.expression):
             start = f"substring({column.sql(dialect='postgres')} FROM '{_NUMBER}')"
             number = f"CAST(replace({start}, ',', '') AS numeric)"
             column.replace(sqlglot.parse_one(number, dialect="postgres"))
             changed.append(column.name)
     return f"reads the texts of {', '.join(changed)} as numbers" if changed else None
-
-
-def _is_text(column: exp.Column, scopes: Scopes) -> bool:
-    stored = scopes.stored(column)
-    return stored is not None and re.match(r"text|character", stored.type) is not None
-
-
-def _is_number(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Literal) and not node.is_string

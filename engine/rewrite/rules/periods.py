@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from sqlglot import exp
 
-from engine.linking.periods import Period, Side, months_after, named_grain, named_periods
+from engine.linking.periods import Period, Side, months_after, named_grain, named_periods, shortest
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import Scopes
 
@@ -30,7 +30,7 @@ def whole_period(statement: Statement, context: Context) -> str | None:
     periods = named_periods(context.question)
     changed = []
     for node in list(statement.tree.find_all(*_COMPARISONS)) if periods else ():
-        kind = _type(node.this, statement.scopes)
+        kind = statement.scopes.time_type(node.this)
         meant = _meant(node, periods, timed=kind.startswith("timestamp")) if kind else None
         if meant is not None:
             changed.append(f"{node.sql(dialect='postgres')} as {meant.sql(dialect='postgres')}")
@@ -53,8 +53,8 @@ def _as_period(node: exp.Expr, scopes: Scopes) -> exp.Expr | None:
     """None where it compares no date, or says a day."""
     compared = node.this
     if isinstance(compared, exp.TimestampTrunc):
-        return _truncated(node) if _type(compared.this, scopes) else None
-    if not _type(compared, scopes):
+        return _truncated(node) if scopes.time_type(compared.this) else None
+    if not scopes.time_type(compared):
         return None
     if isinstance(node, exp.Between):
         return _between(node)
@@ -114,21 +114,15 @@ def periods_cut_short(question: str, tree: exp.Query) -> tuple[Period, ...]:
     nodes = list(tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)) if periods else []
     days = (each for each in nodes if named_grain(each.this.name) is None)
     cut = (each for each in days if _meant(each, periods, timed=False) is not None)
-    return tuple(period for each in cut if (period := _holding(each.expression, periods)) is not None)
-
-
-def _type(node: exp.Expr, scopes: Scopes) -> str:
-    """Of a column of dates or timestamps; empty for anything else."""
-    column = scopes.stored(node)
-    kind = "" if column is None else column.type
-    return kind if kind == "date" or kind.startswith("timestamp") else ""
+    return tuple(period for each in cut if (period := shortest(periods, _day(each.expression))) is not None)
 
 
 def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.Condition | None:
     """The comparison with whole periods; None where it says so already. `timed`: days end at the next one."""
     if isinstance(node, exp.Between):
         return _meant_between(node, periods) if timed else None
-    period, day = _holding(node.expression, periods), _day(node.expression)
+    day = _day(node.expression)
+    period = shortest(periods, day)
     if period is None or day not in (period.start, period.end - _ONE_DAY):
         return None
     column, (low, high) = node.this, period.bounds
@@ -145,7 +139,7 @@ def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.C
 
 def _meant_between(node: exp.Between, periods: tuple[Period, ...]) -> exp.Condition | None:
     """To the end of a last day with times of day."""
-    last = _holding(node.args["high"], periods)
+    last = shortest(periods, _day(node.args["high"]))
     if last is None or _day(node.args["high"]) != last.end - _ONE_DAY:
         return None
     first = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
@@ -168,13 +162,6 @@ def _before(column: exp.Expr, day: date) -> exp.LT:
 def _text(day: date) -> exp.Literal:
     literal: exp.Literal = exp.Literal.string(day.isoformat())
     return literal
-
-
-def _holding(node: exp.Expr, periods: tuple[Period, ...]) -> Period | None:
-    """The shortest of the periods with the day that a literal names."""
-    day = _day(node)
-    found = [each for each in periods if day is not None and day in each]
-    return min(found, key=lambda each: each.end - each.start, default=None)
 
 
 def _day(node: exp.Expr) -> date | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -43,17 +43,25 @@ def as_named(statement: Statement, context: Context) -> str | None:
 
 def table_of_named_schema(statement: Statement, context: Context) -> str | None:
     """Reads the tables of the schema that the question names in place of those of their names in another."""
-    named = named_schemas(context.question, context.snapshot)
-    reads = [read for read in statement.scopes.all_reads() if read.table is not None]
-    there, changed = {read.table for read in reads}, []
-    for read in reads if named else ():
-        other = None if read.table is None else in_named_schema(read.table, named, context.snapshot)
-        if other is not None and other not in there:
+    changed = []
+    there = {read.table for read in statement.scopes.all_reads()}
+    for read, _, other in list(in_another_schema(statement, context.question)):
+        if other not in there:
             table = written(other, context.snapshot)
             read.node.set("this", table.this)
             read.node.set("db", table.args.get("db"))
             changed.append(dotted(other.key))
     return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+
+
+def in_another_schema(statement: Statement, question: str) -> Iterator[tuple[TableRef, Table, Table]]:
+    """Where a table is read, that table, and the one of its name in the schema that the question names instead."""
+    snapshot = statement.scopes.snapshot
+    named = named_schemas(question, snapshot)
+    for read in statement.scopes.all_reads() if named else ():
+        other = None if read.table is None else in_named_schema(read.table, named, snapshot)
+        if other is not None and read.table is not None:
+            yield read, read.table, other
 
 
 def requalify(statement: Statement, context: Context) -> str | None:
@@ -178,7 +186,9 @@ def _join(
 
 def repair_join(statement: Statement, context: Context) -> str | None:
     """The same for the inner joins alone that compare a column which its table has not."""
-    changed = _rejoined(statement, context.ways, _Joined.missing)
+    scopes, changed = statement.scopes, list[str]()
+    for select in statement.tree.find_all(exp.Select):
+        changed += _joined_anew(select, scopes, context.ways)
     by = "the foreign key" if context.ways is context.references else "what they refer to or share"
     return f"joins {', '.join(changed)} by {by}" if changed else None
 
@@ -207,20 +217,11 @@ class _Joined:
         return any(table is not None and not has_column(table, name) for table, name in sides)
 
 
-def _rejoined(
-    statement: Statement, references: ForeignKeyGraph, wanted: Callable[[_Joined], bool]
-) -> list[str]:
-    return [
-        name
-        for select in statement.tree.find_all(exp.Select)
-        for name in _joined_anew(select, statement.scopes, references, wanted)
-    ]
+def _joined_anew(select: exp.Select, scopes: Scopes, references: ForeignKeyGraph) -> list[str]:
+    """Puts joins by references in the place of those that miss a column.
 
-
-def _joined_anew(
-    select: exp.Select, scopes: Scopes, references: ForeignKeyGraph, wanted: Callable[[_Joined], bool]
-) -> list[str]:
-    """Puts joins by references in the place of others; the tables so joined, none where a way is not the only one."""
+    Gives the tables so joined, none where a way is not the only one.
+    """
     reads = scopes.reads[id(select)]
     joins = [_compared(join, reads[:at], reads[at]) for at, join in enumerate(from_parts(select)) if at]
     tables = {read.table.key: read for read in reads if read.table is not None}
@@ -228,7 +229,7 @@ def _joined_anew(
         return []
     left = {each.sides[1][:2]: each for each in joins if each is not None}
     used = _used(select, scopes)
-    wrong = [key for key, each in left.items() if wanted(each) and not refer(*each.sides, references)]
+    wrong = [key for key, each in left.items() if each.missing() and not refer(*each.sides, references)]
     start = next(iter(tables))
     if not wrong or any(not references.reachable(tables.keys() - {key}, key) for key in wrong):
         return []
@@ -295,15 +296,13 @@ def comparisons(tree: exp.Query, scopes: Scopes) -> Iterator[tuple[Compared, Com
     """As `compared_columns`, with the places."""
     for equal in tree.find_all(exp.EQ):
         sides = [side for side in (equal.left, equal.right) if isinstance(side, exp.Column)]
-        reads = [(read.table, side) for side in sides if (read := scopes.reading(side)) is not None]
-        keys = [(side, (*table.key, side.name)) for table, side in reads if table is not None]
+        keys = [(side, key) for side in sides if (key := scopes.key(side)) is not None]
         if len(keys) == 2 and keys[0][1][:2] != keys[1][1][:2]:  # noqa: PLR2004 - the two sides
             yield keys[0], keys[1]
     for predicate in tree.find_all(exp.In, exp.EQ, exp.NEQ):
         found = scopes.comparison(predicate)
-        if found is not None and found.one.key != found.other.key:
-            outside = found.outside, (*found.one.key, found.outside.name)
-            yield outside, (found.inside, (*found.other.key, found.inside.name))
+        if found is not None and found.one[:2] != found.other[:2]:
+            yield (found.outside, found.one), (found.inside, found.other)
 
 
 def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _Joined | None:
@@ -326,11 +325,12 @@ def compare_by_reference(statement: Statement, context: Context) -> str | None:
     changed = []
     for predicate in statement.tree.find_all(exp.In, exp.EQ, exp.NEQ):
         found = statement.scopes.comparison(predicate)
-        if found is None or found.one.key == found.other.key:
+        if found is None or found.one[:2] == found.other[:2]:
             continue
-        pairs = context.references.column_pairs(found.one.key, found.other.key)
+        pairs = context.references.column_pairs(found.one[:2], found.other[:2])
         ways = [there for here, there in pairs if here == found.outside.name]
-        if len(ways) == 1 and found.inside.name != ways[0] and _is_key(found.other, found.inside.name):
+        other = statement.scopes.tables[found.other[:2]]
+        if len(ways) == 1 and found.inside.name != ways[0] and _is_key(other, found.inside.name):
             found.inside.set("this", identifier(ways[0]))
             changed.append(f"{found.outside.name} with {ways[0]}")
     return f"compares {', '.join(changed)}" if changed else None

@@ -22,7 +22,7 @@ def in_range(statement: Statement, _context: Context) -> str | None:
     """A range that is compared with a value holds it; one between two overlaps what lies between them."""
     changed = []
     for node in list(statement.tree.find_all(exp.EQ, exp.Between)):
-        kind = _type(node.this, statement.scopes)
+        kind = statement.scopes.type_of(node.this)
         if kind not in _PARTS or isinstance(node.args.get("expression"), exp.Column):
             continue
         column = node.this.copy()
@@ -45,7 +45,7 @@ def in_array(statement: Statement, _context: Context) -> str | None:
     changed = []
     for node in list(statement.tree.find_all(*_TEXTS)):
         texts = _texts(node)
-        if not texts or not _type(node.this, statement.scopes).endswith("[]"):
+        if not texts or not _is_array(node.this, statement.scopes):
             continue
         array = node.this.copy()
         member: exp.Expr = exp.EQ(this=texts[0], expression=exp.Any(this=exp.paren(array)))
@@ -102,10 +102,4 @@ def _asks_how_many(name: str, question: str) -> bool:
 
 
 def _is_array(node: object, scopes: Scopes) -> bool:
-    return _type(node, scopes).endswith("[]")
-
-
-def _type(node: object, scopes: Scopes) -> str:
-    """The type of a stored column; empty for anything else."""
-    column = scopes.stored(node)
-    return "" if column is None else column.type
+    return scopes.type_of(node).endswith("[]")

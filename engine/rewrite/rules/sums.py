@@ -1,8 +1,12 @@
-"""Rules about sums: a column of numbers that is counted or shown as it is, where its sum may be meant."""
+"""Rules about sums and shares: numbers that are counted or shown as they are, whole numbers that are divided.
+
+PostgreSQL divides whole numbers without what is behind the point (docs 9.3).
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from sqlglot import exp
 
@@ -48,13 +52,11 @@ def counted_measures(statement: Statement) -> list[tuple[exp.Count, str]]:
 
 def is_measure(counted: object, scopes: Scopes) -> bool:
     """Whether it is a column of numbers of a table, and no key."""
-    read = scopes.reading(counted) if isinstance(counted, exp.Column) else None
-    if read is None or read.table is None or not isinstance(counted, exp.Column):
+    key, column = scopes.key(counted), scopes.stored(counted)
+    if key is None or column is None or not _is_number(column):
         return False
-    column = next((each for each in read.table.columns if each.name == counted.name), None)
-    referred = foreign_key_graph(scopes.snapshot).counterparts((*read.table.key, counted.name))
-    is_key = counted.name in read.table.primary_key or bool(referred)
-    return column is not None and not is_key and _is_number(column)
+    referred = foreign_key_graph(scopes.snapshot).counterparts(key)
+    return column.name not in scopes.tables[key[:2]].primary_key and not referred
 
 
 def _is_number(column: Column) -> bool:
@@ -79,3 +81,74 @@ def _shown_measure(statement: Statement) -> exp.Column | None:
         return None
     column = select.expressions[0].unalias()
     return column if isinstance(column, exp.Column) and is_measure(column, statement.scopes) else None
+
+
+_WHOLE_WANTED = re.compile(r"\b(?:whole|integers?|floor|rounded down|decades?)\b", re.IGNORECASE)
+
+_KEPT = (
+    exp.Sum,
+    exp.Paren,
+    exp.Filter,
+    exp.Window,
+    exp.Min,
+    exp.Max,
+    exp.Abs,
+    exp.Neg,
+    exp.Nullif,
+    exp.Alias,
+)
+"""What gives a whole number of a whole number, its first argument."""
+
+
+def exact_division(statement: Statement, context: Context) -> str | None:
+    """Divides numbers of rows and sums of whole numbers exactly."""
+    found = list(whole_divisions(statement, context.question))
+    for each in found:
+        each.set("this", exp.cast(each.this.copy(), "numeric"))
+    return "divides exactly" if found else None
+
+
+def whole_divisions(statement: Statement, question: str) -> Iterator[exp.Div]:
+    """The divisions of whole numbers one of which is of several rows, unless `question` wants a whole number."""
+    if _WHOLE_WANTED.search(question):
+        return
+    for each in statement.tree.find_all(exp.Div):
+        if each.left.find(exp.AggFunc) and all(
+            _is_whole(side, statement.scopes) for side in (each.left, each.right)
+        ):
+            yield each
+
+
+def _is_whole(node: exp.Expr, scopes: Scopes) -> bool:
+    """Whether PostgreSQL has a whole number for it. A sum of bigint, which counts are, is numeric."""
+    if isinstance(node, exp.Literal):
+        return bool(node.is_int)
+    if isinstance(node, exp.Column):
+        return scopes.type_of(node) in {"smallint", "integer", "bigint"}
+    if isinstance(node, exp.Sum) and _is_long(node, scopes):
+        return False
+    parts, cast = _parts(node), isinstance(node, exp.Cast) and node.is_type("int", "smallint", "bigint")
+    return (
+        cast
+        or isinstance(node, exp.Count)
+        or (bool(parts) and all(_is_whole(each, scopes) for each in parts))
+    )
+
+
+def _parts(node: exp.Expr) -> list[exp.Expr]:
+    """What has to be whole for a node to be so; nothing where that does not follow."""
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
+        return [node.left, node.right]
+    if isinstance(node, exp.Case):
+        default = node.args.get("default")
+        given = [branch.args["true"] for branch in node.args["ifs"]] + ([default] if default else [])
+        return [each for each in given if not isinstance(each, exp.Null)]
+    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Select):
+        return node.this.expressions if len(node.this.expressions) == 1 else []
+    return [node.this] if isinstance(node, _KEPT) else []
+
+
+def _is_long(node: exp.Sum, scopes: Scopes) -> bool:
+    summed = map(scopes.type_of, node.find_all(exp.Column))
+    cast = any(each.is_type("bigint") for each in node.find_all(exp.Cast))
+    return cast or node.find(exp.Count) is not None or "bigint" in summed

@@ -62,5 +62,5 @@ def list_without_null(statement: Statement, _context: Context) -> str | None:
 
 
 def _may_be_null(column: exp.Column, scopes: Scopes) -> bool:
-    read = scopes.reading(column)
-    return read is not None and read.table is not None and nullable(read.table, column.name)
+    key = scopes.key(column)
+    return key is not None and nullable(scopes.tables[key[:2]], column.name)

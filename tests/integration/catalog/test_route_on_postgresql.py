@@ -11,7 +11,6 @@ import pytest
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel, Upstream
 from engine.core.state import State
-from engine.core.tools import Tools
 from engine.errors import NoRouteError
 from engine.models.encoder import MiniLMEncoder
 from engine.routing.router import HybridRouter
@@ -23,6 +22,7 @@ from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, ReadableColumns, Snapshot
 from tests.integration.catalog.conftest import MakeDatabase, MakeRole
+from tests.support.tools import bare_tools
 
 Ask = Callable[..., Awaitable[State]]
 
@@ -69,7 +69,7 @@ def ask(store: CatalogStore, router: HybridRouter) -> Ask:
     """Routes a question of a role."""
     encoder = MiniLMEncoder()
     upstream = cast("Upstream", ServersWord())
-    tools = Tools(CachedCatalog(store), upstream, encoder, cast("LanguageModel", None), router)
+    tools = bare_tools(CachedCatalog(store), upstream, encoder, cast("LanguageModel", None), router)
 
     async def go(question: str, role: str = "postgres", db: str | None = None) -> State:
         request = AskRequest(Asker(role, "postgres"), question, db=db)

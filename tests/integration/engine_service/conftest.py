@@ -36,6 +36,7 @@ from schema_catalog.types import EVERYONE, Database
 from tests.conftest import Postgres
 from tests.support.scripted import ScriptedLLM, WordEncoder
 from tests.support.statements import execute_now
+from tests.support.tools import bare_tools
 
 MUSIC = """
 CREATE TABLE singer (singer_id int PRIMARY KEY, name text, stage_name text, family_name text, age int, salary int);
@@ -105,7 +106,7 @@ async def tools(pool: Any, model: ScriptedLLM) -> AsyncIterator[Tools]:
     """Without questions back, which `test_dialogue` is about."""
     upstream = Databases(UpstreamSettings(pool_size=2))
     encoder: Any = WordEncoder()
-    yield Tools(
+    yield bare_tools(
         catalog=CachedCatalog(CatalogStore(pool)),
         upstream=upstream,
         encoder=encoder,

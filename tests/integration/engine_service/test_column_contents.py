@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from engine.core.candidate import Candidate
+from engine.core.elements import UnknownPhrase
 from engine.core.state import Route
 from engine.core.tools import Tools
 from engine.linking.source import StoredValues
@@ -17,7 +18,6 @@ from engine.settings import UpstreamSettings
 from engine.stages.check_values import check_values, validate
 from engine.understanding import missing_values
 from engine.understanding.missing_values import held_words
-from engine.understanding.types import UnknownPhrase
 from engine.upstream.databases import Databases
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect

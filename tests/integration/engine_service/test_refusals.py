@@ -13,6 +13,7 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
+from engine.core.elements import Literal
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import AbstainedError
@@ -28,7 +29,6 @@ from engine.types import (
     ShowRequest,
 )
 from engine.understanding.missing_values import check_literals
-from engine.understanding.types import Literal
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.store import CatalogStore

@@ -13,7 +13,7 @@ from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.core.ports import Completion, Prompt
 from engine.core.tools import Tools
-from engine.linking import value_lists
+from engine.linking import looking
 from engine.linking.source import StoredValues
 from engine.linking.value_reader import read_values
 from engine.settings import DialogueSettings, Limits, UpstreamSettings
@@ -63,7 +63,7 @@ async def allowed(
     pool: Any, tools: Tools, server: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Tools]:
     """The values of `tour.status` are allowed and read; a look at them may take its time on a busy machine."""
-    monkeypatch.setattr(value_lists, "SECONDS", 30.0)
+    monkeypatch.setattr(looking, "SECONDS", 30.0)
     upstream = Databases(UpstreamSettings(pool_size=2, privileges_ttl=0.0))
     catalog, store = CatalogStore(pool), ValueStore(pool)
     database = (await catalog.get("music")).database

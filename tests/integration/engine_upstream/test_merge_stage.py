@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.core.deadline import Deadline
 from engine.core.ports import Result
 from engine.core.state import Route, State
@@ -23,6 +23,7 @@ from engine.upstream import Databases
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
+from tests.support.tools import bare_tools
 
 UNUSED: Any = None
 
@@ -64,7 +65,7 @@ async def upstream() -> AsyncIterator[Counting]:
 
 @pytest.fixture
 def tools(upstream: Counting) -> Tools:
-    return Tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
+    return bare_tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
 
 
 @pytest.fixture
@@ -80,7 +81,8 @@ async def state(admin: Connection, shop: Database, upstream: Counting) -> State:
 async def merged(state: State, tools: Tools, *statements: str) -> State:
     """What is left of checked statements, the first one scored best."""
     candidates = tuple(
-        Candidate("shop", sql, schema_score=1 - number / 10) for number, sql in enumerate(statements)
+        Candidate("shop", sql, origin=Origin(schema_score=1 - number / 10))
+        for number, sql in enumerate(statements)
     )
     checked = await validate(replace(state, candidates=candidates), tools)
     assert len(checked.candidates) == len(statements), checked.trace
@@ -121,7 +123,7 @@ async def test_a_table_that_repeats_a_column_is_done_without(state: State, tools
     alone = "SELECT country FROM singer"
     after = await merged(state, tools, both, alone)
     assert left(after) == [alone]
-    assert after.candidates[0].schema_score == 1, "as likely as what it stands for"
+    assert after.candidates[0].origin.schema_score == 1, "as likely as what it stands for"
     assert after.trace[-1].detail == f"{both}; kept: {alone}"
 
 
@@ -149,7 +151,7 @@ JOINED = "SELECT singer.singer_id FROM singer JOIN song USING (singer_id)"
 async def test_what_reads_fewer_tables_stays(state: State, tools: Tools, statements: tuple[str, str]) -> None:
     after = await merged(state, tools, *statements)
     assert left(after) == [OF_SONGS]
-    assert after.candidates[0].schema_score == 1
+    assert after.candidates[0].origin.schema_score == 1
 
 
 async def test_what_contradicts_the_question_makes_way(state: State, tools: Tools) -> None:
@@ -265,7 +267,7 @@ ONCE = "SELECT DISTINCT s.country FROM singer AS s CROSS JOIN duet"
 
 async def test_beside_rows_that_repeat_each_other_each_is_shown_once(state: State, tools: Tools) -> None:
     after = await merged(state, tools, REPEATED)
-    assert [(each.sql, each.readings) for each in after.candidates] == [(REPEATED, 0), (ONCE, 1)]
+    assert [(each.sql, each.origin.readings) for each in after.candidates] == [(REPEATED, 0), (ONCE, 1)]
     assert after.candidates[1].preview is not None
     assert sorted(after.candidates[1].preview.rows) == [("FR",), ("NL",)]
     assert (

@@ -27,8 +27,7 @@ async def test_explain_gives_the_planners_cost(
 ) -> None:
     cheap = await databases.explain(shop, ANA, "SELECT 1", deadline)
     dear = await databases.explain(shop, ANA, "SELECT * FROM customers a, orders b, order_items c;", deadline)
-    assert 0 < cheap.cost < dear.cost
-    assert cheap.rows == 1 < dear.rows
+    assert 0 < cheap < dear
 
 
 async def test_run_gives_text_as_the_server_writes_it(

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.core.deadline import Deadline
-from engine.core.ports import Plan
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.errors import CancelledError, DatabaseUnavailableError, NotPermittedError
@@ -24,6 +23,7 @@ from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database, Login
+from tests.support.tools import bare_tools
 
 UNUSED: Any = None
 """What this stage must not call: any attempt fails."""
@@ -34,7 +34,7 @@ class Counting(Databases):
 
     plans = 0
 
-    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> Plan:
+    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> float:
         """Counts, then plans."""
         self.plans += 1
         return await super().explain(database, asker, sql, deadline)
@@ -55,7 +55,7 @@ async def route(admin: Connection, shop: Database, upstream: Counting) -> Route:
 
 @pytest.fixture
 def tools(upstream: Counting) -> Tools:
-    return Tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
+    return bare_tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
 
 
 @pytest.fixture
@@ -138,10 +138,10 @@ async def test_validate_drops_merges_and_says_so(state: State, tools: Tools) -> 
     state = replace(
         state,
         candidates=(
-            written("SELECT name FROM customers WHERE city = 'Paris'", schema_score=0.2),
+            written("SELECT name FROM customers WHERE city = 'Paris'", origin=Origin(schema_score=0.2)),
             written("DROP TABLE customers"),
-            written("SELECT id FROM orders", schema_score=0.4),
-            written("SELECT c.name FROM customers c WHERE 'Paris' = c.city", schema_score=0.9),
+            written("SELECT id FROM orders", origin=Origin(schema_score=0.4)),
+            written("SELECT c.name FROM customers c WHERE 'Paris' = c.city", origin=Origin(schema_score=0.9)),
             written("SELECT missing FROM orders"),
         ),
     )

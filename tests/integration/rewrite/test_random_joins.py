@@ -7,8 +7,9 @@ from collections import Counter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.core.candidate import RuleKind
 from engine.linking.mentions import mentioned_tables
-from engine.rewrite.driver import Rewritten, normalise, readings
+from engine.rewrite.driver import Rewritten, in_turn, readings
 from engine.rewrite.rule import Context
 from schema_catalog.types import Table
 from tests.integration.rewrite.conftest import Databases
@@ -67,7 +68,7 @@ def check(databases: Databases, met: Counter[str], schema: str, sql: str, seed: 
     snapshot = SCHEMAS[schema]
     context = Context(snapshot, QUESTION, mentioned=mentioned_tables(QUESTION, snapshot))
     before = sorted(databases.rows(schema, seed, sql), key=repr)
-    normal = normalise(Rewritten(sql), context)
+    normal = in_turn(RuleKind.NORMALISE, Rewritten(sql), context)
     met["statements"] += 1
     met["normal forms"] += bool(normal.changes)
     assert sorted(databases.rows(schema, seed, normal.sql), key=repr) == before, normal.sql

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from engine.core.candidate import RuleKind
-from engine.rewrite.driver import Rewritten, repair
+from engine.rewrite.driver import Rewritten, in_turn
 from engine.sql.resolution import resolve
 from tests.integration.rewrite.conftest import Databases, Rows
 from tests.support.golden_rules import BY_NAME, Pair, pairs
@@ -64,7 +64,7 @@ def refused(databases: Databases, pair: Pair) -> bool:
 @pytest.mark.parametrize("pair", changed(RuleKind.REPAIR), ids=name)
 def test_what_is_repaired_was_refused_and_runs(databases: Databases, pair: Pair) -> None:
     assert refused(databases, pair)
-    repaired = repair(Rewritten(pair.before), pair.context)
+    repaired = in_turn(RuleKind.REPAIR, Rewritten(pair.before), pair.context)
     assert pair.rule.name in {change.rule for change in repaired.changes}
     assert resolve(repaired.sql, pair.snapshot).problems == ()
     for seed in SEEDS[:4]:

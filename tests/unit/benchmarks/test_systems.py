@@ -15,11 +15,12 @@ from engine.core.tools import Tools
 from engine.settings import Limits
 from schema_catalog.types import Database
 from tests.support.schemas import MUSIC
+from tests.support.tools import bare_tools
 
 
 def task() -> Task:
     place = Place(Database("music", "postgresql:///x", "x", ("music",)), MUSIC)
-    return Task(Question("q", "Who sings?", "music"), place, Tools(*(cast("Any", None),) * 5))
+    return Task(Question("q", "Who sings?", "music"), place, bare_tools(*(cast("Any", None),) * 5))
 
 
 async def test_pgparley_is_the_pipeline_with_real_stages_and_the_asked_ks() -> None:

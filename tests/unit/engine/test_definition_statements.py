@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.definitions.statement import DefinitionError, statement_of
+from engine.definitions.checking import DefinitionError, statement_of
 from schema_catalog.definitions import Join
 from schema_catalog.types import Term
 

@@ -10,8 +10,7 @@ from typing import Any, cast
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
-from engine.core.ports import Plan, Result
-from engine.core.tools import Tools
+from engine.core.ports import Result
 from engine.guard.rules import BUILT_IN, Rules
 from engine.learning import types as learned
 from engine.learning.store import normal_form
@@ -23,6 +22,7 @@ from engine.types import Asker, AskReply, AskRequest
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
 from schema_catalog.values import ColumnValues
 from tests.support.scripted import ScriptedLLM, WordEncoder
+from tests.support.tools import bare_tools
 
 LONGEST = 0.1
 """Seconds of the loop thread's own processor time that one turn of the loop may take."""
@@ -90,8 +90,8 @@ class Upstream:
     async def rules(self, *_: object) -> Rules:
         return BUILT_IN
 
-    async def explain(self, *_: object) -> Plan:
-        return Plan(1.0, 1.0)
+    async def explain(self, *_: object) -> float:
+        return 1.0
 
     async def session_timeout(self, *_: object) -> None:
         return None
@@ -137,10 +137,8 @@ class Memory:
     async def known(self, *_: object) -> learned.AskerFeedback:
         return learned.AskerFeedback(
             lessons=tuple(
-                learned.Lesson(
-                    n, QUESTION, normal_form(QUESTION), sql, learned.ExampleKind.REJECTED, own=True, age=0.0
-                )
-                for n, sql in enumerate(SHOWN)
+                learned.Lesson(QUESTION, normal_form(QUESTION), sql, learned.ExampleKind.REJECTED, own=True)
+                for sql in SHOWN
             )
         )
 
@@ -154,7 +152,7 @@ class Store:
 
 def service(model: ScriptedLLM) -> Service:
     encoder: Any = WordEncoder()
-    tools = Tools(
+    tools = bare_tools(
         catalog=Catalog(),
         upstream=cast("Any", Upstream()),
         encoder=encoder,

@@ -18,6 +18,7 @@ from schema_catalog.types import Database, Snapshot
 from tests.support.asking import DATABASE
 from tests.support.schemas import MUSIC
 from tests.support.scripted import WordEncoder
+from tests.support.tools import bare_tools
 
 
 class Catalog:
@@ -61,7 +62,7 @@ class Ranker:
 
 
 def tools_of(encoder: WordEncoder, model: Model, ranker: Ranker, linker: Linker) -> Tools:
-    return Tools(
+    return bare_tools(
         catalog=Catalog(),
         upstream=cast("Any", None),
         encoder=encoder,

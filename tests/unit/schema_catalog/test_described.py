@@ -14,7 +14,7 @@ from engine.prompting.known_text import term_text
 from engine.prompting.schema_text import schema_text
 from engine.routing.router import HybridRouter
 from engine.schema_linking.nodes import FEATURES, schema_input
-from engine.sql.problems import UnknownColumn, WholeRow
+from engine.sql.problems import unknown_column, whole_row
 from engine.sql.resolution import resolve
 from engine.stages.link import with_terms
 from engine.understanding.unknown import schema_words
@@ -106,7 +106,7 @@ def test_what_is_hidden_is_gone_with_the_keys_that_name_it() -> None:
 )
 def test_nothing_reads_all_columns_of_a_table_that_has_hidden_ones(sql: str) -> None:
     assert resolve(sql, MUSIC).problems == ()
-    assert WholeRow("singer") in resolve(sql, HIDDEN).problems
+    assert whole_row("singer") in resolve(sql, HIDDEN).problems
 
 
 def test_a_bare_name_does_not_reach_past_a_table_with_hidden_columns() -> None:
@@ -114,7 +114,7 @@ def test_a_bare_name_does_not_reach_past_a_table_with_hidden_columns() -> None:
     other = told(said("public", "stadium", "name", hidden=True))
     sql = "SELECT 1 FROM (SELECT title AS name FROM concert) AS c WHERE EXISTS (SELECT {} FROM stadium)"
     (problem,) = resolve(sql.format("name"), other).problems
-    assert problem == UnknownColumn(("name",), ("c.name",), ())
+    assert problem == unknown_column(("name",), ("c.name",), ())
     assert resolve(sql.format("c.name"), other).problems == ()
 
 

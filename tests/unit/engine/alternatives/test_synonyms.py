@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.alternatives.substitute import substituted
+from engine.alternatives.exchanges import substituted
 from engine.alternatives.synonyms import Exchange, exchanges
 from engine.sql.resolution import resolve
 from schema_catalog.types import ColumnKey, Snapshot

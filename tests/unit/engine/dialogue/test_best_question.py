@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from engine.core.candidate import Candidate, Preview
+from engine.core.candidate import Candidate, Evidence, Meaning, Preview
 from engine.core.elements import BranchingPoint, Entity, SchemaLinks
 from engine.dialogue.question import best_proposal, by_meanings
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Turn
@@ -270,7 +270,7 @@ def shown(
     *rows: str, sql: str, confidence: float, unsaid: tuple[str, ...] = (), more: bool = False
 ) -> Candidate:
     preview = Preview(("n",), tuple((row,) for row in rows), more)
-    return Candidate("school", sql, confidence=confidence, preview=preview, unsaid=unsaid)
+    return Candidate("school", sql, confidence=confidence, preview=preview, evidence=Evidence(words=unsaid))
 
 
 OLD, OLDER, YOUNG = (f"SELECT COUNT(*) FROM pupil WHERE age > {age}" for age in (10, 12, 5))
@@ -303,7 +303,7 @@ def test_an_option_keeps_what_the_asker_said() -> None:
     question = best_question(these, SNAPSHOTS, "")
     assert question is not None
     assert [option.statements for option in question.options] == [(OLD,), (OLDER,)]
-    deaf = [replace(each, unsaid=("invoiced",)) for each in these]
+    deaf = [replace(each, evidence=Evidence(words=("invoiced",))) for each in these]
     question = best_question(deaf, SNAPSHOTS, "")
     assert question is not None
     assert len(question.options) == 3
@@ -311,7 +311,7 @@ def test_an_option_keeps_what_the_asker_said() -> None:
 
 def test_meanings_with_the_same_rows_are_one() -> None:
     these = [
-        replace(shown(rows, sql=sql, confidence=0.3), meaning=sql)
+        replace(shown(rows, sql=sql, confidence=0.3), meaning=Meaning(says=sql))
         for rows, sql in (("1", OLD), ("1", OLDER), ("2", YOUNG))
     ]
     assert by_meanings(these[:2], ()) is None

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.candidate import Candidate, Change, Preview, RuleKind
-from engine.dialogue.description import describe, in_parts
-from engine.dialogue.explanation import explain
+from engine.core.candidate import Candidate, Change, Meaning, Preview, RuleKind
+from engine.dialogue.description import describe, explain, in_parts
 
 
 @pytest.mark.parametrize(
@@ -65,9 +64,9 @@ def test_in_parts_for_who_reads_no_sql() -> None:
 
 def test_a_meaning_that_is_the_statement_is_not_repeated() -> None:
     sql = "SELECT name FROM singer WHERE age > 30"
-    said = explain(Candidate("music", sql, meaning=sql), Candidate("music", sql))
+    said = explain(Candidate("music", sql, meaning=Meaning(says=sql)), Candidate("music", sql))
     assert said == "name from singer where age is more than 30"
-    told = Candidate("music", sql, meaning="the singers above thirty.")
+    told = Candidate("music", sql, meaning=Meaning(says="the singers above thirty."))
     assert explain(told, told) == "the singers above thirty"
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from engine.api.answer_rows import answer_rows
 from engine.core.candidate import Candidate
+from engine.core.elements import Literal, UnknownPhrase
 from engine.dialogue.policy import abstention
 from engine.dialogue.refusal import RefusalReason, absent, lacking, undefined, untranslated
 from engine.types import RowKind
-from engine.understanding.types import Literal, UnknownPhrase
 from tests.support.asking import asked, route
 
 QUESTION = "names of singers"

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.candidate import Candidate
-from engine.core.elements import SchemaLinks
+from engine.core.candidate import Candidate, Meaning, Origin
+from engine.core.elements import SchemaLinks, UnknownPhrase
 from engine.core.state import State
-from engine.dialogue.types import Chances, Parting
+from engine.dialogue.types import Parting
 from engine.judgement.features import Features, candidate_features, route_features, together
 from engine.judgement.model import Judgement, Weights, packaged
 from engine.ranking.evidence import evidence
-from engine.understanding.types import UnknownPhrase
 from tests.support.asking import asked, route
 
 QUESTION = "How old is the oldest singer?"
@@ -24,10 +23,10 @@ FIRST = Candidate(
     "SELECT MAX(age) FROM singer",
     frozenset({SINGER}),
     frozenset({AGE}),
-    logprob=-0.1,
+    origin=Origin(logprob=-0.1),
     confidence=0.7,
 )
-SECOND = replace(FIRST, sql="SELECT MIN(age) FROM singer", logprob=-0.4, confidence=0.2)
+SECOND = replace(FIRST, sql="SELECT MIN(age) FROM singer", origin=Origin(logprob=-0.4), confidence=0.2)
 
 
 def state(*candidates: Candidate, **more: object) -> State:
@@ -72,13 +71,17 @@ def test_what_the_schema_speaks_against_costs_confidence_whoever_wrote_it() -> N
     once = replace(FIRST, sql=f"SELECT c.year {joined}", tables=read)
     twice = replace(once, sql=f"SELECT SUM(c.concert_id) {joined}")
     for place in (None, 0):
-        plain, doubted = (confidences(state(replace(each, place=place)))[0] for each in (once, twice))
+        plain, doubted = (
+            confidences(state(replace(each, meaning=Meaning(place))))[0] for each in (once, twice)
+        )
         assert doubted < plain
         assert doubted < 0.5
 
 
 def test_readings_stay_in_the_order_of_the_model_that_gave_them() -> None:
-    given = [replace(FIRST, sql=f"SELECT {n} FROM singer", place=n, logprob=None) for n in range(3)]
+    given = [
+        replace(FIRST, sql=f"SELECT {n} FROM singer", meaning=Meaning(n), origin=Origin()) for n in range(3)
+    ]
     found = confidences(state(*given))
     assert found == sorted(found, reverse=True)
     assert sum(found) == pytest.approx(0.8)
@@ -98,7 +101,7 @@ def test_the_linkers_agreement_counts() -> None:
 
 def test_an_answer_turns_the_more_the_less_likely_the_first_is() -> None:
     of, parting = state(FIRST, SECOND), Parting(((0,), (1,)))
-    sure, doubtful = (packaged().turns(of, Chances(each), parting) for each in ((0.9, 0.05), (0.4, 0.35)))
+    sure, doubtful = (packaged().turns(of, each, parting) for each in ((0.9, 0.05), (0.4, 0.35)))
     assert 0 < sure < doubtful < 1
 
 
@@ -115,7 +118,7 @@ def test_an_answer_turns_the_more_the_less_likely_the_first_is() -> None:
 def test_an_answer_can_turn_what_it_tells_apart(
     groups: tuple[tuple[int, ...], ...], potential: float
 ) -> None:
-    assert Parting(groups).potential(Chances((0.5, 0.3, 0.1))) == pytest.approx(potential)
+    assert Parting(groups).potential((0.5, 0.3, 0.1)) == pytest.approx(potential)
 
 
 def test_a_database_that_is_less_likely_makes_its_statements_less_likely() -> None:

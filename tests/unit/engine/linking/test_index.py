@@ -31,8 +31,8 @@ def test_exact_values() -> None:
 
 
 def test_near_values() -> None:
-    assert [INDEX.text(each.number) for each in INDEX.similar(key("New Yrok"), 0.8, ALL)] == ["New York"]
-    assert [INDEX.text(each.number) for each in INDEX.similar(key("Bosten"), 0.8, ALL)] == [
+    assert [INDEX.text(number) for number, _ in INDEX.similar(key("New Yrok"), 0.8, ALL)] == ["New York"]
+    assert [INDEX.text(number) for number, _ in INDEX.similar(key("Bosten"), 0.8, ALL)] == [
         "Boston",
         "Boston",
     ]
@@ -48,7 +48,7 @@ def test_held_values() -> None:
 def test_hidden_columns_are_not_found() -> None:
     seen = INDEX.visible([PEOPLE])
     assert [INDEX.column(number) for number in INDEX.exact([key("Boston")], seen)[0]] == [PEOPLE]
-    assert {INDEX.column(each.number) for each in INDEX.similar(key("Bosten"), 0.8, seen)} == {PEOPLE}
+    assert {INDEX.column(number) for number, _ in INDEX.similar(key("Bosten"), 0.8, seen)} == {PEOPLE}
     nothing = INDEX.visible([])
     assert INDEX.exact([key("Boston")], nothing) == [[]]
     assert INDEX.containing(key("Smith"), nothing) == []

@@ -7,10 +7,10 @@ from datetime import date
 
 import pytest
 
+from benchmarks.harness.without import NoValues
 from engine.core.elements import ValueList
 from engine.core.ports import Upstream
 from engine.core.state import Route
-from engine.core.tools import NoValues
 from engine.linking.labels import label_links, label_lists
 from engine.linking.source import LISTED
 from engine.ranking.contradictions import contradictions

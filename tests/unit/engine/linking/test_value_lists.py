@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from engine.core.elements import ValueList
-from engine.core.ports import Plan, Result, StatementError
+from engine.core.ports import Result, StatementError
 from engine.guard import Refused, check
-from engine.linking.value_lists import ROWS, TOKENS, whole_lists
+from engine.linking.looking import ROWS, TOKENS, whole_lists
 from engine.settings import Limits
 from tests.support import asking
 from tests.support.schemas import MUSIC
@@ -30,9 +30,9 @@ class Looking:
     refuses: bool = False
     ran: list[str] = field(default_factory=list)
 
-    async def explain(self, *_: object) -> Plan:
+    async def explain(self, *_: object) -> float:
         """The cost."""
-        return Plan(self.cost, 1.0)
+        return self.cost
 
     async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
         """The row."""
@@ -45,10 +45,10 @@ class Looking:
 class Dear(Looking):
     """Notes a look, and finds it too costly."""
 
-    async def explain(self, _database: object, _asker: object, sql: str, *_: object) -> Plan:
+    async def explain(self, _database: object, _asker: object, sql: str, *_: object) -> float:
         """Too much."""
         self.ran.append(sql)
-        return Plan(1e9, 1.0)
+        return 1e9
 
 
 def whole(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.models.cross import PAIR_TOKENS, tokenized
 from engine.models.encoder import MiniLMEncoder, loaded_model
 from engine.ranking.ranker import TwoStages, packaged, phrases
@@ -55,7 +55,7 @@ CASES = (
 @pytest.mark.parametrize(("question", "right", "wrong"), CASES)
 def test_the_model_that_comes_along_prefers_what_was_asked(question: str, right: str, wrong: str) -> None:
     ranker = TwoStages.of(packaged(), MiniLMEncoder(), EncoderSettings())
-    given = [Candidate("music", sql, schema_score=1.0, logprob=-0.2) for sql in (wrong, right)]
+    given = [Candidate("music", sql, origin=Origin(schema_score=1.0, logprob=-0.2)) for sql in (wrong, right)]
     first, second = ranker.rank(question, given)
     assert second > first
     assert phrases(right) != phrases(wrong)

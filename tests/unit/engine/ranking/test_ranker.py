@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.core.deadline import Deadline
 from engine.core.elements import SchemaLinks, ValueList
 from engine.core.ports import Ranker
 from engine.core.state import Route, State
-from engine.core.tools import NoRanker, Tools
-from engine.dialogue.explanation import explained
+from engine.core.tools import NoRanker
+from engine.dialogue.description import explained
 from engine.models.cross import Pair
 from engine.ranking.ranker import SECOND_STAGE, TwoStages
 from engine.stages.rank import rank
 from engine.types import Asker, AskRequest
 from schema_catalog.types import Database
 from tests.support.schemas import MUSIC
+from tests.support.tools import bare_tools
 
 
 class Counting:
@@ -48,7 +49,7 @@ class Reading:
 
 
 def candidate(sql: str, logprob: float | None = -0.1) -> Candidate:
-    return Candidate("music", sql, logprob=logprob, schema_score=1.0)
+    return Candidate("music", sql, origin=Origin(logprob=logprob, schema_score=1.0))
 
 
 NAMES = candidate("SELECT name FROM singer", -0.1)
@@ -87,7 +88,7 @@ async def ranked(
     deadline = Deadline(time.monotonic() + 60)
     state = State(ask, 5, 5, deadline, time.monotonic(), (route,), candidates)
     nothing = cast("Any", None)
-    return await rank(state, Tools(nothing, nothing, nothing, nothing, nothing, ranker=ranker))
+    return await rank(state, bare_tools(nothing, nothing, nothing, nothing, nothing, ranker=ranker))
 
 
 async def test_what_the_ranker_says_counts_beside_what_is_known() -> None:
@@ -104,7 +105,7 @@ async def test_what_reads_nothing_of_a_table_that_the_question_names_comes_behin
     done = await ranked(NoRanker(), silent, reads)
     assert [each.sql for each in done.candidates] == [reads.sql, silent.sql]
     assert done.trace[1].detail.endswith("says nothing of singer")
-    masked = replace(silent, masked=frozenset({("public", "singer", "*")}))
+    masked = replace(silent, origin=replace(silent.origin, masked=frozenset({("public", "singer", "*")})))
     allowed = await ranked(NoRanker(), masked, reads)
     assert [each.sql for each in allowed.candidates] == [silent.sql, reads.sql], "it may not read that table"
 
@@ -122,7 +123,7 @@ async def test_what_contradicts_the_question_comes_behind_and_says_so() -> None:
 
 async def test_a_statement_is_worth_what_was_merged_in_it_is() -> None:
     likely, merged = candidate("SELECT name FROM singer", -0.1), candidate("SELECT country FROM singer", -0.2)
-    done = await ranked(NoRanker(), likely, replace(merged, readings=1))
+    done = await ranked(NoRanker(), likely, replace(merged, origin=replace(merged.origin, readings=1)))
     assert [found.sql for found in done.candidates] == [merged.sql, likely.sql]
     assert "readings 1" in done.trace[0].detail
 

@@ -13,7 +13,7 @@ from engine.core.elements import BranchingPoint, SchemaLinks, ValueList
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.dialogue.explanation import explained
+from engine.dialogue.description import explained
 from engine.dialogue.refusal import RefusalReason
 from engine.dialogue.types import Dialogue, FollowUp
 from engine.errors import CancelledError, ContextLengthError
@@ -158,7 +158,7 @@ def test_a_thorough_answer_asks_about_what_the_linker_doubts() -> None:
     only = reply(("the titles", "SELECT title FROM concert"))
     model = Instructed([only, reply(("the years", "SELECT year FROM concert"))])
     state = answered(model, to=doubting, effort=Effort.THOROUGH)
-    assert [each.meaning for each in state.candidates] == ["the titles", "the years"]
+    assert [each.meaning.says for each in state.candidates] == ["the titles", "the years"]
     assert "concert.year instead of concert.title" in model.prompts[1].user
     assert len(answered(Instructed([only]), to=doubting).candidates) == 1
 
@@ -170,7 +170,7 @@ def test_who_wants_more_is_not_told_the_same() -> None:
     state = replace(state, ask=replace(state.ask, exclude=(shown,)))
     generation = GenerationSettings(strategy=Strategy.READINGS)
     built = replace(tools(""), model=cast("Any", model), generation=generation)
-    assert [each.meaning for each in asyncio.run(_run(state, built)).candidates] == ["the years"]
+    assert [each.meaning.says for each in asyncio.run(_run(state, built)).candidates] == ["the years"]
     assert shown in model.prompts[0].user
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.linking.mentions import mentioned_tables
 from engine.rewrite.driver import Checker
 from engine.rewrite.rule import Context
@@ -29,7 +29,7 @@ def checker(
 
 
 def checked(given: Checker, sql: str) -> Candidate | Rejection:
-    return asyncio.run(given.statement(Candidate("music", sql, logprob=-0.1)))
+    return asyncio.run(given.statement(Candidate("music", sql, origin=Origin(logprob=-0.1))))
 
 
 def accepted(given: Checker, sql: str) -> Candidate:
@@ -42,7 +42,7 @@ def test_an_accepted_statement_is_not_repaired() -> None:
     written = "select  title from concert\n order by year DESC"
     upstream = PlanningUpstream()
     outcome = accepted(checker("titles", upstream), written)
-    assert (outcome.sql, outcome.changes, outcome.logprob) == (written, (), -0.1)
+    assert (outcome.sql, outcome.changes, outcome.origin.logprob) == (written, (), -0.1)
     assert upstream.planned == [written]
 
 
@@ -51,7 +51,7 @@ def test_a_repaired_statement_stands_in_the_place_of_the_refused_one() -> None:
     outcome = accepted(checker("titles", upstream), "SELECT title FROM concert ORDER BY capacity")
     assert [change.rule for change in outcome.changes] == ["requalify", "join_missing_tables"]
     assert upstream.planned == [outcome.sql]
-    assert outcome.logprob is None, "the model wrote another text"
+    assert outcome.origin.logprob is None, "the model wrote another text"
     refused = PlanningUpstream({"SUM(capacity)": "function sum(text) does not exist"})
     outcome = accepted(checker("capacity in all", refused), "SELECT SUM(capacity) FROM stadium")
     assert [change.rule for change in outcome.changes] == ["text_as_number"]
@@ -92,5 +92,5 @@ def test_only_readings_that_would_run_are_given() -> None:
     candidate = accepted(given, sql)
     found = asyncio.run(given.readings(candidate))
     assert candidate.sql == sql
-    assert [(each.sql, each.logprob) for each in found] == [(sql.removesuffix(" LIMIT 2"), None)]
+    assert [(each.sql, each.origin.logprob) for each in found] == [(sql.removesuffix(" LIMIT 2"), None)]
     assert len(upstream.planned) == 4, "the statement and three readings"

@@ -13,11 +13,8 @@ from engine.rewrite.driver import (
     READINGS,
     Rewritten,
     check_names,
-    correct,
-    normalise,
+    in_turn,
     readings,
-    repair,
-    shown_once,
 )
 from engine.rewrite.rule import Context, Rule, Statement
 from engine.rewrite.rules import RULES
@@ -45,7 +42,7 @@ def made(sql: str, context: Context, off: tuple[str, ...] = ()) -> list[tuple[st
 
 def test_a_chain_of_repairs_is_one_statement_that_says_what_each_did() -> None:
     sql = "SELECT title FROM concert ORDER BY capacity LIMIT 1"
-    repaired = repair(Rewritten(sql), asked(""))
+    repaired = in_turn(RuleKind.REPAIR, Rewritten(sql), asked(""))
     assert repaired.sql == (
         "SELECT concert.title FROM concert JOIN stadium ON concert.stadium_id = stadium.stadium_id"
         " ORDER BY stadium.capacity LIMIT 1"
@@ -58,10 +55,10 @@ def test_a_chain_of_repairs_is_one_statement_that_says_what_each_did() -> None:
 def test_a_rule_that_is_off_does_not_run() -> None:
     total = f"SELECT e.entry_id {PLAYED}"
     required = asked("", "required")
-    assert normalise(Rewritten(total), required).changes != ()
-    assert normalise(Rewritten(total), required, ("drop_total_join",)) == Rewritten(total)
+    assert in_turn(RuleKind.NORMALISE, Rewritten(total), required).changes != ()
+    assert in_turn(RuleKind.NORMALISE, Rewritten(total), required, ("drop_total_join",)) == Rewritten(total)
     sql = "SELECT title FROM concert ORDER BY capacity LIMIT 1"
-    assert repair(Rewritten(sql), asked(""), ("requalify",)) == Rewritten(sql)
+    assert in_turn(RuleKind.REPAIR, Rewritten(sql), asked(""), ("requalify",)) == Rewritten(sql)
     question = asked("all stadiums by capacity")
     limited = "SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1"
     assert [rules for rules, _ in made(limited, question)] == ["drop_unasked_limit"]
@@ -81,11 +78,13 @@ def test_a_rule_that_fails_is_skipped_and_the_others_run(
     monkeypatch.setattr(driver, "RULES", (failing, *RULES))
     sql = f"SELECT e.entry_id, e.concert_id {PLAYED} ORDER BY e.concert_id DESC"
     with capture_logs() as logs:
-        normal = normalise(Rewritten(sql), asked("", "required"))
-        repaired = repair(Rewritten("SELECT title FROM concert ORDER BY capacity"), asked(""))
+        normal = in_turn(RuleKind.NORMALISE, Rewritten(sql), asked("", "required"))
+        repaired = in_turn(
+            RuleKind.REPAIR, Rewritten("SELECT title FROM concert ORDER BY capacity"), asked("")
+        )
         others = made(sql, asked("entries"))
-        correct(Rewritten(sql), asked(""))
-        once = shown_once(Rewritten("SELECT country FROM singer"), asked(""))
+        in_turn(RuleKind.CORRECTION, Rewritten(sql), asked(""))
+        once = in_turn(RuleKind.REPETITION, Rewritten("SELECT country FROM singer"), asked(""))
     assert [change.rule for change in once.changes] == ["rows_once"]
     assert [change.rule for change in normal.changes] == ["drop_total_join"]
     assert [change.rule for change in repaired.changes] == ["requalify", "join_missing_tables"]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from engine.routing.decoder import HOPELESS, BeamSettings, Found, search, table_scores, table_shares
 from engine.routing.graph import Edge, EdgeKind, Graph
+from tests.support.graphs import connected
 
 Numbers = NDArray[np.intp]
 Vectors = NDArray[np.float32]
@@ -93,7 +94,7 @@ def test_every_set_is_connected_ended_and_named_once(
         assert all(0 <= table < len(held[one.head]) for table in inside)
         assert 1 <= len(inside) <= longest
         assert len(set(inside)) == len(inside)
-        assert held[one.head].connected(inside)
+        assert connected(held[one.head], inside)
         assert (one.head, frozenset(inside)) not in named
         named.add((one.head, frozenset(inside)))
     assert {one.head for one in found} >= {
@@ -130,6 +131,6 @@ def test_shares_are_those_of_the_sets(held: list[Graph], seed: int) -> None:
 def test_a_table_scores_by_the_sets_that_hold_it_and_by_itself() -> None:
     found = [Found(0, (5, 6), float(np.log(0.6))), Found(0, (6,), float(np.log(0.2)))]
     alone = np.log(np.array([0.5, 0.2, 0.3], dtype=np.float32))
-    scores = table_scores(range(5, 8), alone, found, first_share=0.5)
-    assert scores.tolist() == pytest.approx([0.25 + 0.375, 0.1 + 0.5, 0.15])
+    scores = table_scores(range(5, 8), alone, found)
+    assert scores.tolist() == pytest.approx([0.15 + 0.525, 0.06 + 0.7, 0.09])
     assert table_scores(range(5, 8), alone, []).tolist() == pytest.approx([0.5, 0.2, 0.3])

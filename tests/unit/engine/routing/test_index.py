@@ -17,8 +17,10 @@ from engine.routing.index import Index, build
 from engine.routing.router import HybridRouter
 from engine.routing.scoring import (
     EncodedQuestion,
-    lexical,
+    database_words,
     shortlist,
+    table_words,
+    word_shares,
 )
 from engine.settings import EncoderSettings
 from engine.text.tokens import question_words
@@ -49,6 +51,12 @@ def catalog(databases: int, *, seed: int = 3, largest: int = 6) -> list[Snapshot
 def asked(text: str) -> EncodedQuestion:
     sentence, tokens = ENCODER.encode_tokens_many([text])[0]
     return EncodedQuestion(sentence, tokens, question_words(text))
+
+
+def lexical(words: Sequence[str], index: Index) -> tuple[np.ndarray, np.ndarray]:
+    """Of all tables, and of all databases."""
+    shares, every = word_shares(words, index), np.arange(len(index.tables))
+    return table_words(words, shares, index, every), database_words(words, shares, index)
 
 
 def whole(snapshot: Snapshot) -> tuple[Snapshot, ReadableColumns]:

@@ -11,7 +11,7 @@ import pytest
 
 from engine.guard.analyse import UnreadableError
 from engine.sql.canonical import canonical
-from engine.sql.problems import AmbiguousColumn, NotInFrom, UnknownColumn, UnknownTable
+from engine.sql.problems import ambiguous_column, not_in_from, unknown_column, unknown_table
 from engine.sql.resolution import resolve
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 
@@ -44,7 +44,7 @@ def test_the_search_path_decides_which_table_is_meant() -> None:
 def test_a_table_off_the_path_is_suggested_by_its_whole_name() -> None:
     narrow = replace(SNAPSHOT, search_path=())
     (problem,) = resolve("SELECT 1 FROM people", narrow).problems
-    assert problem == UnknownTable(("people",), ("public.people",))
+    assert problem == unknown_table(("people",), ("public.people",))
 
 
 def test_a_hidden_table_is_not_found_and_hides_what_it_shadows() -> None:
@@ -54,10 +54,10 @@ def test_a_hidden_table_is_not_found_and_hides_what_it_shadows() -> None:
     )
     seen = SNAPSHOT.restricted_to(readable)
     (problem,) = resolve("SELECT id FROM orders", seen).problems
-    assert problem == UnknownTable(("orders",), ("public.orders",))
+    assert problem == unknown_table(("orders",), ("public.orders",))
     assert resolve("SELECT id FROM public.orders", seen).problems == ()
     (hidden,) = resolve("SELECT secret FROM public.orders", seen).problems
-    assert hidden == UnknownColumn(("secret",), (), ())
+    assert hidden == unknown_column(("secret",), (), ())
     (near,) = resolve("SELECT secre FROM public.orders", seen).problems
     assert "secret" not in near.message
 
@@ -65,9 +65,9 @@ def test_a_hidden_table_is_not_found_and_hides_what_it_shadows() -> None:
 def test_every_problem_is_told_once() -> None:
     sql = "SELECT people.naem, x.id, id FROM people JOIN orders ON true WHERE people.naem = 1 AND x.id = 2"
     assert resolve(sql, SNAPSHOT).problems == (
-        UnknownColumn(("people", "naem"), ("people.name",), ()),
-        NotInFrom(("x",), (), ()),
-        AmbiguousColumn("id", ("people.id", "orders.id")),
+        unknown_column(("people", "naem"), ("people.name",), ()),
+        not_in_from(("x",), (), ()),
+        ambiguous_column("id", ("people.id", "orders.id")),
     )
 
 

@@ -9,16 +9,15 @@ from typing import Any, cast
 
 import pytest
 
-from engine.core.candidate import Candidate
-from engine.core.elements import NearValues, Relation, ValueLink
-from engine.core.ports import Plan, Result
+from benchmarks.harness.without import NoValues
+from engine.core.candidate import Candidate, Origin
+from engine.core.elements import NearValues, Relation, UnknownPhrase, ValueLink
+from engine.core.ports import Result
 from engine.core.state import State
-from engine.core.tools import NoValues
 from engine.dialogue.refusal import lacking
 from engine.settings import Limits
 from engine.stages.check_values import check_values
 from engine.understanding.missing_values import COLUMNS, held_words
-from engine.understanding.types import UnknownPhrase
 from schema_catalog.types import ColumnKey, Snapshot
 from tests.support.asking import PlanningUpstream, asked, route, tools
 from tests.support.schemas import MUSIC
@@ -80,11 +79,12 @@ def corrected(found: NearValues, *candidates: Candidate, limits: Limits | None =
 
 def test_what_is_surely_another_spelling_takes_the_statements_place() -> None:
     done = corrected(
-        NearValues(("France",), sure=True, whole=True), replace(INVENTED, cost=1.0, logprob=-0.1)
+        NearValues(("France",), sure=True, whole=True),
+        replace(INVENTED, cost=1.0, origin=Origin(logprob=-0.1)),
     )
     (only,) = done.candidates
     assert only.sql == FRENCH.sql
-    assert (only.missing, only.fruitless, only.cost, only.logprob) == ((), False, None, None)
+    assert (only.missing, only.fruitless, only.cost, only.origin.logprob) == ((), False, None, None)
     (change,) = only.changes
     assert (change.rule, change.how) == ("literal_as_stored", "reads 'Oz' as 'France'")
     assert [line.event for line in done.trace] == ["correction literal_as_stored: reads 'Oz' as 'France'"]
@@ -124,9 +124,9 @@ class InCapitals(Holding):
 
     cost = 1.0
 
-    async def explain(self, _database: object, _asker: object, sql: str, _deadline: object) -> Plan:
+    async def explain(self, _database: object, _asker: object, sql: str, _deadline: object) -> float:
         """Dear where letters are folded."""
-        return Plan(self.cost if "lower" in sql else 1.0, 1.0)
+        return self.cost if "lower" in sql else 1.0
 
     async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
         """The look in any case finds it."""

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Evidence, Meaning
+from engine.core.elements import Literal, UnknownPhrase
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.explanation import explained
+from engine.dialogue.description import explained
 from engine.dialogue.refusal import RefusalReason
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Option
 from engine.judgement.model import Judgement, Weights
 from engine.settings import DialogueSettings
 from engine.stages.clarify import clarify
 from engine.types import OnDoubt
-from engine.understanding.types import Literal, UnknownPhrase
 from tests.support.asking import asked, route, tools
 
 QUESTION = "names of singers"
@@ -83,7 +83,7 @@ async def test_no_more_questions_than_are_allowed() -> None:
     [
         ({"unknown": (UnknownPhrase("weather", None, 0.1),)}, {}, RefusalReason.NEEDS_DEFINITION, "weather"),
         ({}, {"missing": (Literal((*SINGER, "country"), "Oz"),)}, RefusalReason.NEEDS_DEFINITION, "Oz"),
-        ({}, {"unsaid": ("Paris",)}, RefusalReason.NOT_ANSWERABLE, "Paris"),
+        ({}, {"evidence": Evidence(words=("Paris",))}, RefusalReason.NOT_ANSWERABLE, "Paris"),
         ({}, {}, RefusalReason.NOT_ANSWERABLE, "came nearest"),
     ],
 )
@@ -108,7 +108,7 @@ async def test_an_unlikely_one_is_refused_with_its_reason(
 
 
 UNLIKELY = (replace(NAMES[0], confidence=0.1),)
-READINGS = tuple(replace(each, meaning=each.sql, place=place) for place, each in enumerate(NAMES))
+READINGS = tuple(replace(each, meaning=Meaning(place, each.sql)) for place, each in enumerate(NAMES))
 
 
 @pytest.mark.parametrize("candidates", [NAMES, READINGS], ids=["searched", "readings"])

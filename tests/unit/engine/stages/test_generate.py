@@ -41,8 +41,8 @@ def test_a_near_name_is_exchanged_without_a_call() -> None:
         "SELECT performer_name FROM singer",
     ]
     first, second = state.candidates
-    assert second.masked == {("public", "singer", "artist_name")}
-    assert second.schema_score < first.schema_score == 1.0
+    assert second.origin.masked == {("public", "singer", "artist_name")}
+    assert second.origin.schema_score < first.origin.schema_score == 1.0
     assert state.usage.calls == len(model.prompts) == 1
 
 
@@ -56,7 +56,11 @@ def test_a_statement_is_gone_on_with_from_where_another_one_was_near() -> None:
     state = generated(model, k=2)
     assert "SELECT COUNT(*) FROM singer" in {each.sql for each in state.candidates}
     assert state.usage.calls == len(model.prompts) == 1 + FORKS
-    assert all(each.logprob is not None for each in state.candidates if not (each.masked or each.changes))
+    assert all(
+        each.origin.logprob is not None
+        for each in state.candidates
+        if not (each.origin.masked or each.changes)
+    )
     assert any("begun:" in line.event for line in state.trace)
     for other in (
         Model(lines, nearly=(" COUNT", 0.4)),
@@ -109,7 +113,9 @@ def test_a_condition_finds_what_was_not_written_without_it() -> None:
     )
     found = {each.sql: each for each in generated(model).candidates}
     assert "SELECT country FROM singer ORDER BY country" in found
-    assert all(not each.masked for each in found.values() if "ORDER" in each.sql or "title" in each.sql)
+    assert all(
+        not each.origin.masked for each in found.values() if "ORDER" in each.sql or "title" in each.sql
+    )
 
 
 def test_what_is_refused_is_repaired_by_rule_without_a_call() -> None:
@@ -183,7 +189,7 @@ def test_what_the_model_did_not_write_has_no_likelihood() -> None:
         *generated(moved, k=2, values=(held,)).candidates,
         *generated(ruled, k=1, question="names of stadiums").candidates,
     ]
-    assert [(each.sql, each.logprob) for each in found] == [
+    assert [(each.sql, each.origin.logprob) for each in found] == [
         ("SELECT artist_name FROM singer", -0.1),
         ("SELECT performer_name FROM singer", None),
         ("SELECT artist_name FROM singer WHERE country = 'Adele'", -0.1),
@@ -234,7 +240,7 @@ def test_what_reads_the_doubtful_instead_of_the_linked_is_written_again_without_
         "SELECT artist_name FROM singer",
     ]
     assert model.narrowed == 1
-    assert ("public", "concert", WHOLE_TABLE) in state.candidates[1].masked
+    assert ("public", "concert", WHOLE_TABLE) in state.candidates[1].origin.masked
     assert any(
         line.event.startswith("written with concert.*, ") and " more masked" in line.event
         for line in state.trace

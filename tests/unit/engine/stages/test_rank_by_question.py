@@ -11,17 +11,17 @@ from typing import Any, cast
 
 import pytest
 
-from engine.core.candidate import Candidate
+from engine.core.candidate import Candidate, Origin
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
-from engine.core.tools import Tools
 from engine.errors import ModelUnavailableError
 from engine.judgement.model import Judgement, Weights
 from engine.settings import GenerationSettings
 from engine.stages.rank import UNSURE, rank
 from engine.types import Asker, AskRequest
 from tests.support.asking import route
+from tests.support.tools import bare_tools
 
 QUESTION = "How many singers are there?"
 COUNT, SUM, LIST = "SELECT COUNT(*) FROM singer", "SELECT SUM(age) FROM singer", "SELECT name FROM singer"
@@ -53,7 +53,7 @@ WEIGHTS = Weights({"constant": 3.0}, {"likelihood": 1.0, "question": NAT}, {})
 def state(*shares: float) -> State:
     """Statements with such shares, as far as `WEIGHTS` know."""
     candidates = tuple(
-        Candidate("music", sql, logprob=math.log(share))
+        Candidate("music", sql, origin=Origin(logprob=math.log(share)))
         for sql, share in zip((COUNT, SUM, LIST), shares, strict=False)
     )
     ask = AskRequest(Asker("ana", "music"), QUESTION)
@@ -64,7 +64,7 @@ def state(*shares: float) -> State:
 def asked(before: State, model: Teller, *, switched_on: bool = True) -> State:
     generation = GenerationSettings(retell=switched_on)
     nothing = cast("Any", None)
-    tools = Tools(
+    tools = bare_tools(
         *(nothing,) * 3,
         cast("Any", model),
         nothing,

@@ -13,6 +13,7 @@ from engine.core.tools import Tools
 from engine.routing.second_look import Weights, packaged, reweighed
 from engine.stages.route import reweigh_routes
 from tests.support.asking import asked, route
+from tests.support.tools import bare_tools
 
 QUESTION = "singers from Norway"
 NORWAY = ValueLink("Norway", ("public", "singer", "country"), ("Norway",), 1.0, Relation.EQUALS)
@@ -29,7 +30,7 @@ def routed(*probabilities: float) -> State:
 
 def tools(weights: Weights) -> Tools:
     nothing = cast("Any", None)
-    return Tools(nothing, nothing, nothing, nothing, nothing, second_look=weights)
+    return bare_tools(nothing, nothing, nothing, nothing, nothing, second_look=weights)
 
 
 def changed(state: State, place: int, **found: object) -> State:

@@ -25,6 +25,7 @@ from engine.types import Asker, AskRequest
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Column, Database, ReadableColumns, Snapshot, Table, TableKind
 from tests.support.scripted import WordEncoder
+from tests.support.tools import bare_tools
 
 
 def table(name: str, *columns: str, description: str | None = None) -> Table:
@@ -94,7 +95,9 @@ def tools(
     catalog = FakeCatalog(entries, failure)
     words = encoder or Seeing()
     upstream = FakeUpstream(catalog, hidden or set(), unreachable or set())
-    return Tools(catalog, cast("Upstream", upstream), words, cast("LanguageModel", None), HybridRouter(words))
+    return bare_tools(
+        catalog, cast("Upstream", upstream), words, cast("LanguageModel", None), HybridRouter(words)
+    )
 
 
 def asked(question: str, *, db: str | None = None, dbname: str = "elsewhere", left: float = 10.0) -> State:

@@ -20,6 +20,7 @@ from engine.stages.select import select
 from engine.types import Asker, AskRequest
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from tests.support.tools import bare_tools
 
 COLUMNS = ("name", "stage_name", "age")
 SIMILARITIES = (0.9, 0.6, 0.1)
@@ -65,7 +66,9 @@ class Gone:
 def tools(calibration: Any, **settings: Any) -> Tools:
     nothing: Any = None
     selection = SelectionSettings(**{"audit": 0.0, **settings})
-    return Tools(nothing, nothing, nothing, nothing, nothing, calibration=calibration, selection=selection)
+    return bare_tools(
+        nothing, nothing, nothing, nothing, nothing, calibration=calibration, selection=selection
+    )
 
 
 def told(found: State) -> list[tuple[str, str, float | None]]:

@@ -12,12 +12,12 @@ from engine import pipeline
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
-from engine.core.tools import Tools
 from engine.dialogue.refusal import RefusalReason
 from engine.settings import GenerationSettings, Strategy
 from engine.stages.understand import understand
 from engine.types import Asker, AskRequest
 from tests.support.scripted import ScriptedLLM
+from tests.support.tools import bare_tools
 
 NOTHING = cast("Any", None)
 
@@ -25,7 +25,7 @@ NOTHING = cast("Any", None)
 def understood(question: str, says: str = "", *, finished: bool = True) -> tuple[State, ScriptedLLM]:
     model = Breaking([says]) if not finished else ScriptedLLM([says])
     searching = GenerationSettings(strategy=Strategy.SEARCH)
-    tools = Tools(NOTHING, NOTHING, NOTHING, cast("Any", model), NOTHING, generation=searching)
+    tools = bare_tools(NOTHING, NOTHING, NOTHING, cast("Any", model), NOTHING, generation=searching)
     state = State(AskRequest(Asker("ana", "music"), question), 3, 3, Deadline(1e12), 0.0)
     return asyncio.run(understand(state, tools)), model
 
@@ -99,7 +99,7 @@ def test_half_a_translation_is_refused() -> None:
 
 
 def test_the_stages_behind_a_refusal_are_skipped() -> None:
-    tools = Tools(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
+    tools = bare_tools(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
     state = State(AskRequest(Asker("ana", "music"), "hello"), 3, 3, Deadline(1e12), 0.0)
     done = asyncio.run(pipeline.run(state, tools))
     assert [timing.stage for timing in done.timings] == ["consult_catalog", "understand"]

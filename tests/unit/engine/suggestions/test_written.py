@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import llguidance
 
-from engine.suggestions.written import Asked, asking, grammar, lacking, suggestions
+from engine.suggestions.suggesting import Asked, asking, grammar, lacking, suggestions
 from schema_catalog.types import (
     Attributes,
     Column,

@@ -10,13 +10,13 @@ import pytest
 
 from engine.core.deadline import Deadline
 from engine.core.state import State
-from engine.core.tools import Tools
 from engine.dialogue.types import Dialogue, FollowUp
 from engine.settings import GenerationSettings, Strategy
 from engine.stages.understand import understand
 from engine.types import Asker, AskRequest
 from engine.understanding.follow_ups import goes_on
 from tests.support.scripted import ScriptedLLM
+from tests.support.tools import bare_tools
 
 FOLLOW_UPS = """
 And by month?
@@ -61,7 +61,7 @@ def understood(
 ) -> tuple[State, ScriptedLLM]:
     model, nothing = ScriptedLLM([says]), cast("Any", None)
     generation = GenerationSettings(strategy=strategy)
-    tools = Tools(nothing, nothing, nothing, cast("Any", model), nothing, generation=generation)
+    tools = bare_tools(nothing, nothing, nothing, cast("Any", model), nothing, generation=generation)
     state = State(
         AskRequest(Asker("ana", "music"), BEFORE.then), 3, 3, Deadline(1e12), 0.0, dialogue=dialogue
     )

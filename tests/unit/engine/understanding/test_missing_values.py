@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from engine.core.candidate import Candidate
-from engine.core.elements import Relation, ValueLink
-from engine.core.ports import Plan, Result, StatementError
+from engine.core.elements import Literal, LiteralCheck, Relation, ValueLink
+from engine.core.ports import Result, StatementError
 from engine.understanding.missing_values import check_literals, compared_literals
-from engine.understanding.types import Literal, LiteralCheck
 from tests.support import asking
 from tests.support.schemas import MUSIC
 
@@ -27,9 +26,9 @@ class HoldingUpstream:
     refuses: bool = False
     ran: list[str] = field(default_factory=list)
 
-    async def explain(self, *_: object) -> Plan:
+    async def explain(self, *_: object) -> float:
         """The cost."""
-        return Plan(self.cost, 1.0)
+        return self.cost
 
     async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
         """A row with a truth value for each text."""

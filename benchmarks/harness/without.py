@@ -1,0 +1,44 @@
+"""Collaborators of the stages that have nothing: what is measured without a part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.core.elements import ColumnContent, NearValues, ValueLink, ValueList
+from engine.core.ports import Encoder, Upstream
+from engine.core.state import Route
+from engine.learning.types import AskerFeedback
+from schema_catalog.types import ColumnKey, Database
+
+
+class NoValues:
+    """`engine.core.ports.Values` without values."""
+
+    async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:  # noqa: ARG002 - the protocol's
+        """None."""
+        return ()
+
+    async def lists(self, _route: Route, _upstream: Upstream) -> tuple[ValueList, ...]:
+        """None."""
+        return ()
+
+    async def contents(self, _route: Route, _upstream: Upstream) -> tuple[ColumnContent, ...]:
+        """None."""
+        return ()
+
+    async def near(
+        self, texts: Sequence[tuple[ColumnKey, str]], _route: Route, _upstream: Upstream, _encoder: Encoder
+    ) -> tuple[NearValues, ...]:
+        """None."""
+        return tuple(NearValues() for _ in texts)
+
+    async def prepare(self, databases: Sequence[Database]) -> None:
+        """Nothing to load."""
+
+
+class NoMemory:
+    """`engine.core.ports.Memory` without feedback."""
+
+    async def known(self, _user: str, _database: str) -> AskerFeedback:
+        """Nothing."""
+        return AskerFeedback()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
+
+if TYPE_CHECKING:
+    from tests.wire_fixtures import LoopThread
 
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 
@@ -39,3 +42,11 @@ async def chat_server(chat: Handler, models: Handler | None = None) -> AsyncIter
         yield f"http://127.0.0.1:{runner.addresses[0][1]}"
     finally:
         await runner.cleanup()
+
+
+@contextmanager
+def chat_server_beside(loop: LoopThread, chat: Handler) -> Iterator[str]:
+    """As `chat_server`, in a thread of its own, for fixtures that outlive a test's loop."""
+    serving = chat_server(chat)
+    yield loop.run(serving.__aenter__())
+    loop.run(serving.__aexit__(None, None, None))

@@ -1,21 +1,25 @@
-"""Fixtures that several folders share: what is slow to start runs once."""
+"""Fixtures that several folders share: servers of PostgreSQL, and the embedded model, which runs once."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from engine.llm.model_file import QWEN_CODER_1_5B
+from pgparley import cluster
+from pgparley.cluster import Cluster
 from pgparley.config import cache_dir
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +34,34 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+Postgres = Callable[[str], AbstractContextManager[Cluster]]
+
+_QUICK = "fsync = off\nfull_page_writes = off\nsynchronous_commit = off\n"
+"""What no test needs to outlive: a machine that loses its power."""
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Postgres:
+    """Runs a new server under a name: a copy of one that was made once."""
+    made = tmp_path_factory.mktemp("made") / "pg"
+    cluster.stop(cluster.start(made))
+    with (made / "postgresql.conf").open("a", encoding="utf-8") as file:
+        file.write(_QUICK)
+
+    @contextmanager
+    def running(name: str) -> Iterator[Cluster]:
+        data = tmp_path_factory.mktemp(name) / "pg"
+        subprocess.run(["cp", "-a", str(made), str(data)], check=True)  # noqa: S603, S607 - with its owner
+        started = cluster.start(data)
+        try:
+            yield started
+        finally:
+            cluster.stop(started)
+            shutil.rmtree(data)
+
+    return running
 
 
 @pytest.fixture(scope="session")

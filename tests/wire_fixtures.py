@@ -6,6 +6,7 @@ A conftest that wants these fixtures imports them; a folder of tests shares one 
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ import uvloop
 from aiohttp import web
 
 from engine.types import (
+    ANSWER_COLUMNS,
     AnswerRequest,
     AnswerRow,
     AskReply,
@@ -37,11 +39,11 @@ from engine.types import (
     Topic,
     TopicRequest,
 )
-from pgparley import cluster
 from pgparley.cluster import Cluster
 from proxy.net.worker.worker import Worker
 from proxy.server import serve
 from proxy.settings import GatewaySettings
+from tests.conftest import Postgres
 
 _T = TypeVar("_T")
 USER = "analyst"
@@ -274,6 +276,25 @@ def shortened(rows: tuple[AnswerRow, ...]) -> tuple[AnswerRow, ...]:
     return tuple(replace(row, next=row.next and row.next.removesuffix(f" OF '{row.qid}'")) for row in rows)
 
 
+NAMES = [name for name, _ in ANSWER_COLUMNS]
+"""Of an answer's columns."""
+
+CURSORS = {"simple": psycopg.ClientCursor, "extended": psycopg.Cursor, "text": psycopg.RawCursor}
+"""psycopg's by the protocol that they speak."""
+
+
+def expected(gateway: Gateway, question: str) -> list[tuple[Any, ...]]:
+    """The rows that a client gets to a question."""
+    rows = shortened(gateway.engine.answer(question).rows)
+    return [tuple(getattr(row, name) for name in NAMES) for row in rows]
+
+
+def psql(dsn: str, *words: str, script: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Psql with a script or the arguments of a command."""
+    command = ["/usr/bin/psql", "-X", "-A", "-t", dsn, *words]
+    return subprocess.run(command, input=script, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
+
+
 def waits_for_answer(qid: str) -> ErrorReply:
     """What the engine says to a choice from an answer that waits."""
     return ErrorReply("NL001", "the question waits for an answer", None, f"NL ANSWER n OF '{qid}'")
@@ -315,14 +336,13 @@ def loop_thread() -> Iterator[LoopThread]:
 
 
 @pytest.fixture(scope="session")
-def wire_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("wire") / "data")
-    with psycopg.connect(running.dsn(), autocommit=True) as connection:
-        connection.execute(f"CREATE ROLE {USER} LOGIN PASSWORD 'secret'")
-        connection.execute("CREATE ROLE scram LOGIN PASSWORD 'pa:ss-wörd'")
-        connection.execute("CREATE DATABASE wire OWNER " + USER)
-    yield running
-    cluster.stop(running)
+def wire_cluster(postgres: Postgres) -> Iterator[Cluster]:
+    with postgres("wire") as running:
+        with psycopg.connect(running.dsn(), autocommit=True) as connection:
+            connection.execute(f"CREATE ROLE {USER} LOGIN PASSWORD 'secret'")
+            connection.execute("CREATE ROLE scram LOGIN PASSWORD 'pa:ss-wörd'")
+            connection.execute("CREATE DATABASE wire OWNER " + USER)
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.chat_server import chat_server
+from tests.chat_server import chat_server_beside
 from tests.security import arena as arenas
 from tests.security import engine_door, live, servers
 from tests.security.arena import Arena
@@ -55,9 +55,8 @@ async def arena(server: Server) -> AsyncIterator[Arena]:
 def scripted(loop_thread: LoopThread) -> Iterator[tuple[str, Script]]:
     """The address of a model, and what it says."""
     script = Script()
-    serving = chat_server(script.chat)
-    yield loop_thread.run(serving.__aenter__()), script
-    loop_thread.run(serving.__aexit__(None, None, None))
+    with chat_server_beside(loop_thread, script.chat) as address:
+        yield address, script
 
 
 @pytest.fixture(scope="session")

@@ -48,7 +48,7 @@ class Live:
 
     def refreshed(self) -> None:
         """Has the catalog read the arena anew: what a test planted is known to the questions after it."""
-        self.stack.catalog("refresh", "arena")
+        self.stack.pgparley("catalog", "refresh", "arena")
 
 
 @contextmanager
@@ -58,7 +58,6 @@ def serving(server: Server, home: Path, model: str, script: Script) -> Iterator[
     with psycopg.connect(server.cluster.dsn(), autocommit=True) as admin:
         admin.execute("CREATE DATABASE store")
     stack.configure(f"{model}/v1", nl_timeout=30.0, grammar="none")
-    stack.catalog("add", "arena", "--dsn", server.cluster.dsn("arena", CATALOG))
-    stack.catalog("login", "arena", "*")
+    stack.register("arena", CATALOG)
     with stack.serving():
         yield Live(server, script, stack)

@@ -73,7 +73,7 @@ async def furnish(arena: Arena, live: Live, leftovers: tuple[Leftover, ...]) -> 
     if leftovers:
         await arena.as_role(ATTACKER, left("public", leftovers))
     await arena.admin.execute(NO_MORE)
-    live.refreshed()
+    await asyncio.to_thread(live.refreshed)
     arena.log.sightings()
 
 
@@ -110,7 +110,7 @@ async def test_a_prepared_choice_stays_what_it_was_when_somebody_may_create_late
 async def test_a_backslash_is_one_whatever_the_session_says(arena: Arena, live: Live) -> None:
     await furnish(arena, live, ())
     await arena.as_role(VICTIM, "CREATE TABLE b.made (id int)")
-    live.refreshed()
+    await asyncio.to_thread(live.refreshed)
     statement = r"SELECT '\' AS a, '; INSERT INTO b.made VALUES (1); SELECT ''x' AS b"
     with session(live, "-c standard_conforming_strings=off -c escape_string_warning=off") as victim:
         qid, n = asked(victim, live, statement)

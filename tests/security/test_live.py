@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import closing
 
 import psycopg
@@ -63,7 +64,7 @@ def _asked(live: Live, role: str, dbname: str, about: str) -> str:
 @pytest.mark.parametrize("trap", TRAPS)
 async def test_a_question_about_a_trap(arena: Arena, live: Live, trap: str, role: str, dbname: str) -> None:
     await arena.plant(TRAPS[trap])
-    live.refreshed()
+    await asyncio.to_thread(live.refreshed)
     live.script.statements = TRAPS[trap].statements
     told = _asked(live, role, dbname, trap)
     assert role == VICTIM or SECRET not in told
@@ -76,6 +77,6 @@ async def test_a_question_about_a_trap(arena: Arena, live: Live, trap: str, role
 @pytest.mark.parametrize("dbname", ["arena", "postgres"], ids=["own database", "another database"])
 async def test_a_question_without_one_is_answered(arena: Arena, live: Live, dbname: str) -> None:
     await arena.plant(HONEST)
-    live.refreshed()
+    await asyncio.to_thread(live.refreshed)
     live.script.statements = HONEST.statements
     assert "cheerful" in _asked(live, ATTACKER, dbname, "that are there")

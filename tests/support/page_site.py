@@ -69,9 +69,9 @@ class FixedEngine:
         return Coverage(0.95, 3, (line, replace(line, database="hr", kept=30, low=0.45, high=0.73)))
 
 
-async def fill(dsn: str) -> None:
-    """Migrates the store and registers, asks and learns."""
-    async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
+async def fill(cluster: Cluster, dbname: str) -> None:
+    """Migrates the store, registers, asks and learns, and makes the roles of the server."""
+    async with asyncpg.create_pool(cluster.dsn(dbname), min_size=1, max_size=1) as pool:
         async with pool.acquire() as connection:
             await migrate(connection)
         store = CatalogStore(pool)
@@ -100,6 +100,8 @@ async def fill(dsn: str) -> None:
                     )
                 ]
             )
+        async with pool.acquire() as connection:
+            await _make_roles(connection, cluster)
 
 
 async def save(
@@ -124,24 +126,25 @@ async def save(
     await questions.save(AskRequest(Asker("ana", "sales"), question), reply)
 
 
-async def make_roles(connection: asyncpg.Connection, cluster: Cluster, suffix: str) -> dict[str, str]:
-    """Roles by what they may: admin, steward (of sales), reader (of its columns) and stranger, with `PASSWORD`."""
-    roles = {kind: f"{kind}_{suffix}" for kind in ("admin", "steward", "reader", "stranger")}
-    for role in roles.values():
-        await connection.execute("SET password_encryption = 'scram-sha-256'")
+ROLES = {kind: f"{kind}_of_page" for kind in ("admin", "steward", "reader", "stranger")}
+"""By what they may: a steward of sales, a reader of its columns."""
+
+
+async def _make_roles(connection: asyncpg.Connection, cluster: Cluster) -> None:
+    await connection.execute("SET password_encryption = 'scram-sha-256'")
+    for role in ROLES.values():
         await connection.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'")
     await connection.execute(
-        f"GRANT nl_admin TO {roles['admin']}; GRANT nl_steward TO {roles['steward']};"
-        f"GRANT USAGE ON SCHEMA nl_catalog TO {roles['reader']};"
-        f"GRANT SELECT ON nl_catalog.databases, nl_catalog.tables, nl_catalog.columns TO {roles['reader']};"
-        f"SELECT nl_catalog.grant_database('sales', '{roles['steward']}'),"
-        f" nl_catalog.grant_database('sales', '{roles['reader']}')"
+        f"GRANT nl_admin TO {ROLES['admin']}; GRANT nl_steward TO {ROLES['steward']};"
+        f"GRANT USAGE ON SCHEMA nl_catalog TO {ROLES['reader']};"
+        f"GRANT SELECT ON nl_catalog.databases, nl_catalog.tables, nl_catalog.columns TO {ROLES['reader']};"
+        f"SELECT nl_catalog.grant_database('sales', '{ROLES['steward']}'),"
+        f" nl_catalog.grant_database('sales', '{ROLES['reader']}')"
     )
     hba = cluster.data_dir / "pg_hba.conf"
-    line = f"local all {','.join(roles.values())} scram-sha-256\n"
+    line = f"local all {','.join(ROLES.values())} scram-sha-256\n"
     hba.write_text(line + hba.read_text("utf-8"), encoding="utf-8")
     await connection.execute("SELECT pg_reload_conf()")
-    return roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,25 +157,14 @@ class PageSite:
 
 
 @asynccontextmanager
-async def page_site(
-    cluster: Cluster, dbname: str, suffix: str, *, https: bool = False
-) -> AsyncIterator[PageSite]:
-    """Fills the database `dbname` as a store and serves a page over it; its roles are dropped at the end."""
-    dsn = cluster.dsn(dbname)
-    await fill(dsn)
-    connection = await asyncpg.connect(dsn)
+async def page_site(dsn: str) -> AsyncIterator[PageSite]:
+    """Serves a page over the store, which was filled."""
+    server = TestServer(application(dsn, PageSettings("127.0.0.1:0"), FixedEngine(), https=False))
+    await server.start_server()
     try:
-        roles = await make_roles(connection, cluster, suffix)
-        server = TestServer(application(dsn, PageSettings("127.0.0.1:0"), FixedEngine(), https=https))
-        await server.start_server()
-        try:
-            yield PageSite(str(server.make_url("")), dsn, roles)
-        finally:
-            await server.close()
-            for role in roles.values():
-                await connection.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
+        yield PageSite(str(server.make_url("")), dsn, ROLES)
     finally:
-        await connection.close()
+        await server.close()
 
 
 def browser() -> aiohttp.ClientSession:

@@ -15,8 +15,10 @@ from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 import psycopg
+from typer.testing import CliRunner
 
 from engine.client import EngineAddress, EngineClient
+from pgparley.cli import app
 from tests.conftest import ROOT
 
 START = 120.0
@@ -26,6 +28,19 @@ START = 120.0
 def command(config: Path, *arguments: str) -> list[str]:
     """The command line with a configuration."""
     return [sys.executable, "-m", "pgparley.cli", "--config", str(config), *arguments]
+
+
+def pgparley(config: Path, *arguments: str) -> str:
+    """What a command writes, run in this process; it has to succeed."""
+    done = CliRunner().invoke(app, ["--config", str(config), *arguments])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def register(config: Path, name: str, dsn: str) -> None:
+    """Puts a database into the catalog, with everybody's login."""
+    pgparley(config, "catalog", "add", name, "--dsn", dsn)
+    pgparley(config, "catalog", "login", name, "*")
 
 
 @contextmanager
@@ -50,20 +65,13 @@ def outcomes(config: Path) -> dict[str, str]:
     return {finding["check"]: finding["outcome"] for finding in report["findings"]}
 
 
-def until_engine_is(config: Path, outcome: str) -> None:
-    """Waits until `pgparley check` says so."""
-    deadline = time.monotonic() + START
-    while outcomes(config)["engine"] != outcome:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
-def until_ready(addresses: Sequence[EngineAddress]) -> None:
-    """Waits until all of these engines have loaded what the first question needs."""
+def until_ready(addresses: Sequence[EngineAddress], process: subprocess.Popen[bytes] | None = None) -> None:
+    """Waits until all of these engines have loaded what the first question needs; fails where `process` ended."""
     deadline = time.monotonic() + len(addresses) * START
     while not asyncio.run(_are_ready(addresses)):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+        assert process is None or process.poll() is None, "it ended"
+        assert time.monotonic() < deadline, "not ready in time"
+        time.sleep(0.1)
 
 
 async def _are_ready(addresses: Sequence[EngineAddress]) -> bool:

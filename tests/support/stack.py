@@ -5,22 +5,17 @@ Owns their configuration, starting and stopping them. Does not create databases,
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from engine.client import EngineAddress, EngineClient
+from engine.client import EngineAddress
 from pgparley.cluster import Cluster
 from tests.conftest import ROOT
-
-START = 120.0
-"""Seconds within which everything is up: the engine loads its encoder."""
+from tests.support.parts import command, pgparley, register, until_ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +32,8 @@ class Stack:
         return self.home / "pgparley.toml"
 
     @property
-    def _socket(self) -> Path:
+    def socket(self) -> Path:
+        """The engine's."""
         return self.home / "engine.sock"
 
     def uri(self, dbname: str, role: str = "analyst") -> str:
@@ -55,7 +51,7 @@ listen_port = {self.port}
 nl_timeout = {nl_timeout}
 
 [engine]
-socket = "{self._socket}"
+socket = "{self.socket}"
 store = "{self.cluster.dsn("store")}"
 
 [model]
@@ -65,38 +61,24 @@ grammar = "{grammar}"
             encoding="utf-8",
         )
 
-    def pgparley(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Runs the command line with this stack's configuration."""
-        return subprocess.run(  # noqa: S603
-            self._command(*arguments), capture_output=True, text=True, check=False, cwd=ROOT
-        )
+    def pgparley(self, *arguments: str) -> str:
+        """What a command writes with this stack's configuration; it has to succeed."""
+        return pgparley(self.config, *arguments)
 
-    def catalog(self, *arguments: str) -> None:
-        """Runs `pgparley catalog …`, which has to succeed."""
-        done = self.pgparley("catalog", *arguments)
-        assert done.returncode == 0, done.stderr + done.stdout
+    def register(self, name: str, role: str | None = None) -> None:
+        """Puts a database of the server, read as `role`, into the catalog, with everybody's login."""
+        register(self.config, name, self.cluster.dsn(name, role))
 
     @contextmanager
     def serving(self) -> Iterator[None]:
         """`pgparley serve` as a process, from ready to ended; what it says is in `serve.log`."""
         log = self.home / "serve.log"
         with log.open("wb") as file:
-            process = subprocess.Popen(self._command("serve"), cwd=ROOT, stderr=file, stdout=file)  # noqa: S603
+            process = subprocess.Popen(command(self.config, "serve"), cwd=ROOT, stderr=file, stdout=file)  # noqa: S603
         try:
-            deadline = time.monotonic() + START
-            while not asyncio.run(self._ready()):
-                assert process.poll() is None, log.read_text("utf-8")
-                assert time.monotonic() < deadline, "not ready in time"
-                time.sleep(0.2)
+            until_ready([EngineAddress(str(self.socket))], process)
             yield
         finally:
             process.terminate()
             code = process.wait(30)
         assert code == 0, log.read_text("utf-8")
-
-    def _command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "pgparley.cli", "--config", str(self.config), *arguments]
-
-    async def _ready(self) -> bool:
-        async with EngineClient(EngineAddress(str(self._socket))) as client:
-            return await client.ready()

@@ -10,7 +10,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import psycopg
 import pytest
 from aiohttp import web
@@ -243,26 +242,6 @@ async def test_settings_are_set_in_all_workers_until_the_next_reload(console: An
             with pytest.raises(psycopg.errors.FeatureNotSupported) as refused:
                 await admin.execute(missing)
             assert "pgparley restart" in (refused.value.diag.message_hint or "")
-
-
-async def test_asyncpg_reads_it_in_binary(console: Any) -> None:
-    port = console.workers[0].port
-    connection = await asyncpg.connect(
-        host="127.0.0.1", port=port, user="postgres", password=PASSWORD, database="pgparley", ssl=False
-    )
-    session = await psycopg.AsyncConnection.connect(dsn(console.workers[1]))
-    await session.execute("SELECT 1")
-    (row,) = await connection.fetch("SHOW STATS")
-    assert row["database"] == "postgres"
-    assert row["total_server_assignment_count"] == 1
-    assert row["total_received"] > 10
-    assert (await connection.fetch("SHOW CLIENTS"))[0]["id"] > 0
-    assert dict(await connection.fetch("SHOW LISTS"))["workers"] == 2
-    assert await connection.execute("RELOAD") == "RELOAD"
-    with pytest.raises(asyncpg.PostgresSyntaxError):
-        await connection.fetch("SHOW NOTHING")
-    await session.close()
-    await connection.close()
 
 
 async def test_transactions_of_drivers_do_no_harm(console: Any) -> None:

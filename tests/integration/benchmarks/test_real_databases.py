@@ -12,18 +12,17 @@ from benchmarks.real.databases import load
 from benchmarks.real.gold import found_by
 from benchmarks.real.packages import PackageError
 from benchmarks.real.questions import Kind, RealQuestion, read_questions
-from pgparley import cluster
 from pgparley.cluster import Cluster
 from pgparley.config import cache_dir
+from tests.conftest import Postgres
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("real") / "pg")
-    yield running
-    cluster.stop(running)
+def server(postgres: Postgres) -> Iterator[Cluster]:
+    with postgres("real") as running:
+        yield running
 
 
 async def test_databases_load_once_and_gold_finds_something(server: Cluster, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 import asyncpg
 import pytest
 
-from pgparley import cluster
 from pgparley.cluster import Cluster
 from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Snapshot
+from tests.conftest import Postgres
 from tests.support.statements import execute_now
 
 _NUMBERS = itertools.count(1)
@@ -23,10 +23,9 @@ MakeRole = Callable[..., Awaitable[str]]
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("catalog") / "pg")
-    yield running
-    cluster.stop(running)
+def server(postgres: Postgres) -> Iterator[Cluster]:
+    with postgres("catalog") as running:
+        yield running
 
 
 @pytest.fixture

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import asyncpg
 import pytest
-from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
+from tests.support.commands import Run, runner
 from tests.support.statements import execute_now, fetch_now
-
-Run = Callable[..., Result]
 
 SHOP = r"""
 CREATE TABLE customer (id int PRIMARY KEY, name text, city varchar(20), code char(2), note text, born date);
@@ -33,11 +31,7 @@ def run(server: Cluster) -> Iterator[Run]:
     """Runs a command on a store of its own, in which the database `shop` is registered."""
     execute_now(server.dsn(), "CREATE DATABASE values_store", "CREATE DATABASE shop")
     execute_now(server.dsn("shop"), SHOP)
-    app = catalog_app(lambda: server.dsn("values_store"))
-
-    def go(*arguments: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "160", "TERM": "dumb"})
-
+    go = runner(catalog_app(lambda: server.dsn("values_store")))
     assert go("add", "shop").exit_code == 0
     yield go
     execute_now(server.dsn(), "DROP DATABASE values_store WITH (FORCE)", "DROP DATABASE shop WITH (FORCE)")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from typer.testing import CliRunner
 
 from pgparley.catalog_commands import catalog_app
 from schema_catalog.types import Column, Snapshot, Table, TableKind
+from tests.support.commands import Run, runner
 from tests.support.statements import execute_now, fetch_now
 
 PERSON = Table("public", "person", TableKind.TABLE, (Column("name", "text"), Column("ssn", "text")))
@@ -40,15 +40,9 @@ def store(make_store_now: Callable[..., str]) -> str:
     return make_store_now(Snapshot("hr", ("public",), (PERSON,)))
 
 
-Run = Callable[..., str]
-
-
 @pytest.fixture
 def run(store: str) -> Run:
-    def go(*arguments: str) -> str:
-        return CliRunner().invoke(catalog_app(lambda: store), list(arguments), env={"TERM": "dumb"}).output
-
-    return go
+    return runner(catalog_app(lambda: store))
 
 
 def say_all(store: str) -> None:
@@ -65,18 +59,18 @@ def say_all(store: str) -> None:
 
 def test_attributes_stand_in_files_and_history(run: Run, store: str, tmp_path: Path) -> None:
     say_all(store)
-    assert run("export") == EXPORTED
+    assert run("export").output == EXPORTED
     file = tmp_path / "catalog.yaml"
     file.write_text(EXPORTED, "utf-8")
-    assert run("diff", str(file)) == ""
+    assert run("diff", str(file)).output == ""
     execute_now(
         store, f"{SET}('hr.person.name', 'unit', NULL)", f"{SET}('hr.person.name', 'status', 'deprecated')"
     )
     assert (
-        run("diff", str(file))
+        run("diff", str(file)).output
         == "~ hr.public.person.name status: deprecated → preferred\n+ hr.public.person.name unit: letters\n"
     )
-    assert run("import", str(file)).endswith("2 changes.\n")
+    assert run("import", str(file)).output.endswith("2 changes.\n")
     versions = fetch_now(
         store, "SELECT version FROM nl_catalog.history WHERE element = 'hr.public.person.name' ORDER BY 1"
     )

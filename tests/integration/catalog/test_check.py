@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from typer.testing import CliRunner
 
 from engine.app.own_roles import warn_of_own_roles
 from engine.llm.model_file import QWEN_CODER_1_5B
-from engine.llm.profile import UNKNOWN
-from engine.llm.profile_store import ProfileStore
 from pgparley.catalog_commands import catalog_app
 from pgparley.check import parts as model_checks
 from pgparley.check.finding import Finding, Outcome, Report
@@ -28,7 +25,6 @@ from pgparley.config import load
 from pgparley.processes import PartKind
 from schema_catalog.login_rights import store_rights
 from schema_catalog.migrate import bundled, migrate
-from schema_catalog.pg import store_pool
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Login, Snapshot
@@ -274,12 +270,6 @@ async def test_a_role_that_may_more_than_it_needs(server: Cluster, given: str, m
         await execute(server.dsn(), "DROP ROLE reader, ana, askers")
 
 
-async def test_a_clock_that_goes_wrong(run: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = time.time
-    monkeypatch.setattr(time, "time", lambda: now() + 90)
-    assert "90 seconds apart" in (await run())["clock"].found
-
-
 async def test_a_model_server_that_is_not_there_or_refuses(run: Check, models: TestServer) -> None:
     assert (await run())["model"].outcome is Outcome.PROBLEM
     model = str(models.make_url("/v1"))
@@ -311,16 +301,6 @@ async def test_what_a_model_server_can_do_is_found_out_once_and_kept(run: Check,
         assert "as api_key in [model]" in wrong.action
     absent = await run(PartKind.MODEL, model='http://127.0.0.1:9/v1"\napi_key_file = "/nowhere')
     assert "api_key_file cannot be read" in absent["configuration"].found
-
-
-async def test_without_a_store_nothing_is_kept_and_nothing_fails(server: Cluster) -> None:
-    pool = await store_pool(server.dsn(), 1, timeout=5.0)
-    try:
-        profiles = ProfileStore(pool)
-        await profiles.keep("there", "model", UNKNOWN)
-        assert await profiles.find("there", "model") is None
-    finally:
-        await pool.close()
 
 
 async def test_the_embedded_models_file_and_its_room(

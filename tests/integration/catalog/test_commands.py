@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from engine.settings import UpstreamSettings
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from schema_catalog.dsn import user_of
+from tests.support.commands import Run, runner
 from tests.support.statements import execute_now
-
-Run = Callable[..., Result]
 
 
 @pytest.fixture
@@ -34,11 +33,7 @@ def run(server: Cluster) -> Iterator[Run]:
            CREATE TABLE item (order_id int NOT NULL REFERENCES "Order", sku text UNIQUE);
            CREATE SCHEMA other; CREATE TABLE other.thing (a int)""",
     )
-    app = catalog_app(lambda: server.dsn("store"))
-
-    def go(*arguments: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "160", "TERM": "dumb"})
-
+    go = runner(catalog_app(lambda: server.dsn("store")))
     yield go
     execute_now(server.dsn(), "DROP DATABASE store WITH (FORCE)", "DROP DATABASE shop WITH (FORCE)")
 
@@ -124,24 +119,6 @@ def test_registering_names_the_owners_that_have_to_be_trusted(run: Run, server: 
     )
 
 
-def test_only_some_schemas(run: Run, server: Cluster) -> None:
-    added = run("add", "part", "--dsn", server.dsn("shop"), "--schema", "other")
-    assert added.exit_code == 0
-    assert added.output.startswith("part: 1 tables and views")
-    assert json.loads(run("list", "--json").output)[0]["search_path"] == ["other"]
-    missing = run("add", "none", "--dsn", server.dsn("shop"), "--schema", "nowhere")
-    assert missing.exit_code == 1
-    assert 'no schema "nowhere"' in missing.output
-
-
-def test_a_name_is_taken_once(run: Run) -> None:
-    run("add", "shop")
-    again = run("add", "shop")
-    assert again.exit_code == 1
-    assert "registered already" in again.output
-    assert "catalog refresh shop" in again.output
-
-
 @pytest.mark.parametrize("command", ["refresh", "remove"])
 def test_an_unknown_name(run: Run, command: str) -> None:
     result = run(command, "nobody")
@@ -180,26 +157,6 @@ def test_a_database_that_went_away_is_reported_and_the_others_are_refreshed(
     assert result.exit_code == 1
     assert 'gone: cannot connect: database "gone" does not exist' in result.output
     assert "shop: unchanged" in result.output
-
-
-def test_passwords_are_listed_as_asterisks(run: Run, server: Cluster) -> None:
-    execute_now(server.dsn(), "CREATE ROLE pw SUPERUSER LOGIN PASSWORD 'hunter2'")
-    try:
-        dsn = f"host={server.socket_dir} port={server.port} user=pw password=hunter2 dbname=shop"
-        assert run("add", "shop", "--dsn", dsn).exit_code == 0
-        for arguments in (("list",), ("list", "--json")):
-            assert "hunter2" not in run(*arguments).output
-        assert json.loads(run("list", "--json").output)[0]["dsn"].startswith("postgresql://pw:***@/shop")
-    finally:
-        run("remove", "shop")
-        execute_now(server.dsn(), "DROP ROLE pw")
-
-
-def test_an_empty_database(run: Run, server: Cluster) -> None:
-    execute_now(server.dsn("shop"), 'DROP SCHEMA other CASCADE; DROP TABLE item, "Order"')
-    result = run("add", "shop")
-    assert result.exit_code == 0
-    assert "nothing to ask about yet" in result.output
 
 
 def test_a_store_that_does_not_answer() -> None:

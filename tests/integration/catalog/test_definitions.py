@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
@@ -11,11 +11,9 @@ import pytest
 from pgparley.cluster import Cluster
 from schema_catalog.definitions import DefinitionStore, State, Verdict
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
+from schema_catalog.types import Column, Snapshot, Table, TableKind
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 from tests.support.statements import refused
-
-MakeDatabase = Callable[..., Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
 
 ORDERS = Table("public", "orders", TableKind.TABLE, (Column("id", "integer"), Column("cust_no", "integer")))
 CUSTOMERS = Table("public", "customers", TableKind.TABLE, (Column("no", "integer"), Column("status", "text")))

@@ -14,9 +14,7 @@ from pgparley.catalog_commands import catalog_app
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
-
-MakeDatabase = Callable[..., Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 
 RENAME = "ALTER TABLE orders RENAME COLUMN net TO amount"
 

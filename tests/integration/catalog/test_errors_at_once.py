@@ -130,36 +130,6 @@ async def test_what_names_nothing_is_kept_with_a_warning(session: Session, call:
     assert await session.connection.fetchval("SELECT count(*) FROM pgparley.definition") == 1
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "define_term('sales', 'revenue', 'sum(orders.net)')",
-        "define_term('sales', 'x', $$public.orders.net > 2 AND orders.placed IS DISTINCT FROM date '2024-01-01'$$)",
-        "define_term('sales', 'x', 'extract(year FROM orders.placed) = 2024 AND orders.net::numeric(8,2) > 1.5e3')",
-        "define_term('sales', 'names', $$lower(\"Customers\".\"Name\") LIKE 'a.b%'$$)",
-        "define_term('sales', 'large', 'orders.net > (SELECT avg(o.net) FROM orders AS o)')",
-        "verify('sales', 'q', 'WITH m AS (SELECT o.net FROM orders o) SELECT m.net FROM m ORDER BY 1;')",
-        "verify('sales', 'q', 'SELECT l.val, extract(year from o.placed) FROM crm.lead l, orders o WHERE o.id = lid')",
-        "verify('sales', 'q', $q$SELECT $$no.table$$, 'o.x' FROM orders o WHERE year IS NOT DISTINCT FROM 5$q$)",
-        "verify('sales', 'q', 'SELECT s.n FROM (SELECT count(*) AS n FROM \"Customers\") AS s')",
-        "verify('sales', 'q', 'SELECT lead.val FROM crm.lead WHERE lead.lid > 3')",
-        "define_term('sales', 'value', 'sum(crm.lead.val)')",
-        "verify('sales', 'q', 'VALUES (1)')",
-    ],
-)
-async def test_what_is_right_is_taken_in_silence(session: Session, call: str) -> None:
-    assert await session.warned(call) == ""
-
-
-async def test_other_capitals_are_no_conflict(session: Session) -> None:
-    store = session.connection
-    await store.execute("UPDATE pgparley.element SET comment = 'Net  amount.' WHERE element[3] = 'net'")
-    await store.execute("SELECT nl_catalog.describe('sales.orders.net', 'net amount')")
-    assert not await store.fetch("SELECT * FROM nl_catalog.conflicts")
-    await store.execute("SELECT nl_catalog.describe('sales.orders.net', 'amount without tax')")
-    assert len(await store.fetch("SELECT * FROM nl_catalog.conflicts")) == 1
-
-
 async def test_who_did_it_is_the_person_and_nobody_speaks_for_another(
     session: Session, make_role: MakeRole
 ) -> None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 import asyncpg
 
 from pgparley.cluster import Cluster
 from schema_catalog.identity import read_identity
 from schema_catalog.refresh import ConnectSettings, describe
-from schema_catalog.types import Database
-
-MakeDatabase = Callable[[str], Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 
 
 async def identity(dsn: str) -> str | None:

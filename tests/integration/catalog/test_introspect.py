@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import asyncpg
@@ -12,8 +11,7 @@ from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.naming import KEYWORDS, quote_ident
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, TableKind
-
-MakeDatabase = Callable[[str], Awaitable[Database]]
+from tests.integration.catalog.conftest import MakeDatabase
 
 
 async def taken(database: Database) -> Snapshot:
@@ -185,13 +183,6 @@ async def test_types_of_the_users_own_schemas_are_written_as_the_search_path_nee
     """)
     snapshot = await taken(database)
     assert [column.type for column in snapshot.tables[0].columns] == ["kinds.mood", "grade"]
-
-
-async def test_an_empty_database_and_the_widest_table(make_database: MakeDatabase) -> None:
-    assert (await taken(await make_database("SELECT 1"))).tables == ()
-    wide = await make_database(f"CREATE TABLE wide ({', '.join(f'c{n} int' for n in range(1600))})")
-    columns = (await taken(wide)).tables[0].columns
-    assert [column.name for column in columns] == [f"c{n}" for n in range(1600)]
 
 
 async def test_what_an_extension_owns_is_left_out(make_database: MakeDatabase) -> None:

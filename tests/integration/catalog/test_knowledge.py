@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -16,13 +16,11 @@ import pytest
 from page.elements import ATTRIBUTES
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
-from schema_catalog.migrate import migrate
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Attributes, Column, Database, Snapshot, Table, TableKind
+from schema_catalog.types import Attributes, Column, Snapshot, Table, TableKind
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 from tests.support.statements import refused
 
-MakeDatabase = Callable[..., Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
 As = Callable[..., AbstractAsyncContextManager[asyncpg.Connection]]
 
 PAGE = Path(__file__).parents[3] / "docs" / "catalog.md"
@@ -289,16 +287,6 @@ async def test_a_reader_may_be_given_views_and_everyone_else_has_nothing(
                 await theirs.execute(statement)
 
 
-async def test_sql_in_a_description_stays_text(admin: asyncpg.Connection, server: Cluster) -> None:
-    text = "'); DROP TABLE pgparley.knowledge; -- $$ \\ %s {} ' || current_user || '"
-    await admin.execute("SELECT nl_catalog.describe('sales.orders', $1)", text)
-    await admin.execute("SELECT nl_catalog.add_synonym('sales.orders', $1)", "x'); DROP SCHEMA pgparley; --")
-    version = await admin.fetchval("SELECT max(version) FROM nl_catalog.history")
-    await admin.execute("SELECT nl_catalog.hide('sales.orders'), nl_catalog.restore($1)", version)
-    orders = (await entries(admin, server))["sales"].tables[1]
-    assert (orders.description, orders.synonyms) == (text, ("x'); DROP SCHEMA pgparley; --",))
-
-
 async def test_functions_do_not_follow_the_callers_search_path(
     session: As, steward: str, admin: asyncpg.Connection
 ) -> None:
@@ -408,23 +396,3 @@ async def test_all_of_it_runs_with_a_fixed_search_path(admin: asyncpg.Connection
         " AND NOT coalesce(proconfig, '{}') @> '{\"search_path=pg_catalog, pg_temp\"}'"
     )
     assert loose == []
-
-
-async def test_a_store_whose_owner_may_make_no_roles_still_migrates(
-    make_role: MakeRole, make_database: MakeDatabase, server: Cluster
-) -> None:
-    owner = await make_role()
-    made = await make_database("SELECT 1")
-    superuser = await asyncpg.connect(made.dsn)
-    await superuser.execute(f"ALTER DATABASE {made.dbname} OWNER TO {owner}")
-    theirs = await asyncpg.connect(server.dsn(made.dbname, owner))
-    try:
-        await migrate(theirs)
-        await theirs.execute(
-            "INSERT INTO pgparley.database VALUES ('hr', 'postgresql://h/x', 'x', '{public}')"
-        )
-        await theirs.execute("SELECT nl_catalog.describe('hr', 'people')")
-        await superuser.execute("SELECT nl_catalog.create_roles()")
-    finally:
-        await theirs.close()
-        await superuser.close()

@@ -234,22 +234,6 @@ def test_a_bad_file_changes_nothing_and_the_error_says_where(
     assert versions(fetch) == 0
 
 
-def test_files_and_names_that_are_none(run: Run, tmp_path: Path) -> None:
-    missing = run("import", str(tmp_path / "none.yaml"))
-    assert (missing.exit_code, "cannot read" in missing.output) == (1, True)
-    large = tmp_path / "large.yaml"
-    with large.open("wb") as file:
-        file.truncate(100_000_000)
-    for command, status in (("import", 1), ("diff", 2)):
-        refused = run(command, str(large))
-        assert (refused.exit_code, "too large: 20 MB are allowed" in refused.output) == (status, True)
-    unknown = run("export", "shop")
-    assert (unknown.exit_code, 'no database "shop"' in unknown.output) == (1, True)
-    unwritten = run("export", "-o", str(tmp_path / "none" / "f.yaml"))
-    assert (unwritten.exit_code, "cannot write" in unwritten.output) == (1, True)
-    assert run("diff", "version: 1\ndatabases: []\n", dsn="postgresql://127.0.0.1:1/d").exit_code == 2
-
-
 def test_a_failure_late_in_the_file_takes_back_what_came_before(run: Run, store: str, fetch: Fetch) -> None:
     # What the format does not see and the functions refuse.
     late = EXPORTED.replace("tags: [board, kpi]", 'tags: ["a\\x01b"]')
@@ -290,23 +274,6 @@ def test_a_steward_imports_for_their_databases_alone(run: Run, store: str, fetch
         assert (refused.exit_code, "for members of nl_admin and nl_steward" in refused.output) == (1, True)
     finally:
         execute_now(store, f"DROP ROLE {', '.join(roles)}")
-
-
-def test_what_is_gone_from_the_schema_is_kept_and_can_be_taken_back(run: Run, store: str) -> None:
-    execute_now(store, SAID)
-
-    async def shrink() -> None:
-        async with asyncpg.create_pool(store, min_size=1, max_size=1) as pool:
-            await CatalogStore(pool).save_snapshot(Snapshot("sales", ("public",), (CUSTOMERS,)))
-
-    asyncio.run(shrink())
-    assert run("export").output == EXPORTED
-    assert run("diff", EXPORTED).exit_code == 0
-    nothing = "version: 1\ndatabases:\n- name: sales\n"
-    assert run("import", nothing).exit_code == 0
-    assert run("export", "sales").output == nothing
-    again = run("import", EXPORTED)
-    assert (again.exit_code, "in no snapshot" in again.output) == (1, True)
 
 
 def test_of_two_imports_at_once_the_second_sees_what_the_first_did(run: Run, store: str) -> None:

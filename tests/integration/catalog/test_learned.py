@@ -94,17 +94,3 @@ async def test_an_adapter_that_was_dropped_is_said_so_and_one_in_use_can_be_with
     assert await dba.fetchval(verdict, 3) == "withdrawn"
     with pytest.raises(asyncpg.UndefinedObjectError):
         await dba.execute("SELECT nl_catalog.withdraw_adapter(9)")
-
-
-async def test_an_adapter_goes_with_what_it_was_trained_on(dba: asyncpg.Connection) -> None:
-    await dba.execute("SELECT nl_catalog.approve(3)")
-    await dba.execute("SELECT nl_catalog.revoke_approval(3)")
-    # Revoked: everybody's adapters may have seen it; ana's may have as well.
-    assert await adapters(dba) == {}
-
-
-async def test_forgetting_what_was_never_shared_leaves_everybodys_adapter(dba: asyncpg.Connection) -> None:
-    await dba.execute("SELECT nl_catalog.forget(3)")
-    assert await adapters(dba) == {1: True, 2: False, 3: True}
-    await dba.execute("SELECT nl_catalog.forget(1)")
-    assert await adapters(dba) == {1: True, 2: False}

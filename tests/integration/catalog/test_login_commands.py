@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import asyncpg
 import pytest
-from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from schema_catalog.logins import login_for
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
+from tests.support.commands import Run, runner
 from tests.support.statements import execute_now, fetch_now
-
-Run = Callable[..., Result]
 
 ODD = 'Bob "B@/:%ü'
 """A role whose name is a trap for whoever writes connection strings."""
@@ -37,11 +35,7 @@ def run(server: Cluster) -> Iterator[Run]:
         "CREATE ROLE boss LOGIN SUPERUSER",
         f'CREATE ROLE "{odd}" LOGIN',
     )
-    app = catalog_app(lambda: server.dsn("store"))
-
-    def go(*arguments: str) -> Result:
-        return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "250", "TERM": "dumb"})
-
+    go = runner(catalog_app(lambda: server.dsn("store")))
     assert go("add", "shop", "--dsn", server.dsn("shop", "pgparley")).exit_code == 0
     yield go
     execute_now(
@@ -102,12 +96,6 @@ def test_everyone_logs_in_under_their_own_name(run: Run, server: Cluster) -> Non
     assert who(server, "ana") == ("ana_ro", "shop")
 
 
-def test_names_that_are_traps(run: Run, server: Cluster) -> None:
-    assert run("login", "shop", ODD).exit_code == 0
-    assert who(server, ODD) == (ODD, "shop")
-    assert run("logout", "shop", ODD).exit_code == 0
-
-
 def test_a_login_that_does_not_work_is_not_registered(run: Run, server: Cluster) -> None:
     dsn = f"postgresql://nobody:hunter2@/shop?host={server.socket_dir}&port={server.port}"
     refused = run("login", "shop", "ana", "--dsn", dsn)
@@ -147,11 +135,6 @@ def test_wrong_requests_are_refused(run: Run, arguments: tuple[str, ...], said: 
     assert "hunter2" not in result.output
 
 
-def test_missing_arguments_are_wrong_usage(run: Run) -> None:
-    assert run("login", "shop").exit_code == 2
-    assert run("logout", "shop").exit_code == 2
-
-
 def test_the_catalog_s_own_login_and_a_superuser_s_are_warned_of(run: Run, server: Cluster) -> None:
     own = run("login", "shop", "ana", "--dsn", server.dsn("shop", "pgparley"))
     assert own.exit_code == 0
@@ -171,12 +154,6 @@ def test_logins_are_shown_without_passwords(run: Run, server: Cluster) -> None:
     assert [(login["asker"], login["user"]) for login in entry["logins"]] == [("*", None), ("ana", "ana_ro")]
     assert "password=***" in entry["logins"][1]["dsn"]
     assert "hunter2" not in listed.output + json.dumps(entry)
-
-
-def test_many_logins_are_listed_in_short(run: Run) -> None:
-    for asker in ("a", "b", "c", "d", "e"):
-        run("login", "shop", asker, "--no-try")
-    assert "a, b, c, 2 more" in run("list").output
 
 
 def test_secrets_by_reference(

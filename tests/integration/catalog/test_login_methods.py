@@ -11,11 +11,12 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from pgparley import cluster
 from pgparley.cluster import Cluster
 from schema_catalog.dsn import password_of
 from schema_catalog.logins import login_for, make_login
 from schema_catalog.types import EVERYONE, Database
+from tests.conftest import Postgres
+from tests.support.statements import execute
 
 ROLES = """
 CREATE ROLE askers;
@@ -26,14 +27,10 @@ CREATE ROLE stranger LOGIN PASSWORD 'three';
 
 
 @pytest.fixture
-async def strict(tmp_path: Path) -> AsyncIterator[Cluster]:
+async def strict(postgres: Postgres) -> AsyncIterator[Cluster]:
     """A server of its own: its databases `peered` and `secret` take nobody but members of `askers`."""
-    running = await asyncio.to_thread(cluster.start, tmp_path / "pg")
-    admin = await asyncpg.connect(running.dsn())
-    try:
-        await admin.execute(ROLES)
-        for name in ("peered", "secret"):
-            await admin.execute(f"CREATE DATABASE {name}")
+    with postgres("strict") as running:
+        await execute(running.dsn(), ROLES, "CREATE DATABASE peered", "CREATE DATABASE secret")
         rules = (running.data_dir / "pg_hba.conf").read_text("utf-8")
         (running.data_dir / "pg_hba.conf").write_text(
             "local  peered         +askers  peer  map=pgparley\n"
@@ -43,12 +40,9 @@ async def strict(tmp_path: Path) -> AsyncIterator[Cluster]:
         )
         line = f"pgparley  {getpass.getuser()}  +askers\n"
         (running.data_dir / "pg_ident.conf").write_text(line, encoding="utf-8")
-        assert await admin.fetchval("SELECT pg_reload_conf()")
+        await execute(running.dsn(), "SELECT pg_reload_conf()")
         await _until_strict(running)
         yield running
-    finally:
-        await admin.close()
-        await asyncio.to_thread(cluster.stop, running)
 
 
 async def _until_strict(running: Cluster) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import asyncpg
@@ -20,10 +20,8 @@ from schema_catalog.knowledge_files.format import read_text
 from schema_catalog.refresh import ConnectSettings, connected, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Snapshot
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 from tests.support.statements import refused
-
-MakeDatabase = Callable[..., Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
 
 TERSE = """
 CREATE TABLE knd (kdnr int, nam text, lnd text);

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 import asyncpg
 
 from schema_catalog.introspect import introspect
 from schema_catalog.privileges import readable_columns, untrusted_owners
 from schema_catalog.types import Database, ReadableColumns
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 from tests.support.statements import execute
-
-MakeDatabase = Callable[[str], Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
 
 
 async def readable(database: Database, role: str) -> ReadableColumns:

@@ -16,16 +16,14 @@ from engine.models.encoder import MiniLMEncoder
 from engine.routing.router import HybridRouter
 from engine.stages.route import route
 from engine.types import Asker, AskRequest
-from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.privileges import readable_columns
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, ReadableColumns, Snapshot
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 from tests.support.tools import bare_tools
 
-MakeDatabase = Callable[..., Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
 Ask = Callable[..., Awaitable[State]]
 
 MUSIC = """
@@ -138,20 +136,6 @@ async def test_each_role_is_routed_within_what_it_may_read(
     assert music.name not in str(caught.value.hint)
 
 
-async def test_two_entries_of_one_database_that_differ_in_their_schemas(
-    store: CatalogStore, ask: Ask, server: Cluster, make_database: MakeDatabase
-) -> None:
-    both = await make_database(
-        "CREATE SCHEMA music; CREATE TABLE music.singer (name text);"
-        "CREATE SCHEMA air; CREATE TABLE air.flight (origin text)"
-    )
-    for schema in ("music", "air"):
-        await register(store, Database(schema, both.dsn, both.dbname, (schema,), (schema,)))
-    state = await ask("names of all singers")
-    assert state.routes[0].database.name == "music"
-    assert [found.key for found in state.routes[0].snapshot.tables] == [("music", "singer")]
-
-
 async def test_live_and_staging_come_back_together(
     store: CatalogStore, ask: Ask, make_database: MakeDatabase
 ) -> None:
@@ -161,18 +145,3 @@ async def test_live_and_staging_come_back_together(
     state = await ask("How many concerts were there each year?")
     assert {found.database.name for found in state.routes} == {live.name, staging.name}
     assert any(line.event == "same schema" for line in state.trace)
-
-
-async def test_a_table_that_was_just_created_is_found_after_a_refresh(
-    store: CatalogStore, ask: Ask, make_database: MakeDatabase
-) -> None:
-    music = await make_database(MUSIC)
-    await register(store, music)
-    assert ("public", "podcast") not in (await ask("Which podcast has most episodes?", db=music.name)).routes[
-        0
-    ].tables
-    connection = await asyncpg.connect(music.dsn)
-    await connection.execute("CREATE TABLE podcast (title text, episodes int)")
-    await connection.close()
-    await refresh(store, music, ConnectSettings())
-    assert (await ask("Which podcast has most episodes?")).routes[0].tables[0] == ("public", "podcast")

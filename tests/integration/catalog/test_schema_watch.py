@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
@@ -16,10 +16,8 @@ from schema_catalog.knowledge import described
 from schema_catalog.refresh import ConnectSettings, digest_now, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole
 from tests.support.statements import refused
-
-MakeDatabase = Callable[..., Awaitable[Database]]
-MakeRole = Callable[..., Awaitable[str]]
 
 SHOP = """
 CREATE TABLE customers (no int PRIMARY KEY, status text);
@@ -113,16 +111,6 @@ async def test_the_watch_refreshes_what_changed_and_one_engine_at_a_time(
     assert metrics.registry.get_sample_value("pgparley_schema_drift_total", labels) == 1
 
 
-async def test_nobody_looks_again_before_the_interval_is_over(
-    shop: asyncpg.Connection, pool: asyncpg.Pool
-) -> None:
-    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(watch=3600), "")  # type: ignore[arg-type]  # as above
-    await watch.look()
-    await shop.execute("DROP TABLE orders")
-    await watch.look()
-    assert await drift(pool) == []
-
-
 async def test_a_database_that_does_not_answer_is_noted(
     shop: asyncpg.Connection, pool: asyncpg.Pool, server: Cluster
 ) -> None:
@@ -209,12 +197,6 @@ async def test_a_proposal_follows_further_renames_and_ends_with_the_old_name(sho
     await shop.execute("ALTER TABLE orders RENAME COLUMN total TO net")
     await read_anew(pool)
     assert (await drift(pool))[0][3] == "obsolete"
-
-
-async def test_a_table_that_takes_anothers_name_is_no_rename(shop: Any, pool: Any) -> None:
-    await shop.execute("ALTER TABLE orders RENAME TO old_orders; CREATE TABLE orders (LIKE old_orders)")
-    await read_anew(pool)
-    assert await drift(pool) == [("added", None, "sales.public.old_orders", "noted")]
 
 
 async def test_only_admins_and_stewards_of_the_database_decide(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 
 import asyncpg
@@ -12,10 +12,9 @@ import pytest
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.introspect import introspect
 from schema_catalog.migrate import Migration, MigrationError, bundled, migrate
-from schema_catalog.store import CatalogStore, DuplicateNameError, UnknownLoginError, UnknownNameError
-from schema_catalog.types import EVERYONE, Column, Database, Login, Snapshot, Table, TableKind
-
-MakeDatabase = Callable[..., Awaitable[Database]]
+from schema_catalog.store import CatalogStore, UnknownNameError
+from schema_catalog.types import Column, Database, Login, Snapshot, Table, TableKind
+from tests.integration.catalog.conftest import MakeDatabase
 
 SALES = Database("sales", "postgresql://u:p@h/sales", "sales", ("public", "extra"), ("public", "extra"))
 FILM = Table("public", "film", TableKind.TABLE, (Column("id", "integer"),), row_estimate=3)
@@ -88,41 +87,6 @@ async def test_a_migration_that_fails_leaves_nothing(make_database: MakeDatabase
         assert not await connection.fetchval("SELECT count(*) FROM pg_namespace WHERE nspname = 'pgparley'")
     finally:
         await connection.close()
-
-
-async def test_databases_come_and_go(store: CatalogStore) -> None:
-    await store.add(SALES)
-    await store.add(replace(SALES, name="Archive ü", schemas=()))
-    with pytest.raises(DuplicateNameError, match='"sales"'):
-        await store.add(SALES)
-    assert [entry.database for entry in await store.list()] == [
-        replace(SALES, name="Archive ü", schemas=()),
-        SALES,
-    ]
-    assert (await store.get("sales")).database == SALES
-    await store.remove("sales")
-    with pytest.raises(UnknownNameError):
-        await store.get("sales")
-    with pytest.raises(UnknownNameError):
-        await store.remove("sales")
-
-
-async def test_logins_come_change_and_go(store: CatalogStore) -> None:
-    bob, everyone = Login('Bob "B', "postgresql://bob@h/sales"), Login(EVERYONE, "postgresql://h/sales")
-    await store.add(replace(SALES, logins=(bob,), identity="7/16384"))
-    assert (await store.get("sales")).database == replace(SALES, logins=(bob,), identity="7/16384")
-    await store.add_login("sales", everyone)
-    renamed = replace(bob, dsn="postgresql://bob_ro@h/sales")
-    await store.add_login("sales", renamed)
-    assert (await store.get("sales")).database.logins == (everyone, renamed)
-    await store.remove_login("sales", bob.asker)
-    with pytest.raises(UnknownLoginError, match="Bob"):
-        await store.remove_login("sales", bob.asker)
-    for change in (store.add_login("nowhere", bob), store.remove_login("nowhere", "ana")):
-        with pytest.raises(UnknownNameError):
-            await change
-    await store.set_identity("sales", None)
-    assert (await store.list())[0].database == replace(SALES, logins=(everyone,))
 
 
 async def test_readers_notice_a_login_and_a_database_takes_its_logins_with_it(

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from pgparley import cluster
 from pgparley.catalog_commands import catalog_app
 from pgparley.cli import app
 from pgparley.cluster import Cluster
 from pgparley.config import load
 from pgparley.store_commands import store_app
 from schema_catalog.migrate import bundled
+from tests.conftest import Postgres
 from tests.support.statements import execute_now, fetch_now
 
 ROOT = Path(__file__).parents[3]
@@ -72,9 +72,8 @@ def test_the_documented_backup_brings_everything_back(store: str, server: Cluste
     assert CliRunner().invoke(catalog_app(lambda: target), ["list", "--json"]).output == before
 
 
-def test_roles_of_dbas_are_made_or_it_is_said_who_has_to(tmp_path: Path) -> None:
-    made = cluster.start(tmp_path / "pg")
-    try:
+def test_roles_of_dbas_are_made_or_it_is_said_who_has_to(postgres: Postgres) -> None:
+    with postgres("roles") as made:
         execute_now(made.dsn(), "CREATE ROLE owner LOGIN", "CREATE DATABASE kept OWNER owner")
         said = migrate(made.dsn("kept", "owner")).output
         call = re.search(r"A superuser runs, in the store's database: (SELECT .*;)", said)
@@ -85,13 +84,10 @@ def test_roles_of_dbas_are_made_or_it_is_said_who_has_to(tmp_path: Path) -> None
             made.dsn("kept"), "SELECT has_schema_privilege('nl_steward', 'nl_catalog', 'USAGE')"
         )
         assert row[0]
-    finally:
-        cluster.stop(made)
 
 
-def test_init_makes_what_is_missing_once(tmp_path: Path) -> None:
-    made = cluster.start(tmp_path / "pg")
-    try:
+def test_init_makes_what_is_missing_once(postgres: Postgres, tmp_path: Path) -> None:
+    with postgres("init") as made:
         file = tmp_path / "pgparley.toml"
         server = f"{made.socket_dir}:{made.port}"
         words = ["--config", str(file), "init", "--yes", "--force", "--server", server, "--superuser"]
@@ -102,5 +98,3 @@ def test_init_makes_what_is_missing_once(tmp_path: Path) -> None:
         assert "superuser" not in found
         nobody = CliRunner().invoke(app, [*words, "nobody"])
         assert (nobody.exit_code, "CREATE ROLE nl_admin;" in nobody.output) == (1, True)
-    finally:
-        cluster.stop(made)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
 from schema_catalog.types import Column, Snapshot, Table, TableKind
+from tests.support.commands import Run, runner
 from tests.support.statements import execute_now
 
 TABLES = tuple(
@@ -47,8 +47,6 @@ SAID = """
     SELECT nl_catalog.verify('sales', 'How many orders?', 'SELECT count(*)' || chr(10) || 'FROM orders', '{kpi,a}');
 """
 
-Run = Callable[..., Result]
-
 
 @pytest.fixture
 def store(make_store_now: Callable[..., str]) -> str:
@@ -60,10 +58,7 @@ def store(make_store_now: Callable[..., str]) -> str:
 
 @pytest.fixture
 def run(store: str) -> Run:
-    def go(*arguments: str) -> Result:
-        return CliRunner().invoke(catalog_app(lambda: store), list(arguments), env={"TERM": "dumb"})
-
-    return go
+    return runner(catalog_app(lambda: store))
 
 
 @pytest.mark.parametrize("tool", ["dbt", "osi"])
@@ -152,8 +147,3 @@ def test_what_is_no_export_of_ours_says_so(run: Run, tmp_path: Path, text: str, 
     refused = run("import", str(tmp_path / "x.yml"), "--from", tool)
     assert refused.exit_code == 1
     assert said in refused.output
-
-
-def test_a_file_of_another_form_is_about_one_database(run: Run) -> None:
-    assert "about one database; name it" in run("export", "--to", "osi").output
-    assert run("export", "sales", "--to", "osi", "--skeleton").exit_code == 2

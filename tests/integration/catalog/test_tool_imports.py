@@ -12,10 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
-from pgparley.knowledge_commands import Tool, for_database, read_tool
 from schema_catalog.catalog import CachedCatalog
-from schema_catalog.dsn import with_user
-from schema_catalog.knowledge_files.merge import apply, one_at_a_time
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Snapshot
 from tests.support.dbt_project import LEFT_OUT, PROPERTIES, TABLES, TAKEN
@@ -327,13 +324,6 @@ def test_hostile_texts_are_data(run: Run, fetch: Fetch, tmp_path: Path) -> None:
     ]
 
 
-def test_from_and_database_go_together(run: Run, project: Path) -> None:
-    assert run("import", str(project), "--database", "sales").exit_code == 2
-    unknown = run("import", str(project), "--from", "dbt", "--database", "nowhere")
-    assert unknown.exit_code == 1
-    assert 'no database "nowhere" is registered, or it is not open to you' in unknown.output
-
-
 def test_an_import_neither_hides_nor_verifies_nor_changes_what_people_say(store: str, fetch: Fetch) -> None:
     execute_now(store, "SELECT nl_catalog.define_term('sales', 'mine', 'sum(orders.net)')")
     for call, state in (
@@ -351,41 +341,3 @@ def test_an_import_neither_hides_nor_verifies_nor_changes_what_people_say(store:
             True,
         )
     assert fetch("SELECT definition, source FROM nl_catalog.terms") == [("sum(orders.net)", None)]
-
-
-def test_a_steward_imports_into_open_databases_alone(run: Run, store: str, project: Path) -> None:
-    execute_now(
-        store,
-        "CREATE ROLE dbt_ci LOGIN; GRANT nl_steward TO dbt_ci; SELECT nl_catalog.grant_database('hr', 'dbt_ci')",
-    )
-    dsn = with_user(store, "dbt_ci")
-    try:
-        assert "not open to you" in run(*of_dbt("import", project), dsn=dsn).output
-        execute_now(store, "SELECT nl_catalog.grant_database('sales', 'dbt_ci')")
-        assert run(*of_dbt("import", project), dsn=dsn).exit_code == 0
-    finally:
-        execute_now(store, "DROP OWNED BY dbt_ci; DROP ROLE dbt_ci")
-
-
-def test_imports_at_once_lose_nothing(store: str, fetch: Fetch, project: Path) -> None:
-    (project / "shop.yaml").write_text(OSI, "utf-8")
-    said = [(Tool.DBT, project), (Tool.OSI, project / "shop.yaml"), (Tool.DBT, project)]
-
-    async def one(tool: Tool, path: Path) -> None:
-        connection = await asyncpg.connect(store)
-        async with connection.transaction():
-            await one_at_a_time(connection)
-            file = await for_database(connection, read_tool(tool, path), tool, "sales", "x")
-            await apply(connection, file)
-        await connection.close()
-
-    async def together() -> None:
-        await asyncio.gather(*(one(*each) for each in said))
-
-    asyncio.run(together())
-    found = fetch("SELECT source, count(*) FROM nl_catalog.imported GROUP BY 1 ORDER BY 1")
-    assert found == [("dbt", 5), ("osi", 3)]
-    assert fetch("SELECT count(*) FROM nl_catalog.joins") == [(1,)]
-    assert fetch("SELECT description FROM nl_catalog.tables WHERE element = 'sales.public.orders'") == [
-        ("one line an order",)
-    ]

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from docs.morning.from_psql import from_psql
 from docs.morning.on_page import SHOWN, on_page
-from docs.morning.place import ROOT, forget, place
+from docs.morning.place import ROOT, place
 from docs.morning.steps import STEPS, WORD
 from tests.chat_server import chat_server, completion
 from tests.support.chromium import missing
@@ -31,14 +31,19 @@ async def models(request: web.Request) -> web.Response:
 
 
 @pytest.mark.timeout(400)
-async def test_every_step_of_the_morning(tmp_path: Path) -> None:
+async def test_every_step_of_the_morning_from_psql(tmp_path: Path) -> None:
     async with chat_server(chat, models) as url, place(tmp_path, Console(stderr=True), f"{url}/v1") as at:
         done = await from_psql(at)
-        assert [each.step for each in done] == list(STEPS)
-        if missing() is None:
-            await forget(at)
-            assert await on_page(at, tmp_path) == SHOWN
-            assert all((tmp_path / f"{step.picture}.png").stat().st_size for step in SHOWN)
+    assert [each.step for each in done] == list(STEPS)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+async def test_every_step_of_the_morning_on_the_page(tmp_path: Path) -> None:
+    async with chat_server(chat, models) as url, place(tmp_path, Console(stderr=True), f"{url}/v1") as at:
+        assert await on_page(at, tmp_path) == SHOWN
+    assert all((tmp_path / f"{step.picture}.png").stat().st_size for step in SHOWN)
 
 
 def test_the_morning_that_is_written_down_has_these_steps() -> None:

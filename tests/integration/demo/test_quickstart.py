@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import subprocess
@@ -12,10 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from pgparley import cluster
-from tests.chat_server import chat_server, completion
 from tests.conftest import ROOT, free_port
 from tests.support.statements import execute_now
 
@@ -110,22 +107,9 @@ def until_ready(terminal: Terminal) -> None:
         time.sleep(1)
 
 
-@pytest.mark.timeout(600)
-async def test_five_steps_with_a_scripted_model(tmp_path: Path, server: tuple[int, Path]) -> None:
-    async def chat(_: web.Request) -> web.Response:
-        return completion("SELECT count(*) FROM erp.prod\n```")
-
-    async with chat_server(chat) as url:
-        await asyncio.to_thread(take_all_steps, tmp_path, server, f"{url}/v1")
-
-
 @pytest.mark.llm
 @pytest.mark.timeout(900)
-def test_five_steps_with_the_embedded_model(tmp_path: Path, server: tuple[int, Path], model_url: str) -> None:
-    take_all_steps(tmp_path, server, model_url)
-
-
-def take_all_steps(tmp_path: Path, server: tuple[int, Path], model_url: str) -> None:
+def test_five_steps(tmp_path: Path, server: tuple[int, Path], model_url: str) -> None:
     """The page's five steps, to the right rows, and what it says to say next."""
     install, init, serve, add, ask = blocks("sh")
     assert install.splitlines()[0].startswith("pip install"), "this checkout is installed"

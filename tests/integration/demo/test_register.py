@@ -11,11 +11,11 @@ import asyncpg
 import pytest
 from rich.console import Console
 
-from pgparley import cluster
 from pgparley.check.finding import Outcome
 from pgparley.check.store import check_store
 from pgparley.cluster import Cluster
 from pgparley.config import load
+from pgparley.demo import run
 from pgparley.demo.prepare import ANALYST, STORE, prepare
 from pgparley.demo.run import configure, register
 from pgparley.demo.site import Site
@@ -23,6 +23,8 @@ from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
 from schema_catalog.logins import login_for
 from schema_catalog.store import CatalogStore, Entry
 from schema_catalog.values import ValueStore
+from tests.conftest import Postgres
+from tests.support.parts import pgparley
 from tests.support.statements import execute
 
 
@@ -31,16 +33,20 @@ async def entries(running: Cluster) -> tuple[Entry, ...]:
         return await CatalogStore(pool).list()
 
 
+async def in_this_process(site: Site, *arguments: str) -> str:
+    return await asyncio.to_thread(pgparley, site.config, *arguments)
+
+
 @pytest.fixture
-async def running(tmp_path: Path) -> AsyncIterator[Cluster]:
+async def running(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cluster]:
     """A server without samples but one table, with the demo's roles and its store."""
-    made = await asyncio.to_thread(cluster.start, tmp_path / "pg")
-    await prepare(made, Console(file=io.StringIO()), ())
-    await execute(made.dsn(), "CREATE DATABASE tiny")
-    granted = f"GRANT SELECT ON t TO {ANALYST}, {CATALOG_ROLE}"
-    await execute(made.dsn("tiny"), "CREATE TABLE t (a text); INSERT INTO t VALUES ('x')", granted)
-    yield made
-    await asyncio.to_thread(cluster.stop, made)
+    monkeypatch.setattr(run, "pgparley", in_this_process)
+    with postgres("register") as made:
+        await prepare(made, Console(file=io.StringIO()), ())
+        await execute(made.dsn(), "CREATE DATABASE tiny")
+        granted = f"GRANT SELECT ON t TO {ANALYST}, {CATALOG_ROLE}"
+        await execute(made.dsn("tiny"), "CREATE TABLE t (a text); INSERT INTO t VALUES ('x')", granted)
+        yield made
 
 
 async def test_registered_databases_let_the_analyst_in_the_second_time_too(

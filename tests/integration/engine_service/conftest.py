@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
@@ -24,7 +25,6 @@ from engine.settings import (
     UpstreamSettings,
 )
 from engine.upstream import Databases
-from pgparley import cluster
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.introspect import introspect
@@ -33,6 +33,7 @@ from schema_catalog.migrate import migrate
 from schema_catalog.quotas import QuotaStore
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import EVERYONE, Database
+from tests.conftest import Postgres
 from tests.support.scripted import ScriptedLLM, WordEncoder
 from tests.support.statements import execute_now
 from tests.support.tools import bare_tools
@@ -45,39 +46,54 @@ GRANT SELECT (singer_id, name, stage_name, family_name, age) ON singer TO ana;
 """Three columns are what "name" may mean: masking one leaves another, so that there are several statements."""
 
 
+NAMES = ("store", "music", "copy")
+
+
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("service") / "pg")
-    yield running
-    cluster.stop(running)
+def server(postgres: Postgres) -> Iterator[Cluster]:
+    """With two roles, and templates of a store and of `music` and `copy`, which are registered in it."""
+    with postgres("service") as running:
+        execute_now(running.dsn(), "CREATE ROLE ana LOGIN", "CREATE ROLE bob LOGIN")
+        execute_now(running.dsn(), *(f"CREATE DATABASE {name}" for name in NAMES))
+        asyncio.run(_fill(running))
+        execute_now(running.dsn(), *(f"ALTER DATABASE {name} RENAME TO {name}_template" for name in NAMES))
+        yield running
+
+
+async def _fill(server: Cluster) -> None:
+    async with asyncpg.create_pool(server.dsn("store"), min_size=1, max_size=1) as pool:
+        async with pool.acquire() as connection:
+            await migrate(connection)
+        for name in ("music", "copy"):
+            connection = await asyncpg.connect(server.dsn(name))
+            await connection.execute(MUSIC if name == "music" else "CREATE TABLE pets (id int)")
+            database = Database(name, server.dsn(name), name, ("public",))
+            database = replace(database, logins=(make_login(database, EVERYONE),))
+            store = CatalogStore(pool)
+            await store.add(database)
+            await store.save_snapshot(await introspect(connection, database))
+            await connection.close()
 
 
 @pytest.fixture
 async def pool(server: Cluster) -> AsyncIterator[Any]:
-    """The store; the databases `music` and `copy` are made and registered in it."""
+    """The store; the databases `music` and `copy` are registered in it."""
     admin = await asyncpg.connect(server.dsn())
-    await admin.execute("CREATE ROLE ana LOGIN")
-    await admin.execute("CREATE ROLE bob LOGIN")
-    for name in ("store", "music", "copy"):
-        await admin.execute(f"CREATE DATABASE {name}")
-    made = await asyncpg.create_pool(server.dsn("store"), min_size=1, max_size=3)
-    async with made.acquire() as connection:
-        await migrate(connection)
-    for name in ("music", "copy"):
-        connection = await asyncpg.connect(server.dsn(name))
-        await connection.execute(MUSIC if name == "music" else "CREATE TABLE pets (id int)")
-        database = Database(name, server.dsn(name), name, ("public",))
-        database = replace(database, logins=(make_login(database, EVERYONE),))
-        store = CatalogStore(made)
-        await store.add(database)
-        await store.save_snapshot(await introspect(connection, database))
-        await connection.close()
-    yield made
-    await made.close()
-    for name in ("store", "music", "copy"):
+    for name in NAMES:
+        await admin.execute(f"CREATE DATABASE {name} TEMPLATE {name}_template")
+    async with asyncpg.create_pool(server.dsn("store"), min_size=1, max_size=3) as made:
+        yield made
+    for name in NAMES:
         await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    await admin.execute("DROP ROLE ana, bob")
     await admin.close()
+
+
+@pytest.fixture
+async def owner(server: Cluster, pool: Any) -> AsyncIterator[Any]:
+    """A connection to `music` as its owner."""
+    connection = await asyncpg.connect(server.dsn("music"))
+    yield connection
+    await connection.close()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from engine.llm.client import ChatModel
 from engine.llm.settings import Effort, ModelSettings, Provider
 from engine.settings import GenerationSettings, Limits
 from engine.types import Asker, AskRequest, RowKind
-from tests.support.providers import PROVIDERS, Finish, Reply, serve
+from tests.support.providers import PROVIDERS, Reply, serve
 from tests.support.providers import Service as Stand
 
 ASKED = {
@@ -119,10 +119,3 @@ async def test_what_the_model_cannot_answer_is_told_in_its_words(
         reply = await service.ask(ask("How many albums were sold?"))
         assert [row.kind for row in reply.rows] == [RowKind.ABSTAIN]
         assert words in reply.rows[0].explanation
-
-
-async def test_an_answer_cut_by_its_length_is_asked_for_with_more_room(tools: Tools, pool: Any) -> None:
-    async with served("openai", tools, pool) as (stand, service):
-        stand.next(Reply('{"readings": [{"meaning": "the number of si', finish=Finish.LENGTH))
-        reply = await service.ask(ask("How many singers are there?"))
-        assert [row.sql for row in reply.rows] == ["SELECT count(*) FROM singer"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import asyncpg
@@ -213,36 +213,6 @@ async def test_points_belong_to_the_columns_whose_values_may_be_used(
     assert len(await points.points()) == 1, "the same column, read again"
     await deny(pool, "music", ("public", "singer", "name"))
     assert len(await points.points()) == 10
-
-
-@dataclass
-class Counted:
-    """A pool that counts its queries."""
-
-    pool: Any
-    queries: int = 0
-
-    def __getattr__(self, name: str) -> Any:
-        self.queries += 1
-        return getattr(self.pool, name)
-
-
-async def test_a_look_at_unchanged_points_is_one_small_query(
-    points: CalibrationStore, selecting: Tools, pool: Any
-) -> None:
-    counted: Any = Counted(pool)
-    watched = Calibrating(CalibrationStore(counted, "recipe"), selecting.selection, CALIBRATED)
-    await fill(points, score=-1.0)
-    first = await watched.status(StatusRequest())
-    before = counted.queries
-    assert await watched.status(StatusRequest()) is first, "computed once"
-    assert counted.queries == before + 1
-    others = await watched.status(StatusRequest((0.9, 0.99)))
-    assert {line.coverage for line in others.lines} == {0.9, 0.99}
-    await fill(points, score=-1.0, count=41)
-    assert (await watched.status(StatusRequest())).sources == (("file", 82),)
-    await pool.execute("DELETE FROM pgparley.calibration_point")
-    assert (await watched.status(StatusRequest())).sources == ()
 
 
 # -- choices

@@ -22,7 +22,7 @@ from engine.calibration.store import CalibrationStore
 from engine.calibration.types import KnownQuestion, Source
 from engine.core.tools import Tools
 from engine.errors import InvalidSettingError, ModelUnavailableError
-from engine.evaluation.evaluating import KEPT, Evaluating, Trials
+from engine.evaluation.evaluating import Evaluating, Trials
 from engine.evaluation.types import EvaluateRequest, KnownRequest, TrialRequest, Verdict
 from engine.learning.store import LearningStore
 from engine.llm.settings import ModelSettings
@@ -84,37 +84,6 @@ async def test_an_answer_is_judged_by_its_results_and_nothing_is_kept(
     wrong = await evaluating.evaluate(request("SELECT max(age) FROM singer"))
     assert (wrong.verdict, wrong.rank, wrong.sql) == (Verdict.WRONG, None, shown[0])
     assert await kept(pool) == before
-
-
-@pytest.mark.parametrize(
-    ("known", "shown", "right"),
-    [
-        ("SELECT name FROM singer ORDER BY age / 1000", "SELECT name FROM singer ORDER BY name DESC", True),
-        ("SELECT name FROM singer ORDER BY name", "SELECT name FROM singer ORDER BY name DESC", False),
-        (
-            "SELECT name, age FROM singer ORDER BY 0 * age LIMIT 1",
-            "SELECT age, name FROM singer ORDER BY age LIMIT 1",
-            True,
-        ),
-        (
-            "SELECT name FROM singer ORDER BY age / 1000 LIMIT 1",
-            "SELECT stage_name FROM singer LIMIT 1",
-            False,
-        ),
-        (
-            "SELECT DISTINCT name FROM singer ORDER BY name",
-            "SELECT DISTINCT name FROM singer ORDER BY 1",
-            True,
-        ),
-    ],
-)
-async def test_rows_that_tie_come_in_any_order(
-    evaluating: Evaluating, known: str, shown: str, *, right: bool
-) -> None:
-    evaluating.tools.model.lines[:] = [shown]  # type: ignore[attr-defined] # scripted
-    reply = await evaluating.evaluate(request(known, question="name of one singer"))
-    assert reply.detail == ""
-    assert (reply.verdict is Verdict.FIRST) is right
 
 
 @pytest.mark.parametrize(
@@ -262,18 +231,6 @@ async def test_no_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "the engine does not answer" in capsys.readouterr().err
 
 
-async def test_a_baseline_that_is_none(
-    engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = Evaluation(None, "ana", baseline=tmp_path / "none.json")
-    for text, told in ((None, "cannot read"), ("{}", "missing required field")):
-        if text is not None:
-            (tmp_path / "none.json").write_text(text, encoding="utf-8")
-        with pytest.raises(typer.Exit):
-            await evaluate(load(engine, {}), run)
-        assert told in capsys.readouterr().err
-
-
 # -- with a catalog that is not saved
 
 TRIED = """
@@ -350,14 +307,6 @@ async def test_a_file_that_cannot_be_imported_is_not_tried(
     assert told in problem.value.message
     assert problem.value.hint
     assert await said(pool) == [0, 0, 0]
-
-
-async def test_an_old_trial_is_forgotten(evaluating: Evaluating) -> None:
-    nothing = TrialRequest("tried.yaml", "version: 1\ndatabases: []\n")
-    first, *_, last = [(await evaluating.trials.begin(nothing)).trial for _ in range(KEPT + 1)]
-    assert (await evaluating.evaluate(request(trial=last))).verdict is Verdict.FIRST
-    with pytest.raises(InvalidSettingError, match="does not know this trial"):
-        await evaluating.evaluate(request(trial=first))
 
 
 async def test_the_command_says_what_a_file_would_change(

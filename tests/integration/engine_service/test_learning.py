@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import asyncpg
 import pytest
 
 from engine.api.question_store import Questions
@@ -32,7 +30,6 @@ from engine.types import (
     Topic,
     TopicRequest,
 )
-from pgparley.cluster import Cluster
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")
@@ -89,12 +86,10 @@ def learning(tools: Tools, pool: Any) -> Service:
 
 
 @pytest.fixture
-async def music(server: Cluster, pool: Any) -> AsyncIterator[Any]:
+async def music(owner: Any) -> Any:
     """The database as its owner; bob may read what ana may."""
-    connection = await asyncpg.connect(server.dsn("music"))
-    await connection.execute("GRANT SELECT (singer_id, name, stage_name, family_name, age) ON singer TO bob")
-    yield connection
-    await connection.close()
+    await owner.execute("GRANT SELECT (singer_id, name, stage_name, family_name, age) ON singer TO bob")
+    return owner
 
 
 async def ask(service: Service, question: str = OTHER, asker: Asker = ANA, **more: Any) -> AskReply:
@@ -185,14 +180,6 @@ async def test_what_the_asker_cannot_read_is_neither_used_nor_shown(
         assert all(
             "stage_name" not in line.detail for line in reply.trace if line.stage == "retrieve_feedback"
         )
-
-
-async def test_an_own_choice_goes_before_what_is_shared(learning: Service, pool: Any, music: Any) -> None:
-    await choose(learning, STAGE)
-    await approve(pool)
-    await choose(learning, NAME, "Show me the name of every singer", BOB)
-    assert (await ask(learning, asker=BOB)).rows[0].sql == NAME
-    assert (await ask(learning, asker=ANA)).rows[0].sql == STAGE
 
 
 async def test_an_unchanged_repeat_is_verified_and_waits_for_no_model(learning: Service, model: Any) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.errors import (
     InvalidSettingError,
@@ -199,11 +198,3 @@ async def test_a_question_is_its_askers_alone(service: Service, topic: Topic) ->
     for qid, asker in ((reply.qid, BOB), ("q000000", ANA)):
         with pytest.raises(UnknownQuestionError, match=f'no question "{qid}"'):
             await service.topic(TopicRequest(asker, topic, qid, 1))
-
-
-async def test_a_row_of_an_older_version_can_be_asked_again(service: Service, pool: Any) -> None:
-    reply = await ask(service)
-    await pool.execute("UPDATE pgparley.question SET request = DEFAULT, prompts = DEFAULT")
-    stored = await Questions(pool, 1.0).stored(reply.qid, "ana")
-    assert stored.request == AskRequest(ANA, QUESTION)
-    assert (await service.topic(TopicRequest(ANA, Topic.PROMPT, reply.qid))).rows == ()

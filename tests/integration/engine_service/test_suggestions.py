@@ -24,7 +24,7 @@ from engine.evaluation.evaluating import Evaluating, Trials
 from engine.llm.settings import ModelSettings
 from engine.metrics import Metrics
 from engine.settings import Limits
-from engine.suggestions.suggesting import TOGETHER, Suggesting
+from engine.suggestions.suggesting import Suggesting
 from engine.suggestions.types import SuggestReply, SuggestRequest
 from pgparley.catalog_commands import catalog_app
 from schema_catalog.store import CatalogStore
@@ -105,18 +105,6 @@ async def test_nothing_hidden_and_no_value_of_what_is_sensitive_reaches_the_mode
     assert "name: 'Joe'" in seen
     for never in ("Jay", "Ash", "family_name"):
         assert never not in seen
-
-
-async def test_a_wide_table_takes_several_calls(suggesting: Suggesting, model: Any, pool: Any) -> None:
-    await pool.execute(
-        "UPDATE pgparley.snapshot SET body = jsonb_set(body, '{tables,0,columns}', ("
-        "SELECT jsonb_agg(body #> '{tables,0,columns,0}' || jsonb_build_object('name', 'c' || n))"
-        " FROM generate_series(1, 30) AS n)) WHERE database = 'copy'"
-    )
-    model.lines[:] = ["c1: first", "c12: twelfth", "c30: thirtieth"]
-    reply = await suggesting.suggest(SuggestRequest("copy"))
-    assert [each.text for each in reply.suggestions] == ["first", "twelfth", "thirtieth"]
-    assert len(model.prompts) == 31 // TOGETHER + 1
 
 
 @pytest.mark.parametrize(

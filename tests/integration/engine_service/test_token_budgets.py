@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from engine.api.service import Service
 from engine.core.ports import Completion, Prompt
-from engine.errors import CancelledError, ModelUnavailableError, NLError, NotPermittedError, QuotaError
+from engine.errors import CancelledError, ModelUnavailableError, NLError, QuotaError
 from engine.types import Asker, AskReply, AskRequest, ShowRequest
 from pgparley.cluster import Cluster
 from tests.support.scripted import ScriptedLLM
@@ -133,31 +133,6 @@ async def test_a_question_that_was_cancelled_too(
     with pytest.raises(asyncio.CancelledError):
         await asking
     assert await used(pool) == (1, 90, 1_000, 10)
-
-
-@pytest.mark.usefixtures("groups")
-async def test_the_own_budget_counts_then_the_largest_of_the_groups_then_that_of_all(
-    engines: tuple[Service, Service], pool: Any
-) -> None:
-    async def budgets() -> list[object]:
-        return [
-            await pool.fetchval("SELECT pgparley.token_budget_of($1)", role)
-            for role in ("ana", "bob", "nobody", "postgres")
-        ]
-
-    await pool.execute(f"{SET}('staff', 5_000_000_000), nl_catalog.set_token_budget('analysts', 2)")
-    assert await budgets() == [5_000_000_000, None, None, None]
-    await pool.execute(f"{SET}('public', 0)")
-    assert await budgets() == [5_000_000_000, 0, 0, 0]
-    await pool.execute(f"{SET}('ana', 1)")
-    assert await budgets() == [1, 0, 0, 0]
-    with pytest.raises(NotPermittedError) as refused:
-        await engines[0].ask(replace(ASK, asker=BOB))
-    assert (refused.value.sqlstate, refused.value.message) == ("42501", "you may not ask questions")
-    assert refused.value.detail == 'The budget of "bob" is 0 tokens a day.'
-    assert "nl_catalog.set_token_budget()" in (refused.value.hint or "")
-    await pool.execute(f"{SET}('public', NULL), nl_catalog.set_token_budget('ana', NULL)")
-    assert await budgets() == [5_000_000_000, None, None, None]
 
 
 @pytest.mark.usefixtures("groups")

@@ -13,11 +13,11 @@ import pytest
 from engine.core.deadline import Deadline
 from engine.settings import UpstreamSettings
 from engine.upstream import Databases
-from pgparley import cluster
 from pgparley.cluster import Cluster
 from schema_catalog.logins import make_login
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
+from tests.conftest import Postgres
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -33,10 +33,9 @@ GRANT SELECT ON customers TO "Bob ""B";
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("upstream") / "pg")
-    yield running
-    cluster.stop(running)
+def server(postgres: Postgres) -> Iterator[Cluster]:
+    with postgres("upstream") as running:
+        yield running
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.core.candidate import Candidate, Change, Origin, RuleKind
+from engine.core.candidate import Candidate, Origin
 from engine.core.deadline import Deadline
 from engine.core.ports import Result
 from engine.core.state import Route, State
@@ -154,13 +154,6 @@ async def test_what_reads_fewer_tables_stays(state: State, tools: Tools, stateme
     assert after.candidates[0].origin.schema_score == 1
 
 
-async def test_what_leaves_out_a_table_that_is_asked_for_does_not(state: State, tools: Tools) -> None:
-    alone = "SELECT DISTINCT country FROM singer WHERE country = 'FR'"
-    joined = "SELECT DISTINCT s.country FROM singer AS s JOIN song USING (singer_id) WHERE s.country = 'FR'"
-    asked = replace(state, ask=replace(state.ask, question="Is there a song of FR?"))
-    assert left(await merged(asked, tools, alone, joined)) == [joined]
-
-
 async def test_what_contradicts_the_question_makes_way(state: State, tools: Tools) -> None:
     first, oldest = (
         "SELECT country, age FROM singer ORDER BY age LIMIT 3",
@@ -170,29 +163,6 @@ async def test_what_contradicts_the_question_makes_way(state: State, tools: Tool
         state, ask=replace(state.ask, question="Show all singers' countries and ages, sorted by age")
     )
     assert left(await merged(asked, tools, first, oldest)) == [oldest]
-
-
-async def test_a_fork_that_says_the_same_is_none(state: State, tools: Tools) -> None:
-    fork, own = ONE[1]
-    candidates = (
-        Candidate("shop", fork, origin=Origin(forked=True, schema_score=1.0, logprob=-0.1)),
-        Candidate("shop", own, origin=Origin(schema_score=1.0, logprob=-0.2)),
-    )
-    checked = await validate(replace(state, candidates=candidates), tools)
-    (kept,) = (await deduplicate(checked, tools)).candidates
-    assert (kept.sql, kept.origin.forked, kept.origin.logprob) == (fork, False, -0.1)
-
-
-async def test_what_stays_is_worth_what_a_reading_with_its_rows_is(state: State, tools: Tools) -> None:
-    plain, reading = ONE[0]
-    change = Change("each_once", RuleKind.READING, "", plain, reading)
-    candidates = (
-        Candidate("shop", plain, origin=Origin(schema_score=1.0)),
-        Candidate("shop", reading, changes=(change,), origin=Origin(readings=1)),
-    )
-    checked = await validate(replace(state, candidates=candidates), tools)
-    (kept,) = (await deduplicate(checked, tools)).candidates
-    assert (kept.sql, kept.origin.readings) == (plain, 1)
 
 
 TWO = {
@@ -247,14 +217,6 @@ async def test_what_fails_on_the_data_goes(state: State, tools: Tools) -> None:
     assert left(after) == [good]
     assert after.trace[-1].event == "dropped by running it"
     assert "division by zero" in after.trace[-1].detail
-
-
-async def test_the_only_one_that_is_asked_for_is_not_run(
-    state: State, tools: Tools, upstream: Counting
-) -> None:
-    state = replace(state, k=1)
-    assert left(await merged(state, tools, "SELECT name FROM singer")) == ["SELECT name FROM singer"]
-    assert upstream.runs == 0
 
 
 async def test_the_dba_can_refuse(state: State, tools: Tools, upstream: Counting) -> None:
@@ -313,18 +275,6 @@ async def test_beside_rows_that_repeat_each_other_each_is_shown_once(state: Stat
     )
     ranked = await rank(after, tools)
     assert left(ranked) == [ONCE, REPEATED]
-
-
-async def test_what_shows_them_once_already_is_the_same(state: State, tools: Tools) -> None:
-    written = "SELECT DISTINCT singer.country FROM singer CROSS JOIN duet"
-    after = await merged(state, tools, written, REPEATED)
-    assert left(after) == [written, REPEATED]
-
-
-async def test_rows_that_are_cut_repeat_each_other_too(state: State, tools: Tools) -> None:
-    many = "SELECT 'x' AS letter FROM generate_series(1, 9)"
-    after = await merged(state, replace(tools, limits=Limits(run_rows=4)), many)
-    assert left(after) == [many, "SELECT DISTINCT 'x' AS letter FROM GENERATE_SERIES(1, 9)"]
 
 
 @pytest.mark.parametrize(

@@ -160,13 +160,6 @@ async def test_validate_drops_merges_and_says_so(state: State, tools: Tools) -> 
     assert after.routes == state.routes
 
 
-async def test_what_was_checked_is_not_checked_again(state: State, tools: Tools, upstream: Counting) -> None:
-    checked = written("SELECT name FROM customers", cost=1.5)
-    after = await validate(replace(state, candidates=(checked, written("SELECT id FROM orders"))), tools)
-    assert after.candidates[0] == checked
-    assert upstream.plans == 1
-
-
 async def test_equal_statements_of_two_databases_both_stay(state: State, tools: Tools, route: Route) -> None:
     twin = replace(route, database=replace(route.database, name="twin"))
     both = (
@@ -175,10 +168,6 @@ async def test_equal_statements_of_two_databases_both_stay(state: State, tools: 
     )
     after = await validate(replace(state, routes=(route, twin), candidates=both), tools)
     assert [candidate.database for candidate in after.candidates] == ["shop", "twin"]
-
-
-async def test_nothing_to_validate(state: State, tools: Tools) -> None:
-    assert await validate(state, tools) == state
 
 
 async def test_what_concerns_the_whole_question_is_raised(

@@ -14,7 +14,6 @@ import asyncpg
 import psycopg
 import pytest
 
-from engine.api.repeats import Repeats
 from engine.core.deadline import Deadline
 from tests.wire_fixtures import Gateway
 
@@ -249,24 +248,3 @@ def test_with_nothing_found_it_ends_as_a_statement_does(
         with pytest.raises(psycopg.Error) as error:
             ana.execute("NL CHOOSE 1")
         assert error.value.sqlstate == "NL004"
-
-
-def test_the_same_question_again_is_quick_and_says_so(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(house.service, "_repeats", Repeats("recipe", 3600.0))
-    with house.connect() as ana:
-        heard: list[str | None] = []
-        ana.add_notice_handler(lambda notice: heard.append(notice.message_primary))
-        first = ana.execute("NL: $$name of each singer once more$$").fetchall()
-        calls = len(house.model.prompts)
-        ana.execute("SELECT 1")
-        times = []
-        for _ in range(5):
-            began = time.monotonic()
-            again = ana.execute("NL: $$name of each singer once more$$").fetchall()
-            times.append(time.monotonic() - began)
-        assert sql_of(again) == sql_of(first)
-        assert len(house.model.prompts) == calls
-        assert len(heard) == 5
-        assert str(heard[0]).endswith("UTC; NL MORE thinks again")
-        assert chosen(ana) == NAMES
-        assert min(times) < 0.3

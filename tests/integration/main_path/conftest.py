@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import psycopg
 import pytest
 
-from pgparley import cluster as postgres
-from pgparley.cluster import Cluster
-from tests.conftest import free_port
+from tests.conftest import Postgres, free_port
 from tests.support.stack import Stack
+from tests.support.statements import execute_now
 
 MUSIC = """
 CREATE TABLE singer (singer_id int PRIMARY KEY, name text NOT NULL, country text, age int);
@@ -28,29 +26,17 @@ INSERT INTO sale VALUES (1, 1, 40, 36), (2, 2, 80, 70), (3, 2, 160, 140);
 
 
 @pytest.fixture(scope="session")
-def stack(model_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    home = tmp_path_factory.mktemp("stack")
-    cluster = postgres.start(home / "postgres")
-    try:
-        _load(cluster)
-        running = Stack(cluster, home, free_port())
+def stack(model_url: str, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with postgres("stack") as cluster:
+        execute_now(
+            cluster.dsn(),
+            *(f"CREATE ROLE {role} LOGIN" for role in ("analyst", "hidden")),
+            *(f"CREATE DATABASE {name}" for name in ("music", "shop", "store")),
+        )
+        running = Stack(cluster, tmp_path_factory.mktemp("stack"), free_port())
         running.configure(model_url, nl_timeout=120.0)
-        for name in ("music", "shop"):
-            running.catalog("add", name, "--dsn", cluster.dsn(name))
-            running.catalog("login", name, "*")
+        for name, script in (("music", MUSIC), ("shop", SHOP)):
+            execute_now(cluster.dsn(name), script, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO analyst")
+            running.register(name)
         with running.serving():
             yield running
-    finally:
-        postgres.stop(cluster)
-
-
-def _load(cluster: Cluster) -> None:
-    with psycopg.connect(cluster.dsn(), autocommit=True) as admin:
-        admin.execute("CREATE ROLE analyst LOGIN")
-        admin.execute("CREATE ROLE hidden LOGIN")
-        for name in ("music", "shop", "store"):
-            admin.execute(f"CREATE DATABASE {name}")
-    for name, script in (("music", MUSIC), ("shop", SHOP)):
-        with psycopg.connect(cluster.dsn(name), autocommit=True) as connection:
-            connection.execute(script)
-            connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO analyst")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pgparley import cluster
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Postgres
 
 SOURCES = ("engine", "packages", "page", "pgparley", "proxy", "schema_catalog")
 FILES = ("LICENSE", "NOTICE", "README.md", "pyproject.toml", "setup.py")
@@ -31,7 +31,6 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cluster.Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("wheels") / "data")
-    yield running
-    cluster.stop(running)
+def upstream(postgres: Postgres) -> Iterator[cluster.Cluster]:
+    with postgres("wheels") as running:
+        yield running

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -9,12 +10,12 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 import aiohttp
-import asyncpg
 import pytest
 
-from pgparley import cluster
 from pgparley.cluster import Cluster
-from tests.support.page_site import PASSWORD, PageSite, browser, page_site
+from tests.conftest import Postgres
+from tests.support.page_site import PASSWORD, PageSite, browser, fill, page_site
+from tests.support.statements import execute, execute_now
 
 _NUMBERS = itertools.count(1)
 
@@ -75,23 +76,21 @@ Visit = Callable[..., Awaitable[Visitor]]
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("page") / "pg")
-    yield running
-    cluster.stop(running)
+def server(postgres: Postgres) -> Iterator[Cluster]:
+    """With roles, and a template of a store that they may see."""
+    with postgres("page") as running:
+        execute_now(running.dsn(), "CREATE DATABASE page_template")
+        asyncio.run(fill(running, "page_template"))
+        yield running
 
 
 @pytest.fixture
 async def site(server: Cluster) -> AsyncIterator[PageSite]:
-    number = next(_NUMBERS)
-    connection = await asyncpg.connect(server.dsn())
-    try:
-        await connection.execute(f"CREATE DATABASE page_{number}")
-        async with page_site(server, f"page_{number}", str(number)) as running:
-            yield running
-        await connection.execute(f"DROP DATABASE page_{number} WITH (FORCE)")
-    finally:
-        await connection.close()
+    name = f"page_{next(_NUMBERS)}"
+    await execute(server.dsn(), f"CREATE DATABASE {name} TEMPLATE page_template")
+    async with page_site(server.dsn(name)) as running:
+        yield running
+    await execute(server.dsn(), f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

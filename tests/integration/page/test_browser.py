@@ -91,22 +91,6 @@ async def test_a_word_that_failed_is_mended_without_script(running: Browser, sit
     await tab.wait_for_url(f"{site.url}/sign-in")
 
 
-async def test_attributes_are_changed_by_keyboard(running: Browser, site: PageSite) -> None:
-    tab = await signed_in(await running.new_context(java_script_enabled=False), site, "steward")
-    await tab.goto(site.url + PAGES[3])
-    await tab.get_by_label("Unit").focus()
-    await tab.keyboard.type("EUR")
-    await tab.keyboard.press("Enter")
-    assert await tab.get_by_role("status").inner_text() == "The attribute was saved."
-    await tab.get_by_label("Status").focus()
-    await tab.keyboard.type("dep")
-    await tab.keyboard.press("Tab")
-    await tab.keyboard.press("Enter")
-    await tab.get_by_role("cell", name="status deprecated; unit EUR").wait_for()
-    rows = await fetch(site.dsn, "SELECT attributes::text FROM nl_catalog.said")
-    assert [row[0] for row in rows] == ['{"unit": "EUR", "status": "deprecated"}']
-
-
 async def test_the_keyboard_reaches_the_tables_of_the_picture(running: Browser, site: PageSite) -> None:
     tab = await signed_in(await running.new_context(), site)
     await tab.goto(site.url + PAGES[1])
@@ -178,19 +162,6 @@ async def test_texts_are_not_cut(running: Browser, site: PageSite) -> None:
         await tab.set_viewport_size({"width": width, "height": 760})
         await tab.goto(site.url + PAGES[1])
         assert await tab.evaluate(CUT) == [], width
-
-
-async def test_a_table_is_described_by_keyboard(running: Browser, site: PageSite) -> None:
-    tab = await signed_in(await running.new_context(java_script_enabled=False), site, "steward")
-    await tab.goto(site.url + PAGES[2])
-    await tab.get_by_label("Description of id").focus()
-    await tab.keyboard.type("its number")
-    await tab.keyboard.press("Tab")
-    await tab.keyboard.type("number, no")
-    await tab.get_by_role("button", name="Save all columns").press("Enter")
-    assert await tab.get_by_role("status").inner_text() == "3 saved."
-    rows = await fetch(site.dsn, "SELECT element, description, synonyms FROM nl_catalog.said")
-    assert [tuple(row) for row in rows] == [("sales.public.orders.id", "its number", ["number", "no"])]
 
 
 async def test_a_narrow_screen_needs_no_scrolling_sideways(running: Browser, site: PageSite) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.catalog.large import PAGES, fill, measured, read
-from pgparley import cluster
 from pgparley.cluster import Cluster
+from tests.conftest import Postgres
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -17,10 +17,9 @@ MOST = 0.3
 
 
 @pytest.fixture
-def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("large") / "pg")
-    yield running
-    cluster.stop(running)
+def large(postgres: Postgres) -> Iterator[Cluster]:
+    with postgres("large") as running:
+        yield running
 
 
 async def test_a_search_takes_at_most_300_ms(large: Cluster) -> None:

@@ -368,15 +368,6 @@ async def test_a_question_about_two_databases_is_for_who_sees_both(visit: Visit,
     assert "merger" not in (await (await visit("steward")).get("/questions")).text
 
 
-async def test_coverage_is_drawn_for_whom_it_concerns(visit: Visit) -> None:
-    admin = (await (await visit("admin")).get("/coverage")).text
-    assert "promised 90%, observed 94.0% (47 of 50)" in admin
-    assert admin.count("<circle") == 1
-    assert 'class="missed"' in admin
-    steward = (await (await visit("steward")).get("/coverage")).text
-    assert "Nothing was judged yet" in steward
-
-
 async def test_a_page_changes_nothing_when_it_is_read(visit: Visit, site: PageSite) -> None:
     """Reading happens in a transaction that cannot write, whatever a view may call."""
     await execute(

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 import trustme
+from typer.testing import CliRunner, Result
 
+from pgparley.cli import app
 from tests.conftest import ROOT, free_port
 from tests.integration.page.conftest import Visitor
 from tests.support.page_site import PageSite, browser
+from tests.support.parts import command
 
 
 def written(folder: Path, site: PageSite, page: str) -> Path:
@@ -22,10 +24,6 @@ def written(folder: Path, site: PageSite, page: str) -> Path:
     engine = f'[engine]\nstore = "{site.dsn}"\nsocket = "{folder}/e.sock"\n'
     file.write_text(f"{engine}[page]\n{page}\n", encoding="utf-8")
     return file
-
-
-def command(config: Path, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", "pgparley.cli", "--config", str(config), *arguments]
 
 
 async def test_it_serves_the_store_without_an_engine_until_it_is_told_to_end(
@@ -47,6 +45,10 @@ async def test_it_serves_the_store_without_an_engine_until_it_is_told_to_end(
     finally:
         process.terminate()
         assert await asyncio.wait_for(process.wait(), 20) == 0
+
+
+def check(config: Path) -> Result:
+    return CliRunner().invoke(app, ["--config", str(config), "check", "page", "--json"])
 
 
 async def _listens(port: int) -> bool:
@@ -76,12 +78,13 @@ async def test_what_cannot_be_served_says_what_to_change(
     site: PageSite, tmp_path: Path, page: str, words: str, hint: str
 ) -> None:
     config = written(tmp_path, site, page)
-    for arguments in (("serve", "page"), ("check", "page", "--json")):
-        done = await asyncio.to_thread(
-            subprocess.run, command(config, *arguments), cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        said = done.stdout + done.stderr
-        assert done.returncode == 1
+    serve = command(config, "serve", "page")
+    done = await asyncio.to_thread(
+        subprocess.run, serve, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    checked = await asyncio.to_thread(check, config)
+    for code, said in ((done.returncode, done.stdout + done.stderr), (checked.exit_code, checked.output)):
+        assert code == 1
         assert words in said
         assert hint in said.replace('\\"', '"')
         assert "Traceback" not in said
@@ -92,8 +95,7 @@ async def test_a_check_looks_at_page_and_store(site: PageSite, tmp_path: Path) -
     certificate.private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "page.pem"))
     tls = f'tls_cert_file = "{tmp_path}/page.pem"\ntls_key_file = "{tmp_path}/page.pem"'
     config = written(tmp_path, site, f'listen = "10.9.8.7:6480"\n{tls}')
-    words = command(config, "check", "page", "--json")
-    done = await asyncio.to_thread(subprocess.run, words, cwd=ROOT, capture_output=True, check=False)
-    found = {each["check"]: each for each in json.loads(done.stdout)["findings"]}
+    done = await asyncio.to_thread(check, config)
+    found = {each["check"]: each for each in json.loads(done.output)["findings"]}
     assert found["page"]["found"] == "will listen at https://10.9.8.7:6480"
     assert found["store"]["outcome"] == "ok"

@@ -122,11 +122,12 @@ async def test_an_approval_counts_for_what_is_shared(steward: asyncpg.Connection
 async def test_who_is_an_admin_may_change(steward: asyncpg.Connection, site: PageSite) -> None:
     assert await steward.fetchval("SELECT nl_catalog.is_admin()") is False
     await fetch(site.dsn, f"GRANT nl_admin TO {site.roles['steward']}")
-    assert await steward.fetchval("SELECT nl_catalog.is_admin()") is True
-    assert {row[0] for row in await steward.fetch("SELECT database FROM nl_catalog.learned")} == {
-        "sales",
-        "hr",
-    }
+    try:
+        assert await steward.fetchval("SELECT nl_catalog.is_admin()") is True
+        seen = await steward.fetch("SELECT database FROM nl_catalog.learned")
+    finally:
+        await fetch(site.dsn, f"REVOKE nl_admin FROM {site.roles['steward']}")
+    assert {row[0] for row in seen} == {"sales", "hr"}
 
 
 async def test_helpers_are_nobodys_to_call(steward: asyncpg.Connection) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgparley import cluster
+from tests.conftest import Postgres
 from tests.support.golden_rules import SCHEMAS
 from tests.support.random_rows import create, fill
 
@@ -31,15 +31,14 @@ class Databases:
 
 
 @pytest.fixture(scope="session")
-def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
-    running = cluster.start(tmp_path_factory.mktemp("rewrite") / "pg")
-    with psycopg.connect(running.dsn(), autocommit=True) as admin:
-        for name in SCHEMAS:
-            admin.execute(f"CREATE DATABASE {name}".encode())
-    sessions = {name: psycopg.connect(running.dsn(name), autocommit=True) for name in SCHEMAS}
-    for name, session in sessions.items():
-        create(session, SCHEMAS[name])
-    yield Databases(sessions)
-    for session in sessions.values():
-        session.close()
-    cluster.stop(running)
+def databases(postgres: Postgres) -> Iterator[Databases]:
+    with postgres("rewrite") as running:
+        with psycopg.connect(running.dsn(), autocommit=True) as admin:
+            for name in SCHEMAS:
+                admin.execute(f"CREATE DATABASE {name}".encode())
+        sessions = {name: psycopg.connect(running.dsn(name), autocommit=True) for name in SCHEMAS}
+        for name, session in sessions.items():
+            create(session, SCHEMAS[name])
+        yield Databases(sessions)
+        for session in sessions.values():
+            session.close()

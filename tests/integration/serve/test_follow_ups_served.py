@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import psycopg
 import pytest
 
-from pgparley import cluster as postgres
-from tests.conftest import free_port
+from tests.integration.serve.conftest import Model
 from tests.support.stack import Stack
+
+pytestmark = pytest.mark.timeout(240)
 
 SINGERS = "SELECT count(*) FROM singer WHERE country = 'France'"
 NAMES = "SELECT name FROM singer WHERE country = 'France'"
@@ -21,7 +19,6 @@ OLD = "SELECT count(*) FROM singer WHERE country = 'France' AND age > 40"
 FULL = "How many singers from France are over 40?"
 THEN = "only those over 40"
 BEFORE = "### Asked before"
-
 
 SCRIPT = {
     "how many singers are from France?": [SINGERS, NAMES],
@@ -32,85 +29,9 @@ SCRIPT = {
 }
 
 
-class Model(ThreadingHTTPServer):
-    """Says the readings that are scripted for a question; `prompts`: what it was asked, probes apart."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Says)
-        self.prompts: list[str] = []
-
-    def reply(self, user: str) -> dict[str, Any]:
-        """With the question in full where the prompt tells of one before."""
-        question = user.rpartition("### Question\n")[2].partition("\n\n")[0]
-        said = SCRIPT.get(question)
-        if said is None:
-            return {"answer": "yes"}
-        self.prompts.append(user)
-        listed = [{"meaning": "", "sql": sql, "assumes": ""} for sql in said]
-        full = {"question": FULL if question == THEN else question} if BEFORE in user else {}
-        return {**full, "readings": listed, "cannot": None}
-
-
-class Says(BaseHTTPRequestHandler):
-    """A chat completion."""
-
-    server: Model
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = json.dumps(self.server.reply(body["messages"][-1]["content"]))
-        message = {"role": "assistant", "content": text}
-        choice = {"index": 0, "finish_reason": "stop", "message": message, "logprobs": None}
-        usage = {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
-        reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
-        data = json.dumps(reply | {"usage": usage}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[Model]:
-    with Model() as running:
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
-        yield running
-        running.shutdown()
-        thread.join()
-
-
-@pytest.fixture(scope="module")
-def stack(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    home = tmp_path_factory.mktemp("follow-ups")
-    cluster = postgres.start(home / "postgres")
-    try:
-        with psycopg.connect(cluster.dsn(), autocommit=True) as admin:
-            admin.execute("CREATE ROLE analyst LOGIN")
-            for name in ("music", "shop", "store"):
-                admin.execute(f"CREATE DATABASE {name}")
-        for name, script in (
-            ("music", "CREATE TABLE singer (singer_id int PRIMARY KEY, name text, country text, age int)"),
-            ("shop", "CREATE TABLE product (product_id int PRIMARY KEY, name text, price numeric)"),
-        ):
-            with psycopg.connect(cluster.dsn(name), autocommit=True) as connection:
-                connection.execute(script)
-                connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO analyst")
-        running = Stack(cluster, home, free_port())
-        running.configure(f"http://127.0.0.1:{model.server_port}/v1", nl_timeout=60.0, grammar="none")
-        with running.config.open("a", encoding="utf-8") as file:
-            file.write('[generation]\nstrategy = "readings"\n')
-        for name in ("music", "shop"):
-            running.catalog("add", name, "--dsn", cluster.dsn(name))
-            running.catalog("login", name, "*")
-        with running.serving():
-            yield running
-    finally:
-        postgres.stop(cluster)
+@pytest.fixture(autouse=True)
+def _script(model: Model) -> None:
+    model.script, model.full = SCRIPT, {THEN: FULL}
 
 
 @pytest.fixture

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import aiohttp
-import psycopg
 import pytest
 
-from pgparley import cluster
+from pgparley.cluster import Cluster
 from pgparley.processes import PartKind
 from tests.conftest import free_port
-from tests.support.stack import START, Stack
+from tests.support.parts import START
+from tests.support.stack import Stack
 
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(3 * START)]
 
 KEY = "PGPARLEY_MODEL_API_KEY="
 
 
-@pytest.fixture
-def upstream(tmp_path: Path) -> Iterator[cluster.Cluster]:
-    running = cluster.start(tmp_path / "data")
-    with psycopg.connect(running.dsn(), autocommit=True) as admin:
-        admin.execute("CREATE DATABASE store")
-    yield running
-    cluster.stop(running)
-
-
-async def test_it_wants_the_key_that_serve_made(upstream: cluster.Cluster, tmp_path: Path) -> None:
+async def test_it_wants_the_key_that_serve_made(upstream: Cluster, store: str, tmp_path: Path) -> None:
     stack, port = Stack(upstream, tmp_path, free_port()), free_port()
     stack.configure("", nl_timeout=60.0)
-    text = stack.config.read_text("utf-8").partition("[model]")[0]
+    text = stack.config.read_text("utf-8").partition("[model]")[0].replace(upstream.dsn("store"), store)
     stack.config.write_text(f"{text}[embedded_model]\nport = {port}\n", encoding="utf-8")
     key = await asyncio.to_thread(_asked, stack, port)
     assert key not in (tmp_path / "serve.log").read_text("utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -18,20 +17,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgparley import cluster
+from pgparley.cluster import Cluster
+from tests.conftest import free_port
 
 WORKERS = 2
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @dataclass
 class Service:
-    """A running `pgparley serve` without a model; the engine it cannot start is its own trouble."""
+    """A running `pgparley serve gateway`."""
 
     folder: Path
     config: Path
@@ -40,7 +34,7 @@ class Service:
     process: subprocess.Popen[bytes] = field(init=False)
 
     def __post_init__(self) -> None:
-        command = [sys.executable, "-m", "pgparley.cli", "--config", str(self.config), "serve"]
+        command = [sys.executable, "-m", "pgparley.cli", "--config", str(self.config), "serve", "gateway"]
         with (self.folder / "log").open("wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)  # noqa: S603 - our own program
         _eventually(lambda: len(self.workers()) == WORKERS)
@@ -77,15 +71,8 @@ def _eventually(test: Any, seconds: float = 30) -> None:
         time.sleep(0.05)
 
 
-@pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cluster.Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("serve") / "data")
-    yield running
-    cluster.stop(running)
-
-
 @pytest.fixture
-def service(upstream: cluster.Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def service(upstream: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("s")
     port, metrics = free_port(), free_port()
     config = folder / "pgparley.toml"
@@ -99,9 +86,6 @@ unix_socket_dir = "{folder}"
 prometheus_listen = "127.0.0.1:{metrics}"
 [engine]
 socket = "{folder}/e.sock"
-store = "{upstream.dsn("postgres")}"
-[model]
-base_url = "http://127.0.0.1:1/v1"
 """
     )
     running = Service(folder, config, port, metrics)

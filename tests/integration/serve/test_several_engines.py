@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import asyncpg
-import psycopg
 import pytest
 from aiohttp import web
 
 from engine.client import EngineAddress
 from engine.settings import Limits
-from pgparley import cluster
+from pgparley.cluster import Cluster
 from tests.chat_server import chat_server, completion
-from tests.conftest import ROOT, free_port
-from tests.support.parts import START, command, connected, part, until_ready
+from tests.conftest import free_port
+from tests.support.parts import START, connected, part, register, until_ready
 
-ASKERS, EACH = 10, 3
+ASKERS, EACH = 10, 2
 
 _AGE = re.compile(r"older than (\d+)")
 
@@ -45,20 +43,6 @@ class Model:
         return completion(f"SELECT count(*) FROM singer WHERE age > {ages[-1]}\n```")
 
 
-@pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cluster.Cluster]:
-    running = cluster.start(tmp_path_factory.mktemp("several") / "data")
-    with psycopg.connect(running.dsn(), autocommit=True) as admin:
-        for statement in ("CREATE ROLE analyst LOGIN", "CREATE DATABASE store", "CREATE DATABASE music"):
-            admin.execute(statement)
-    with psycopg.connect(running.dsn("music"), autocommit=True) as music:
-        music.execute("CREATE TABLE singer (singer_id int PRIMARY KEY, name text, age int)")
-        music.execute("INSERT INTO singer SELECT n, 'Singer ' || n, n FROM generate_series(1, 90) n")
-        music.execute("GRANT SELECT ON singer TO analyst")
-    yield running
-    cluster.stop(running)
-
-
 @pytest.fixture
 async def model() -> AsyncIterator[tuple[Model, str]]:
     model = Model()
@@ -66,7 +50,7 @@ async def model() -> AsyncIterator[tuple[Model, str]]:
         yield model, url
 
 
-def configuration(upstream: cluster.Cluster, home: Path, name: str, model: str, gateway: str) -> Path:
+def configuration(upstream: Cluster, store: str, home: Path, *, name: str, model: str, gateway: str) -> Path:
     """An engine of its own `name`: the one at a socket, the other at an address, for who shows the secret."""
     secret = home / "secret"
     secret.write_text("a secret of gateways and engines\n", encoding="utf-8")
@@ -80,7 +64,7 @@ upstream_port = {upstream.port}
 engine_secret_file = "{secret}"
 [engine]
 socket = "{home}/{name}.sock"
-store = "{upstream.dsn("store")}"
+store = "{store}"
 {listen}
 [model]
 base_url = "{model}/v1"
@@ -98,18 +82,16 @@ abstention = 1.0
 
 @pytest.mark.timeout(4 * START)
 async def test_an_engine_is_killed_while_it_is_asked(
-    upstream: cluster.Cluster, model: tuple[Model, str], tmp_path: Path
+    upstream: Cluster, store: str, model: tuple[Model, str], tmp_path: Path
 ) -> None:
     scripted, url = model
     port, remote = free_port(), f"127.0.0.1:{free_port()}"
     gateway = f'listen_port = {port}\nengine = "{tmp_path}/near.sock, http://{remote}"'
-    near, far = (configuration(upstream, tmp_path, name, url, gateway) for name in ("near", remote))
-    for arguments in (
-        ("store", "migrate"),
-        ("catalog", "add", "music", "--dsn", upstream.dsn("music")),
-        ("catalog", "login", "music", "*"),
-    ):
-        await asyncio.to_thread(run, near, *arguments)
+    near, far = (
+        configuration(upstream, store, tmp_path, name=name, model=url, gateway=gateway)
+        for name in ("near", remote)
+    )
+    await asyncio.to_thread(register, near, "music", upstream.dsn("music"))
     async with AsyncExitStack() as stack:
         engines = [stack.enter_context(part(each, "engine")) for each in (near, far)]
         stack.enter_context(part(near, "gateway"))
@@ -143,10 +125,3 @@ async def ask(port: int, number: int) -> list[int]:
 
 def age(number: int, turn: int) -> int:
     return 10 + number * EACH + turn
-
-
-def run(config: Path, *arguments: str) -> None:
-    done = subprocess.run(  # noqa: S603 - our own program
-        command(config, *arguments), cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr

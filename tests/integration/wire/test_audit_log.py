@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -67,47 +66,6 @@ def test_a_refusal_by_the_engine_is_one_line(session: psycopg.Connection[Any], f
         session.execute("NL: $$no route$$")
     (line,) = lines(file)
     assert (line["question"], line["outcome"], line["sqlstate"]) == ("no route", "refused", "NL003")
-
-
-@pytest.mark.parametrize("statement", ["NL DANCE", "NL: $$ $$", "NL CHOOSE 1"])
-def test_a_refusal_by_the_gateway_is_one_line(
-    session: psycopg.Connection[Any], file: Path, statement: str
-) -> None:
-    with pytest.raises(psycopg.Error) as refused:
-        session.execute(statement)
-    (line,) = lines(file)
-    assert (line["verb"], line["outcome"]) == ("statement", "refused")
-    assert line["sqlstate"] == refused.value.sqlstate
-
-
-def test_a_strict_abstention_is_one_line(session: psycopg.Connection[Any], file: Path) -> None:
-    with pytest.raises(psycopg.Error):
-        session.execute("NL (on_abstain error): $$unknown$$")
-    (line,) = lines(file)
-    assert (line["outcome"], line["sqlstate"]) == ("abstained", None)
-
-
-def test_a_cancelled_one_is_one_line(
-    session: psycopg.Connection[Any], logging_gateway: Gateway, file: Path
-) -> None:
-    def cancel() -> None:
-        assert logging_gateway.engine.waiting.wait(30)
-        session.cancel_safe()
-
-    canceller = threading.Thread(target=cancel)
-    canceller.start()
-    with pytest.raises(psycopg.errors.QueryCanceled):
-        session.execute(f"NL: $${WAIT}$$")
-    canceller.join()
-    assert logging_gateway.engine.aborted.wait(30)
-    session.execute("NL HISTORY").fetchall()
-    cancelled, after = lines(file)
-    assert (cancelled["question"], cancelled["outcome"], cancelled["sqlstate"]) == (
-        WAIT,
-        "cancelled",
-        "57014",
-    )
-    assert after["verb"] == "history"
 
 
 def test_a_client_that_goes_leaves_one_line(logging_gateway: Gateway, file: Path) -> None:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import Any
 
 import asyncpg
 import psycopg
 import pytest
 from psycopg.rows import dict_row
-from wire_fixtures import shortened
+from wire_fixtures import NAMES, expected, psql
 
-from engine.types import ANSWER_COLUMNS, Asker, AskRequest
+from engine.types import Asker, AskRequest
 
-NAMES = [name for name, _ in ANSWER_COLUMNS]
 ASKER = Asker("analyst", "wire")
-
-
-def psql(dsn: str, *arguments: str, script: str | None = None) -> subprocess.CompletedProcess[str]:
-    words = ["/usr/bin/psql", "-X", "-A", "-t", dsn, *arguments]
-    return subprocess.run(words, input=script, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
-
-
-def expected(gateway: Any, question: str) -> list[tuple[Any, ...]]:
-    rows = shortened(gateway.engine.answer(question).rows)
-    return [tuple(getattr(row, name) for name in NAMES) for row in rows]
 
 
 # -- psycopg
@@ -53,43 +41,6 @@ def test_psycopg_binds_the_question(gateway: Any, *, binary: bool) -> None:
                 assert rows[0]["five"] == 5
 
 
-def test_psycopg_composes_an_answer(gateway: Any) -> None:
-    with psycopg.connect(gateway.dsn()) as connection:
-        query = "SELECT ask.n, g FROM generate_series(1, 2) g, nl.ask('it''s') WHERE g = n"
-        assert connection.execute(query).fetchall() == [(1, 1), (2, 2)]
-        query = "WITH a AS (SELECT max(n) AS m FROM nl.ask($$x$$)) SELECT m FROM a WHERE m > %s"
-        assert connection.execute(query, (1,)).fetchall() == [(2,)]
-
-
-def test_psycopg_server_side_cursor(gateway: Any) -> None:
-    with psycopg.connect(gateway.dsn()) as connection:
-        with connection.cursor("c") as cursor:
-            cursor.execute("SELECT n FROM nl.ask('x')")
-            assert cursor.fetchmany(1) == [(1,)]
-            assert cursor.fetchmany(5) == [(2,)]
-        with connection.cursor("d") as cursor, pytest.raises(psycopg.errors.FeatureNotSupported) as error:
-            cursor.execute("NL: x")
-    assert "nl.ask" in str(error.value.diag.message_hint)
-
-
-def test_psycopg_client_side_cursor_uses_simple_protocol(gateway: Any) -> None:
-    with psycopg.connect(gateway.dsn(), cursor_factory=psycopg.ClientCursor) as connection:
-        rows = connection.execute("SELECT explanation FROM nl.ask(%s)", ("it's \\ $$x$$",)).fetchall()
-        assert rows == [("it's \\ $$x$$",)] * 2
-        assert connection.execute("NL: simple").fetchall() == expected(gateway, "simple")
-
-
-def test_psycopg_pipeline_keeps_order(gateway: Any) -> None:
-    with psycopg.connect(gateway.dsn(), autocommit=True) as connection, connection.pipeline():
-        cursors = [
-            connection.execute(query)
-            for query in ("SELECT 1", "NL: a", "SELECT 2", "NL CHOOSE 1 OF 'q1'", "NL: b", "SELECT 3")
-        ]
-        rows = [cursor.fetchall() for cursor in cursors]
-    a, b = expected(gateway, "a"), expected(gateway, "b")
-    assert rows == [[(1,)], a, [(2,)], [(1, "1"), (2, "2"), (3, "3")], b, [(3,)]]
-
-
 def test_psycopg_pipeline_error_aborts_what_follows(gateway: Any) -> None:
     with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
         with connection.pipeline():
@@ -103,22 +54,7 @@ def test_psycopg_pipeline_error_aborts_what_follows(gateway: Any) -> None:
         assert connection.execute("SELECT 3").fetchall() == [(3,)]
 
 
-async def test_psycopg_async(gateway: Any) -> None:
-    async with await psycopg.AsyncConnection.connect(gateway.dsn()) as connection:
-        cursor = await connection.execute("NL (k 3): x")
-        assert len(await cursor.fetchall()) == 2
-    assert gateway.engine.asked[-1] == AskRequest(ASKER, "x", k=3)
-
-
 # -- transactions
-
-
-def test_question_in_a_transaction(gateway: Any) -> None:
-    with psycopg.connect(gateway.dsn()) as connection:
-        connection.execute("CREATE TEMP TABLE seen AS SELECT * FROM nl.ask('x')")
-        connection.execute("NL: y")
-        assert connection.info.transaction_status.name == "INTRANS"
-        assert connection.execute("SELECT count(*) FROM seen").fetchall() == [(2,)]
 
 
 def test_error_fails_the_transaction_and_then_the_server_says_so(gateway: Any) -> None:
@@ -233,39 +169,6 @@ def test_show_and_help(gateway: Any) -> None:
 
 
 # -- asyncpg
-
-
-async def test_asyncpg(gateway: Any) -> None:
-    connection = await asyncpg.connect(
-        host="127.0.0.1", port=gateway.port, user="analyst", database="wire", ssl=False
-    )
-    try:
-        rows = await connection.fetch("NL: how many")
-        assert [tuple(row) for row in rows] == expected(gateway, "how many")
-        statement = await connection.prepare("NL: $$what's up?$$")
-        assert statement.get_parameters() == ()
-        assert [attribute.name for attribute in statement.get_attributes()] == NAMES
-        assert [attribute.type.name for attribute in statement.get_attributes()][:4] == [
-            "int4",
-            "text",
-            "text",
-            "float8",
-        ]
-        for _ in range(7):
-            assert len(await statement.fetch()) == 2
-        sql = await connection.fetchval("SELECT explanation FROM nl.ask($1) WHERE n = $2", "früh", 1)
-        assert sql == "früh"
-        with pytest.raises(asyncpg.PostgresError) as error:
-            await connection.fetch("NL: no route")
-        assert error.value.sqlstate == "NL003"
-        with pytest.raises(asyncpg.PostgresSyntaxError):
-            await connection.prepare("NL")
-        async with connection.transaction():
-            found = [row["n"] async for row in connection.cursor("NL: cursor", prefetch=1)]
-        assert found == [1, 2]
-        assert await connection.fetchval("SELECT 5") == 5
-    finally:
-        await connection.close()
 
 
 async def test_asyncpg_prepares_a_stale_choice_again(gateway: Any) -> None:

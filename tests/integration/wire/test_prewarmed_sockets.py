@@ -14,20 +14,19 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgparley import cluster
 from pgparley.cluster import Cluster
 from proxy.net.worker.worker import Worker
+from tests.conftest import Postgres
 
 DEADLINE = 10.0
 MOST = 3
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def own(postgres: Postgres) -> Iterator[Cluster]:
     """A server that may be restarted."""
-    running = cluster.start(tmp_path_factory.mktemp("prewarmed") / "data")
-    yield running
-    cluster.stop(running)
+    with postgres("prewarmed") as running:
+        yield running
 
 
 def restart(server: Cluster, *options: str) -> None:
@@ -180,40 +179,6 @@ def _eventually_answers(gateway: Any) -> None:
             continue
         return
     answers(gateway)
-
-
-def test_they_hold_no_place_of_max_connections(prewarmed: Any, own: Cluster) -> None:
-    restart(own, "-c max_connections=5 -c superuser_reserved_connections=0 -c max_wal_senders=0")
-    try:
-        grown(prewarmed)
-        direct = f"host={own.socket_dir} port={own.port} user=postgres"
-        clients: list[psycopg.Connection[Any]] = []
-        while len(clients) < 5:
-            try:
-                clients.append(psycopg.connect(direct))
-            except psycopg.OperationalError:
-                # Backends of `grown` that are still ending.
-                assert len(clients) < 5
-        assert len(prewarmed.worker.context.prewarm_pool.waiting) == MOST
-        for client in clients:
-            client.close()
-    finally:
-        restart(own)
-
-
-def test_authentication_timeout(prewarmed: Any, own: Cluster) -> None:
-    with psycopg.connect(own.dsn(), autocommit=True) as admin:
-        admin.execute("ALTER SYSTEM SET authentication_timeout = '2s'")
-        admin.execute("SELECT pg_reload_conf()")
-        try:
-            restart(own)
-            grown(prewarmed)
-            standing(prewarmed, 0)
-            answers(prewarmed)
-        finally:
-            with psycopg.connect(own.dsn(), autocommit=True) as again:
-                again.execute("ALTER SYSTEM RESET authentication_timeout")
-            restart(own)
 
 
 def test_pause_reload_and_reconnect(prewarmed: Any) -> None:

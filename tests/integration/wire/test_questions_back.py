@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import Any
 
-import asyncpg
 import psycopg
 import pytest
-from wire_fixtures import BACK, WAIT, shortened
+from wire_fixtures import BACK, CURSORS, NAMES, WAIT, expected, psql
 
-from engine.types import ANSWER_COLUMNS, AnswerRequest, Asker, AskRequest, NoneRequest
+from engine.types import AnswerRequest, Asker, AskRequest, NoneRequest
 
 ASKER = Asker("analyst", "wire")
-CURSORS = {"simple": psycopg.ClientCursor, "extended": psycopg.Cursor, "text": psycopg.RawCursor}
-NAMES = [name for name, _ in ANSWER_COLUMNS]
 WAY = "Answer with NL ANSWER n OF 'q7', or in your own words with NL ANSWER $$text$$ OF 'q7'."
 OPTIONS = ("1. the artist's own name: Zoë", "2. the stage name: Zed", "3. something else")
 
@@ -26,16 +22,6 @@ def connection(request: pytest.FixtureRequest, gateway: Any) -> Any:
     with psycopg.connect(gateway.dsn(), autocommit=True, cursor_factory=factory) as made:
         made.execute("NL: which name")
         yield made
-
-
-def expected(gateway: Any, question: str) -> list[tuple[Any, ...]]:
-    rows = shortened(gateway.engine.answer(question).rows)
-    return [tuple(getattr(row, name) for name in NAMES) for row in rows]
-
-
-def psql(gateway: Any, script: str, *words: str) -> subprocess.CompletedProcess[str]:
-    command = ["/usr/bin/psql", "-X", "-A", "-t", *words, gateway.dsn()]
-    return subprocess.run(command, input=script, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
 
 
 def test_options_are_rows(connection: Any, gateway: Any) -> None:
@@ -165,28 +151,11 @@ def test_an_answer_that_takes_too_long(connection: Any, gateway: Any) -> None:
     assert connection.execute("NL ANSWER 1").fetchall() == expected(gateway, "second option 1")
 
 
-async def test_asyncpg_prepares_an_answer(gateway: Any) -> None:
-    address = {"host": "127.0.0.1", "port": gateway.port, "user": "analyst", "database": "wire"}
-    connection = await asyncpg.connect(**address)
-    try:
-        asked = len(gateway.engine.others)
-        statement = await connection.prepare("NL ANSWER 2 OF 'q7'")
-        assert [column.name for column in statement.get_attributes()] == NAMES
-        assert statement.get_parameters() == ()
-        assert len(gateway.engine.others) == asked
-        for turn in (1, 2):
-            rows = [tuple(row) for row in await statement.fetch()]
-            assert rows == expected(gateway, "second option 2")
-            assert len(gateway.engine.others) == asked + turn
-    finally:
-        await connection.close()
-
-
 def test_psql_has_a_dialogue(gateway: Any) -> None:
     script = (
         "NL: which name;\nNL ANSWER 2;\nNL NONE $$it's wrong$$;\nNL ANSWER $$both; please$$;\nNL CHOOSE 1;\n"
     )
-    done = psql(gateway, script, "-v", "ON_ERROR_STOP=1")
+    done = psql(gateway.dsn(), "-v", "ON_ERROR_STOP=1", script=script)
     assert done.returncode == 0, done.stderr
     assert "|option|sales|0.5||Which name is meant?\nthe stage name: Zed|NL ANSWER 2|q7" in done.stdout
     assert "|second option 2|" in done.stdout
@@ -199,16 +168,9 @@ def test_psql_shows_a_question_back_that_is_an_error(gateway: Any) -> None:
         "SET nl.on_abstain = error;\nBEGIN;\nNL: which name;\nNL ANSWER 2;\nROLLBACK;\nNL ANSWER 2;\n"
         "\\set ON_ERROR_ROLLBACK on\nBEGIN;\nNL: which name;\nNL ANSWER 1;\nCOMMIT;\n"
     )
-    done = psql(gateway, script)
+    done = psql(gateway.dsn(), script=script)
     assert f"ERROR:  the question waits for an answer\nDETAIL:  {BACK}\n1. the artist's" in done.stderr
     assert f"HINT:  This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. {WAY}" in done.stderr
     assert done.stderr.count("current transaction is aborted") == 1
     assert "|second option 2|" in done.stdout
     assert "|second option 1|" in done.stdout
-
-
-def test_psql_shows_notices(gateway: Any) -> None:
-    done = psql(gateway, "SET nl.output = notices;\nNL: which name;\n", "-q")
-    assert f"NOTICE:  {BACK}\nNOTICE:  {OPTIONS[0]}\nHINT:  NL ANSWER 1\n" in done.stderr
-    assert f"NOTICE:  {WAY}\n" in done.stderr
-    assert done.stdout == ""

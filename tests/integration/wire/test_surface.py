@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import subprocess
 from typing import Any
 
 import psycopg
 import pytest
-from wire_fixtures import TOLD, shortened
+from wire_fixtures import CURSORS, NAMES, TOLD, expected, psql
 
 from engine.types import (
-    ANSWER_COLUMNS,
     TOPIC_COLUMNS,
     Asker,
     CorrectRequest,
@@ -22,8 +20,6 @@ from engine.types import (
 )
 
 ASKER = Asker("analyst", "wire")
-CURSORS = {"simple": psycopg.ClientCursor, "extended": psycopg.Cursor, "text": psycopg.RawCursor}
-NAMES = [name for name, _ in ANSWER_COLUMNS]
 
 
 @pytest.fixture(params=CURSORS)
@@ -33,11 +29,6 @@ def connection(request: pytest.FixtureRequest, gateway: Any) -> Any:
     with psycopg.connect(gateway.dsn(), autocommit=True, cursor_factory=factory) as made:
         made.execute("NL: how many")
         yield made
-
-
-def expected(gateway: Any, question: str) -> list[tuple[Any, ...]]:
-    rows = shortened(gateway.engine.answer(question).rows)
-    return [tuple(getattr(row, name) for name in NAMES) for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -201,8 +192,7 @@ def test_psql_sees_it_all(gateway: Any) -> None:
         "NL: how many;\nNL WHY;\nNL HISTORY;\nNL EXPLAIN 1;\nNL MORE;\nNL NONE;\n"
         "NL RUN $$single$$;\nSELECT count(*) FROM nl.run('q1', 1);\nNL PLAN 1;\nNL FORGET;\nNL HELP;\n"
     )
-    words = ["/usr/bin/psql", "-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", gateway.dsn()]
-    done = subprocess.run(words, input=script, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
+    done = psql(gateway.dsn(), "-v", "ON_ERROR_STOP=1", script=script)
     assert done.returncode == 0, done.stderr
     assert "route|chosen|it's sales|0.25" in done.stdout
     assert "NL CORRECT $$sql$$ [OF 'qid']|" in done.stdout

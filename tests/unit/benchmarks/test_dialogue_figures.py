@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from benchmarks.harness.journal import Cost
-from benchmarks.quality.dialogue.__main__ import summary
-from benchmarks.quality.dialogue.figures import ANSWERABLE, Judged, Results, abstention, figures, judged
+from benchmarks.quality.dialogue.figures import Judged, abstention, figures, judged
 from benchmarks.quality.dialogue.records import Conversation, Said, Shown, Turn
 
 
@@ -73,12 +72,6 @@ def test_what_the_engine_had_and_did_not_show_is_reachable() -> None:
     assert not hidden.in_last
 
 
-def test_without_a_list_the_first_reply_is_the_start() -> None:
-    alone = judged(talked("1", turn(Shown.STATEMENTS, "right")), None, "x", right)
-    assert alone.right_after(0)
-    assert not judged(talked("1"), None, "x", right).right_after(2)
-
-
 def test_figures_of_known_dialogues() -> None:
     some = [ASKED, NEEDLESS, FOUND_LATER, NEVER]
     feedback = {
@@ -110,18 +103,3 @@ def test_first_replies_are_sure_asked_or_refused() -> None:
     ]
     found = abstention("idk", some, dict.fromkeys("1234", "x"))
     assert (found.sure.value, found.asked.value, found.refused.value, found.failed) == (0.25, 0.25, 0.5, 1)
-
-
-def test_the_summary_is_of_what_was_measured() -> None:
-    some = [ASKED, NEEDLESS, FOUND_LATER, NEVER]
-    spoken = [each.conversation for each in some]
-    owners = dict.fromkeys("1234", "x")
-    first = [abstention(name, spoken, owners) for name in ("idk", ANSWERABLE)]
-    found = summary(
-        Results({}, {name: [figures("dialogue", some, {})] for name in ("ambiqt", "spider")}, first)
-    )
-    assert (found["ambiqt_acc_after_0"], found["ambiqt_acc_after_2"]) == (0.25, 0.5)
-    assert (found["ambiqt_reachable"], found["efficiency"]) == (0.75, 0.25)
-    assert (found["spider_needless"], found["idk_wrongly_sure"]) == (0.25, 0.25)
-    assert found["answerable_refused"] == 0.0
-    assert found["feedback_gain_ratio"] is None

@@ -12,11 +12,11 @@ from rich.console import Console
 from benchmarks.harness.answers import judged, told
 from benchmarks.harness.command import Options, options_of, parser
 from benchmarks.harness.intervals import auc, mean, median, ratio
-from benchmarks.harness.journal import Answer, Cost, Journal, Proposal
+from benchmarks.harness.journal import Answer, Cost, Proposal
 from benchmarks.harness.machine import Machine
-from benchmarks.harness.outcomes import Earlier, Outcome, changes, lines, outcomes, row
+from benchmarks.harness.outcomes import Outcome, outcomes, row
 from benchmarks.harness.questions import AMBIQT, SPIDER, QuestionSet, Selection, asked
-from benchmarks.harness.report import Part, Run, note, write_result
+from benchmarks.harness.report import Part, Run, write_result
 from benchmarks.harness.running import Pass
 from benchmarks.harness.scorer import Scorer, Verdicts
 from benchmarks.harness.systems import WHOLE
@@ -107,19 +107,6 @@ def test_of_a_question_with_two_readings_both_are_to_be_in_the_set(
     assert {(each.place, each.found) for each in found["one"].values()} == {(1, False)}
 
 
-def test_an_earlier_run_is_compared_question_by_question() -> None:
-    now = {"spider": {WHOLE: by_id(outcome("1", "x", 1), outcome("2", "y", 2), outcome("3", "y", 1))}}
-    before = [
-        Earlier("spider", WHOLE, "1", "x", None, found=False),
-        Earlier("spider", WHOLE, "2", "y", 1, found=True),
-    ]
-    (told,) = changes(now, before)
-    assert told[:3] == ["spider", WHOLE, "2"]
-    assert told[3].startswith("1 won, 1 lost: 0.0 [")
-    assert told[4].startswith("1 won, 0 lost: 50.0 [")
-    assert [line["place"] for line in lines("spider", now["spider"])] == [1, 2, 1]
-
-
 def test_a_whole_run_is_told_and_written(bench: Path, tmp_path: Path, verdicts: Verdicts) -> None:
     passes = [
         answered(bench, tmp_path, SPIDER, WHOLE, "right", "wrong"),
@@ -159,18 +146,3 @@ def test_a_damaged_file_is_not_overwritten(tmp_path: Path, content: str) -> None
     with pytest.raises(ValueError, match="restore it"):
         write_result(file, RUN, {"dialogue": Part(5, [])})
     assert file.read_text() == content
-
-
-def test_every_look_at_what_is_set_aside_is_a_line(tmp_path: Path) -> None:
-    log = tmp_path / "results" / "looks.jsonl"
-    note(log, n=2, acc1=0.51234)
-    note(log, n=3, acc1=0.5)
-    found = [json.loads(line) for line in log.read_text().splitlines()]
-    assert [(each["n"], each["acc1"]) for each in found] == [(2, 0.5123), (3, 0.5)]
-    assert all(each["commit"] for each in found)
-
-
-def test_a_pass_knows_what_is_left(bench: Path, tmp_path: Path) -> None:
-    one = answered(bench, tmp_path, SPIDER, WHOLE, "right")
-    assert (len(one.answers), one.left) == (40, ())
-    assert Journal(tmp_path / "none.jsonl", Answer).answers == {}

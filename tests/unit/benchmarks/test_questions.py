@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections import Counter
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from benchmarks.harness.command import by_name
 from benchmarks.harness.drawing import MEASURED, RANKER_DATABASES, RANKER_QUESTIONS, read_items, unfitted
 from benchmarks.harness.questions import (
-    AMBIQT,
-    DEFOG,
     SETS,
     SPIDER,
     TRAIN,
@@ -23,7 +19,6 @@ from benchmarks.harness.questions import (
     QuestionSet,
     Selection,
     asked,
-    catalogued,
 )
 
 EVERYTHING = Selection(None, seed=1)
@@ -97,34 +92,3 @@ def test_training_questions_are_of_databases_that_the_ranker_was_not_trained_on(
         golds = [item["gold"] for item in items if item["db"] == name]
         assert len(golds) == len(set(golds))
         assert QUESTIONS // 2 - RANKER_QUESTIONS <= len(golds) <= MEASURED
-
-
-def test_no_training_database_has_more_than_its_share(trained: Path) -> None:
-    small, large = (ids(trained, TRAIN, Selection(n, seed=1)) for n in (24, 60))
-    assert set(small) < set(large)
-    assert set(Counter(each.split("-")[2] for each in small).values()) == {1}
-    assert set(ids(trained, TRAIN, Selection(24, seed=2))) != set(small)
-
-
-def test_an_ambiguous_question_brings_its_schema_and_its_keys(bench: Path) -> None:
-    found = asked(bench, AMBIQT[2], EVERYTHING)[0]
-    assert found.question.database == "ambiqt_j_0"
-    assert found.views is not None
-    assert found.views.ddl.startswith("CREATE SCHEMA ambiqt_j_0; CREATE VIEW ambiqt_j_0.singer")
-    table = found.views.snapshot.tables[0]
-    assert (table.schema, table.primary_key, table.unique_keys) == ("ambiqt_j_0", ("id",), (("name",),))
-
-
-def test_defogs_instructions_are_part_of_the_question(bench: Path) -> None:
-    assert asked(bench, DEFOG, EVERYTHING)[0].question.text.endswith("times? Names are matched exactly.")
-
-
-def test_the_catalog_holds_every_database(bench: Path) -> None:
-    assert catalogued(bench) == ("music",)
-
-
-def test_unknown_names_are_refused() -> None:
-    assert by_name("defog,spider", SETS, "set") == (SPIDER, DEFOG)
-    assert by_name(None, SETS, "set") == SETS
-    with pytest.raises(ValueError, match="no set atis: there are spider, "):
-        by_name("spider,atis", SETS, "set")

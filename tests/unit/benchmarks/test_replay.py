@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from benchmarks.harness.replay import Completions, Recorded, Replay, file_for
+from benchmarks.harness.replay import Completions, Replay, file_for
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt, Token, Weighed
 
@@ -88,17 +88,6 @@ async def test_every_argument_makes_another_call(tmp_path: Path) -> None:
     assert len({each.text for each in calls}) == len(calls) == len(model.asked)
 
 
-async def test_who_asks_for_fewer_alternatives_makes_the_same_call(tmp_path: Path) -> None:
-    model = Counting()
-    kept = replay(model, tmp_path / "kept")
-    told = [
-        (await kept.complete(PROMPT, deadline=DEADLINE, max_tokens=9, others=others)).tokens
-        for others in (0, 1, 20)
-    ]
-    assert [len(each.others) for (each,) in told] == [0, 1, 2]
-    assert len(model.asked) == 1
-
-
 async def test_a_replayed_call_costs_what_it_cost(tmp_path: Path) -> None:
     kept = replay(Counting(), tmp_path / "kept")
     kept.take(0.0)
@@ -110,13 +99,6 @@ async def test_a_replayed_call_costs_what_it_cost(tmp_path: Path) -> None:
     assert (replayed.calls, replayed.prefilled, replayed.cached, replayed.generated) == (1, 7, 5, 3)
     assert replayed.seconds >= replayed.model_seconds
     assert kept.take(1.0).calls == 0
-
-
-async def test_calls_are_made_one_after_another(tmp_path: Path) -> None:
-    model = Counting()
-    kept = replay(model, tmp_path / "kept")
-    await asyncio.gather(*(ask(kept, seed=seed) for seed in range(1, 4)))
-    assert len(model.asked) == 3
 
 
 async def test_the_schema_is_read_once_before_what_is_not_replayed_and_not_counted(tmp_path: Path) -> None:
@@ -131,14 +113,6 @@ async def test_the_schema_is_read_once_before_what_is_not_replayed_and_not_count
     again.about(Prompt("system", "schema"))
     await ask(again, seed=1)
     assert len(model.asked) == 3
-
-
-def test_of_two_runs_the_first_keeps_the_reply(tmp_path: Path) -> None:
-    one, two = Completions(tmp_path / "kept"), Completions(tmp_path / "kept")
-    one.add(b"key", Recorded(Weighed((-1.0,), 1, 0, 1), 2.0))
-    two.add(b"key", Recorded(Weighed((-3.0,), 1, 0, 1), 4.0))
-    assert two.find(b"key", Weighed) == Recorded(Weighed((-1.0,), 1, 0, 1), 2.0)
-    assert len(one) == 1
 
 
 async def test_what_fails_is_not_kept(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks.harness.journal import Answer, Cost, Journal, Proposal, identity, locked
+from benchmarks.harness.journal import Answer, Cost, Journal, Proposal, identity
 from benchmarks.harness.questions import SPIDER, Asked, Question
 from benchmarks.harness.running import Pass, run
 from benchmarks.harness.systems import System, Task
@@ -94,13 +94,6 @@ async def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, torn: int) 
     assert [answer.id for answer in whole.answers] == [each.question.id for each in ASKED]
 
 
-async def test_a_finished_run_asks_nothing_again(tmp_path: Path) -> None:
-    await measured(one_pass(tmp_path / "a.jsonl", Scripted()))
-    system = Scripted()
-    await measured(one_pass(tmp_path / "a.jsonl", system))
-    assert system.heard == []
-
-
 async def test_failures_are_answers_and_told_apart(tmp_path: Path) -> None:
     system = Scripted({"q1": NoRouteError("nothing fits"), "q2": KeyError("a fault")})
     one = one_pass(tmp_path / "a.jsonl", system)
@@ -133,10 +126,3 @@ def test_answers_of_other_settings_or_other_code_are_not_taken(tmp_path: Path) -
     assert first != identity("k=5", [code])
     code.write_text("b")
     assert first != identity("k=6", [code])
-
-
-def test_a_folder_belongs_to_one_run(tmp_path: Path) -> None:
-    with locked(tmp_path), pytest.raises(BlockingIOError), locked(tmp_path):
-        pass
-    with locked(tmp_path):
-        pass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,6 @@ from benchmarks.harness.scorer import JudgingError
 from benchmarks.harness.systems import ALONE, WHOLE
 from benchmarks.quality.workday.__main__ import Row, by_mechanism, summary
 from benchmarks.quality.workday.cases import Cases, Judge
-from benchmarks.quality.workday.strong import Answered, Fate, figures, statements, survival
-from engine.core.candidate import Candidate, Change, RuleKind
-from engine.types import TraceLine
 
 SCORER = """
 import argparse, json, pathlib, sys
@@ -52,13 +48,6 @@ def cases(tmp_path: Path) -> Cases:
 def test_no_gold_is_read(cases: Cases) -> None:
     assert [item["mechanism"] for item in cases.items] == ["about a", "about b"]
     assert "SECRET" not in repr(cases.items)
-
-
-def test_rows_are_of_another_version_when_a_case_changes(cases: Cases) -> None:
-    before = cases.version
-    assert cases.version == before
-    (cases.bench / "workday" / "a.sql").write_text("CREATE TABLE t ()")
-    assert cases.version != before
 
 
 def test_each_statement_is_judged_alone(cases: Cases) -> None:
@@ -96,49 +85,3 @@ def test_figures_by_mechanism() -> None:
     alone = by_mechanism(ALONE, {"a-1": _outcome("a-1", (None, True))}, {"a-1": "A"})
     expected = {"first": 0.25, "found": 0.5, "sure": 0.25, "none": 0.25, "alone_first": 1.0}
     assert summary([*rows, *alone]) == expected
-
-
-def _answered(*shown: Candidate, trace: Sequence[TraceLine] = (), problem: str = "") -> Answered:
-    return Answered("a-1", "SELECT 1", shown, tuple(trace), problem)
-
-
-WRITTEN = Candidate("db", "SELECT 1")
-CHANGED = WRITTEN.rewritten(
-    "SELECT 2", (Change("a_rule", RuleKind.CORRECTION, "how", "SELECT 1", "SELECT 2"),)
-)
-SPELT = WRITTEN.rewritten(
-    "SELECT  1", (Change("a_rule", RuleKind.NORMALISE, "how", "SELECT 1", "SELECT  1"),)
-)
-THIRD = Candidate("db", "SELECT 3")
-REFUSAL = TraceLine("generate", "refused by guard", "why: SELECT 1")
-RANKED = TraceLine("rank", "SELECT 3", "readings 1")
-
-
-@pytest.mark.parametrize(
-    ("answered", "right", "fate", "by"),
-    [
-        (_answered(WRITTEN), [True], Fate.FIRST, ""),
-        (_answered(SPELT), [True], Fate.FIRST, ""),
-        (_answered(CHANGED), [True], Fate.FIRST, "a_rule"),
-        (_answered(CHANGED), [False], Fate.CHANGED, "a_rule"),
-        (_answered(CHANGED, WRITTEN), [False, True], Fate.PUSHED_BACK, "a_rule"),
-        (_answered(THIRD, WRITTEN, trace=[RANKED]), [False, True], Fate.PUSHED_BACK, "readings 1"),
-        (_answered(trace=[REFUSAL]), [], Fate.REFUSED, "refused by guard"),
-        (_answered(problem="no answer"), [], Fate.REFUSED, "no answer"),
-    ],
-)  # fmt: skip
-def test_what_became_of_a_right_statement(answered: Answered, right: list[bool], fate: Fate, by: str) -> None:
-    found = survival(answered, right)
-    assert (found.fate, by in found.by, bool(found.by)) == (fate, True, bool(by))
-
-
-def test_the_share_that_survives() -> None:
-    found = [survival(_answered(WRITTEN), [True])] * 3 + [survival(_answered(CHANGED), [False])]
-    expected = {"s_survives": 0.75, "s_pushed_back": 0.0, "s_changed": 1.0, "s_refused": 0.0}
-    assert figures(found, "s") == expected
-
-
-def test_spellings_stand_behind_what_is_given() -> None:
-    items = [{"id": "a-1", "golds": ["SELECT 1"]}, {"id": "a-2", "golds": ["SELECT 2"]}]
-    text = "-- What this is.\n-- a-2\nSELECT 1 + 1;\n-- a-2\nSELECT\n 2;\n"
-    assert statements(items, text) == {"a-1": ["SELECT 1"], "a-2": ["SELECT 2", "SELECT 1 + 1", "SELECT\n 2"]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from decimal import Decimal
 
 import pytest
@@ -40,16 +39,3 @@ def test_right(got: Rows) -> None:
 )
 def test_wrong(got: Rows) -> None:
     assert not answers(got, GOLD)
-
-
-def test_duplicates_count() -> None:
-    assert not answers([(1,), (1,), (2,)], [(1,), (2,), (2,)])
-
-
-def test_text_that_is_no_number_is_compared_as_it_is() -> None:
-    assert answers([("2024-05-01", "NaN")], [(date(2024, 5, 1), "NaN")])
-    assert not answers([("may",)], [("May",)])
-
-
-def test_no_rows_answer_no_rows() -> None:
-    assert answers([], [])

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import replace
 
 import pytest
 
 from pgparley.demo.loading import Sample, SampleError, data_file
-from pgparley.demo.questions import QUESTIONS
 from pgparley.demo.samples import SAMPLES
 
 EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-
-
-@EACH
-def test_every_table_is_filled_once(sample: Sample) -> None:
-    assert sorted(copy.table for copy in sample.copies()) == sorted(
-        re.findall(r"^CREATE TABLE (\w+)", sample.script("tables"), re.MULTILINE)
-    )
 
 
 @EACH
@@ -45,7 +36,3 @@ def test_data_packages_are_not_imported() -> None:
 def test_missing_data_package_is_named_with_what_to_do() -> None:
     with pytest.raises(SampleError, match=r"no-such-data is missing: pip install 'pgparley\[demo\]'"):
         data_file("no-such-data", "x.csv")
-
-
-def test_one_question_for_each_sample() -> None:
-    assert {question.database for question in QUESTIONS} == {sample.name for sample in SAMPLES}

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,6 @@ from engine.errors import InvalidSettingError
 from engine.metrics import Metrics
 from page.settings import address
 from pgparley.config import Config, load
-from proxy.net.access import engine_addresses
-from proxy.settings import GatewaySettings
 from tests.conftest import free_port
 from tests.unit.deploy.chart import CHART, Document, containers, environment, helm, of_kind, pods, rendered
 from tests.unit.deploy.test_containers import STAGES
@@ -100,14 +97,6 @@ def test_every_document_is_one_of_the_api(documents: list[Document], version: st
     for document in documents:
         if document["kind"] not in OTHERS:
             validate(document, version, strict=True)
-
-
-def test_the_schemas_refuse_what_the_api_does_not_have() -> None:
-    kubernetes_validate = pytest.importorskip("kubernetes_validate")
-    gateway = of_kind(rendered({}), "Deployment")["gateway"]
-    gateway["spec"]["replica"] = 3
-    with pytest.raises(kubernetes_validate.ValidationError, match="replica"):
-        kubernetes_validate.validate(gateway, "1.35", strict=True)
 
 
 def test_helm_finds_nothing_to_complain_of() -> None:
@@ -194,11 +183,6 @@ def test_gateways_ask_the_engines_of_their_release_and_lend_to_them(tmp_path: Pa
     assert [peer["podSelector"]["matchLabels"]["app.kubernetes.io/component"] for peer in lent["from"]] == [
         "engine"
     ]
-
-
-def test_a_gateway_tries_its_engines_by_two_connections() -> None:
-    engine = environment(pods(rendered({}))["gateway"]["containers"][0])["PGPARLEY_GATEWAY_ENGINE"]
-    assert len(engine_addresses(replace(GatewaySettings("127.0.0.1"), engine=engine))) == 2
 
 
 def test_pods_are_closed_off(documents: list[Document]) -> None:

@@ -5,7 +5,6 @@ Building and running them is for a machine with a container engine; this is what
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import re
 import shlex
@@ -106,13 +105,6 @@ def test_the_build_has_every_package_of_the_wheel() -> None:
     assert packages <= set(STAGES["build"].copies)
 
 
-def test_nothing_of_the_machine_that_builds_gets_into_the_build() -> None:
-    ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
-    patterns = [line.removeprefix("**/") for line in ignored if line.startswith("**/")]
-    for name in ("_pump.cpython-311-x86_64-linux-gnu.so", "__pycache__"):
-        assert any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
-
-
 def test_the_images_install_this_version() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     text = (FOLDER / "Dockerfile").read_text("utf-8")
@@ -158,14 +150,6 @@ def test_a_service_is_closed_off(name: str) -> None:
     assert service["user"].split(":")[0] == STAGES[image_of(name)].last("USER").split(":")[0]
 
 
-@images
-def test_an_image_is_built_of_this_checkout(image: str) -> None:
-    build = OURS[image]["build"]
-    assert build["target"] == image
-    assert (FOLDER / build["context"]).resolve() == ROOT
-    assert (ROOT / build["dockerfile"]).is_file()
-
-
 def test_the_gateway_asks_both_engines_and_the_page_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,18 +174,3 @@ def test_hadolint_finds_nothing_to_complain_of() -> None:
     command = [program, "--ignore", "DL3008", str(FOLDER / "Dockerfile")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - the linter
     assert (done.returncode, done.stdout) == (0, "")
-
-
-def test_services_agree_with_each_other() -> None:
-    for name in ("engine", "engine-2", "page"):
-        assert OURS[name]["volumes"] == OURS["gateway"]["volumes"]
-    for service in COMPOSE["services"].values():
-        for port in service.get("ports", []):
-            assert port.startswith("127.0.0.1:")
-        for volume in service.get("volumes", []):
-            source = volume.split(":")[0]
-            assert source in COMPOSE["volumes"] or (FOLDER / source).is_file()
-        assert set(service.get("depends_on", {})) <= set(COMPOSE["services"])
-    scraped = yaml.safe_load((FOLDER / "prometheus.yaml").read_text("utf-8"))["scrape_configs"][0]
-    page = OURS["gateway"]["environment"]["PGPARLEY_GATEWAY_PROMETHEUS_LISTEN"]
-    assert scraped["static_configs"][0]["targets"] == [f"gateway:{page.split(':')[1]}"]

@@ -27,18 +27,7 @@ from tests.support.tools import bare_tools
 LONGEST = 0.1
 """Seconds of the loop thread's own processor time that one turn of the loop may take."""
 
-_THINGS = (
-    "order",
-    "invoice",
-    "shipment",
-    "customer",
-    "supplier",
-    "product",
-    "payment",
-    "item",
-    "site",
-    "contract",
-)
+_THINGS = "order invoice shipment customer supplier product payment item site contract".split()  # noqa: SIM905  the same
 _KINDS = """
     express late open closed foreign partial blocked paid early bulk retail direct shared loyal rented spare broken
     seasonal digital printed annual weekly urgent frozen hidden local central mobile junior senior

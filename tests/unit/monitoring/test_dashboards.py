@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -54,16 +53,6 @@ def test_a_panel_says_what_it_shows_and_what_is_asked_for_it(file: Path) -> None
         assert all("$instance" in target["expr"] for target in panel["targets"])
     assert len({panel["title"] for panel in panels(dashboard)}) == len(panels(dashboard))
     assert {each["name"] for each in dashboard["templating"]["list"]} == {"datasource", "instance"}
-
-
-@boards
-def test_panels_lie_side_by_side_within_the_width(file: Path) -> None:
-    places = [panel["gridPos"] for panel in read(file)["panels"]]
-    assert all(place["x"] + place["w"] <= 24 for place in places)
-    for one, other in combinations(places, 2):
-        beside = one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"]
-        below = one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"]
-        assert beside or below
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.where)

@@ -34,20 +34,10 @@ def test_a_table_stands_below_what_it_refers_to() -> None:
     assert [line.words for line in graph.lines] == ["b to a", "c to b", "c to a", "d to a"]
 
 
-def test_circles_and_tables_that_refer_to_themselves_are_drawn() -> None:
-    graph = schema_graph([named(each) for each in "abc"], joined("a>b", "b>c", "c>a", "a>a"))
-    assert len(graph.boxes) == 3
-    assert len(graph.lines) == 4
-
-
 def test_of_many_tables_those_with_the_most_joins_are_drawn() -> None:
     tables = [named(f"t{number:03}") for number in range(MOST + 20)]
     graph = schema_graph(tables, [Join(tables[-1], tables[-2], "x")])
     assert (len(graph.boxes), graph.left_out, len(graph.lines)) == (MOST, 20, 1)
-
-
-def test_no_table_is_an_empty_picture() -> None:
-    assert schema_graph([], []).boxes == ()
 
 
 @given(st.lists(st.tuples(st.integers(0, 25), st.integers(0, 25)), max_size=60), st.integers(1, 26))
@@ -112,8 +102,3 @@ def test_marks_stand_where_promise_and_observation_say() -> None:
     assert (missed.x, missed.y, missed.kept) == (LEFT + 0.5 * SIZE, TOP + 0.6 * SIZE, False)
     assert missed.low > missed.y > missed.high
     assert "promised 75%, observed 70.0% (70 of 100)" in missed.words
-
-
-def test_marks_of_one_promise_stand_side_by_side() -> None:
-    one, other = marks([line(0.9, 9, 10), line(0.9, 8, 10)])
-    assert one.x < other.x

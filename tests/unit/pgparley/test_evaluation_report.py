@@ -36,13 +36,6 @@ def test_shares_are_of_what_could_be_judged() -> None:
     assert (found.seconds.median, found.seconds.low, found.seconds.high) == (5.0, 1.0, 9.0)
 
 
-def test_too_few_seconds_have_no_interval() -> None:
-    few = figures((judged("q", Verdict.FIRST, 2.0),)).seconds
-    assert few is not None
-    assert (few.median, few.low, few.high) == (2.0, None, None)
-    assert figures((judged("q", Verdict.UNJUDGED),)).seconds is None
-
-
 def test_a_report_is_read_as_it_was_written() -> None:
     found = report(judged("q", Verdict.FIRST), judged("r", Verdict.UNJUDGED))
     assert decode(encode(found)) == found

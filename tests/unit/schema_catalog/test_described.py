@@ -6,10 +6,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from llguidance import LLMatcher, LLTokenizer
 
 from engine.core.elements import WHOLE_TABLE, SchemaLinks
-from engine.decoding.sql_grammar import sql_grammar
 from engine.linking.element_text import linked
 from engine.linking.mentions import mentioned_tables, named_terms, terms_used
 from engine.prompting.known_text import term_text
@@ -111,16 +109,6 @@ def test_nothing_reads_all_columns_of_a_table_that_has_hidden_ones(sql: str) -> 
     assert whole_row("singer") in resolve(sql, HIDDEN).problems
 
 
-def test_what_names_its_columns_is_read_as_before() -> None:
-    for sql in (
-        "SELECT count(*) FROM singer",
-        "SELECT c.* FROM concert AS c, singer",
-        "SELECT s.artist_name FROM singer AS s JOIN singer_in_concert USING (singer_id)",
-        "WITH s AS (SELECT artist_name FROM singer) SELECT * FROM s",
-    ):
-        assert resolve(sql, HIDDEN).problems == ()
-
-
 def test_a_bare_name_does_not_reach_past_a_table_with_hidden_columns() -> None:
     """The server would take singer.country, whose values are not for questions."""
     other = told(said("public", "stadium", "name", hidden=True))
@@ -130,32 +118,12 @@ def test_a_bare_name_does_not_reach_past_a_table_with_hidden_columns() -> None:
     assert resolve(sql.format("c.name"), other).problems == ()
 
 
-def test_the_grammar_has_neither_the_name_nor_the_star() -> None:
-    grammar = sql_grammar(HIDDEN, frozenset())
-    assert not LLMatcher(LLTokenizer("byte"), LLMatcher.grammar_from_lark(grammar)).is_error()
-    assert "country" in sql_grammar(MUSIC, frozenset())
-    assert "country" not in grammar
-    assert "star_1: NOTHING" in grammar
-    assert 'star_0: name_0 "." "*"' in grammar
-
-
 def test_synonyms_stand_in_the_prompt_as_data() -> None:
     line = schema_text(SPOKEN, ())[0].splitlines()[1]
     assert line == (
         "singer(singer_id int PK, artist_name text, performer_name text, "
         'country text "nationality, home \'land\'; where they were born") "vocalist"'
     )
-
-
-def test_synonyms_find_the_database() -> None:
-    router = HybridRouter(ENCODER)
-    shop = replace(MUSIC, database="shop", tables=MUSIC.tables[3:])
-    readable = frozenset((*table.key, column.name) for table, column in MUSIC.columns())
-    for question in ("each vocalist", "by nationality", "the backline"):
-        for snapshot, found in ((MUSIC, False), (SPOKEN, True)):
-            (best, _) = router.rank(question, [(shop, readable), (snapshot, readable)])
-            words = best.words if best.position == 1 else ()
-            assert bool(words) is found, question
 
 
 def test_synonyms_link_phrases_and_words() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
-
 import pytest
 
 from schema_catalog.foreign_keys import Edge, foreign_key_graph
@@ -79,11 +76,6 @@ def test_the_path_is_the_shortest(sources: list[TableKey], goal: TableKey, table
     assert graph.reachable(sources, goal) is bool(tables)
 
 
-def test_no_path_leads_through_a_table_outside_the_snapshot() -> None:
-    snapshot = Snapshot("air", (), (_table("a", _key("x", "hidden")), _table("b", _key("x", "hidden"))))
-    assert foreign_key_graph(snapshot).path([("public", "a")], ("public", "b")) == ()
-
-
 def test_counterparts_are_the_other_ends_of_every_reference() -> None:
     graph = foreign_key_graph(_snapshot())
     assert graph.counterparts((*FLIGHT, "id")) == {(*CREW, "flight"), (*SEAT, "flight")}
@@ -110,14 +102,3 @@ def test_two_references_of_a_table_to_one_column_keep_their_own_roots() -> None:
 def test_a_circle_of_references_ends() -> None:
     snapshot = Snapshot("x", (), (_table("a", _key("id", "b")), _table("b", _key("id", "a"))))
     assert foreign_key_graph(snapshot).root(("public", "a", "id")) == ("public", "b", "id")
-
-
-def test_a_graph_is_built_once_and_lives_as_long_as_its_snapshot() -> None:
-    snapshot = _snapshot()
-    graph = weakref.ref(foreign_key_graph(snapshot))
-    gc.collect()
-    assert foreign_key_graph(snapshot) is graph()
-    assert foreign_key_graph(_snapshot()) is not graph()
-    del snapshot
-    gc.collect()
-    assert graph() is None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -157,22 +155,3 @@ def test_what_joins_nothing(tables: list[Table]) -> None:
     snapshot = Snapshot("x", ("public",), tuple(tables))
     assert implied(*tables, by=with_shared_columns) == implied(*tables)
     assert with_shared_columns(snapshot) is with_implied_references(snapshot)
-
-
-def test_what_is_shared_is_found_once() -> None:
-    snapshot = Snapshot("x", ("public",), (MAKER, MODELS, CARS))
-    assert with_shared_columns(snapshot) is with_shared_columns(snapshot)
-    assert with_implied_references(snapshot) is snapshot
-
-
-@pytest.mark.parametrize("by", [with_implied_references, with_shared_columns])
-@pytest.mark.parametrize("tables", [(MAKER, MODELS, CARS), (MAKER, MODELS), (MAKER,)])
-def test_a_snapshot_that_nobody_has_any_more_is_forgotten(
-    by: Callable[[Snapshot], Snapshot], tables: tuple[Table, ...]
-) -> None:
-    snapshot = Snapshot("x", ("public",), tables)
-    made = weakref.ref(by(snapshot))
-    kept = weakref.ref(snapshot)
-    del snapshot
-    gc.collect()
-    assert (kept(), made()) == (None, None)

@@ -82,8 +82,3 @@ def test_what_is_not_sure_is_a_candidate_for_values_to_bear_out() -> None:
     found = candidates(Snapshot("x", ("public",), tables))
     assert {(each.column[1], each.referred[1]) for each in found} == {("a", "b"), ("b", "a")}
     assert all(each.strength < SURE for each in found)
-
-
-def test_many_tables_with_one_column_cost_no_square() -> None:
-    tables = tuple(table(f"t{n}", "id tenant_no changed_by_id") for n in range(3_000))
-    assert candidates(Snapshot("x", ("public",), tables)) == ()

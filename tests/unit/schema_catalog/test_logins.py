@@ -71,12 +71,6 @@ def test_a_name_goes_before_everyone() -> None:
     assert understood(login_for(database, EVERYONE))["user"] == EVERYONE, "a role may be called so"
 
 
-def test_the_registered_database_stands_in_for_one_that_is_not_named() -> None:
-    assert understood(make_login(ERP, EVERYONE, "service=hr").dsn) == {"service": "hr", "dbname": "erp"}
-    nameless = replace(ERP, dsn="postgresql://pgparley@db2")
-    assert understood(make_login(nameless, EVERYONE).dsn) == {"host": "db2", "dbname": "erp"}
-
-
 @pytest.mark.parametrize(
     "dsn",
     [

@@ -13,10 +13,9 @@ from engine.models.linker import CALIBRATION, LinkerEncoder, calibrated
 from engine.models.packaged import Manifest, Packaged
 from engine.schema_linking.nodes import NodeStates, schema_input
 from tests.support.schemas import MUSIC
-from training.linker import BATCH, Progress, Trainer, batches
+from training.linker import Progress, Trainer
 from training.linker_examples import Example, Neighbours
-from training.linker_measures import Judged, Reading, calibration, links
-from training.tuned import WARM, share_of_rate
+from training.linker_measures import Judged, Reading, calibration
 
 SINGERS = Example(
     "How many singers?",
@@ -58,23 +57,6 @@ def test_a_stopped_run_goes_on_where_it_was(trainer: Trainer, tmp_path: Path) ->
     assert not file.with_suffix(".new").exists()
 
 
-def test_batches_are_the_same_wherever_a_run_begins() -> None:
-    examples = [replace(SINGERS, question=f"How many singers in {n}?") for n in range(40)]
-    whole = list(batches(examples, NEIGHBOURS, 1, 0, 20))
-    rest = list(batches(examples, NEIGHBOURS, 1, 5, 20))
-    assert [len(batch) for batch in whole] == [BATCH] * 20
-    questions = [[each.question for each, _ in batch] for batch in whole]
-    assert [[each.question for each, _ in batch] for batch in rest] == questions[5:]
-    assert {question for batch in questions for question in batch} == {each.question for each in examples}
-
-
-def test_the_rate_goes_up_and_then_down_to_nothing() -> None:
-    shares = [share_of_rate(done / 100) for done in range(101)]
-    assert max(shares) == pytest.approx(1.0)
-    assert shares.index(max(shares)) == round(100 * WARM)
-    assert shares[100] == pytest.approx(0.0)
-
-
 def scripted(example: Example, odds: dict[str, float], answerable: float) -> Reading:
     """A reading with log-odds by name, -2 for the others."""
     nodes = schema_input(example.question, example.snapshot).nodes
@@ -85,12 +67,6 @@ def scripted(example: Example, odds: dict[str, float], answerable: float) -> Rea
 RIGHT = scripted(SINGERS, {"singer.*": 2.0, "singer.country": 1.0}, 0.9)
 HALF = scripted(STADIUMS, {"stadium.*": 2.0, "stadium.capacity": 1.0}, 0.8)
 ASTRAY = scripted(replace(SINGERS, gold=frozenset(), answerable=False), {"stadium.*": 1.0}, 0.3)
-
-
-def test_figures_count_exact_matches() -> None:
-    found = links([RIGHT, HALF])
-    assert (found["table_em"], found["column_em"], found["branching_points"]) == (1.0, 0.5, 1.0)
-    assert Judged([RIGHT, HALF], [ASTRAY]).figures()["answerable_auc"] == 1.0
 
 
 def test_calibration_scales_the_log_odds_to_what_was_seen() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,10 +17,10 @@ from engine.routing.candidate_space import CandidateSpace
 from engine.routing.index import build
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table
-from training import paraphrases, router
+from training import router
 from training.fold_weights import cross_fitted, fitted, reweighted
 from training.paraphrases import Paraphraser, reserved
-from training.router import Course, Material, factors, learned, weighed, worded
+from training.router import Course, Material, learned, worded
 from training.router_batches import Batch
 from training.router_network import NetworkTrainer
 from training.wordnet import WordNet
@@ -73,20 +72,6 @@ def test_no_training_question_is_reworded_by_a_reserved_pair() -> None:
     assert not any(reserved("singer", word) for word in taken)
 
 
-def test_a_column_is_left_out_and_the_table_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paraphrases, "REMOVED", 1.0)
-    monkeypatch.setattr(paraphrases, "BESIDE_COLUMNS", paraphrases.Shares(0, 0, 0))
-    assert PARAPHRASER.question(ITEM, Variant.WITHOUT_COLUMNS) == "What is of all singers?"
-    of_both = ITEM | {"question": "List singer names.", "columns": ["singer.singer_name"]}
-    assert PARAPHRASER.question(of_both, Variant.WITHOUT_COLUMNS) == "List singer."
-
-
-def test_a_question_that_names_no_column_has_no_variant_without() -> None:
-    item = ITEM | {"question": "How many singers are there?"}
-    assert PARAPHRASER.question(item, Variant.WITHOUT_COLUMNS) is None
-    assert PARAPHRASER.question(item, Variant.PLAIN) == item["question"]
-
-
 def outcome(key: str, database: str, logits: dict[str, tuple[float, float]]) -> Outcome:
     placed = sorted(
         (Placed(name, sum(parts), parts) for name, parts in logits.items()), key=lambda p: -p.logit
@@ -124,28 +109,6 @@ def test_weights_of_the_other_folds_mend_what_one_addend_spoils() -> None:
     assert multipliers[0] > multipliers[1]
     assert reweighted(held[1][1], multipliers).rank == 1
     assert folds.figures(cross_fitted(held)).r1.value > before.r1.value
-
-
-def test_an_addend_that_counts_against_itself_is_left_out() -> None:
-    """The second addend is high where the database is wrong: free, its multiplier is below 0."""
-    some = [outcome(str(n), "a", {"a": (1.0, -1.0), "b": (0.5, 1.0 - n / 20)}) for n in range(30)]
-    assert fitted(some)[1] < 0
-    first, second = fitted(some, positive=True)
-    assert second == 0
-    assert first > 1
-
-
-def test_a_router_is_weighed_as_the_folds_say(tmp_path: Path) -> None:
-    written = [{"part": "late", "factor": 0.5}]
-    (tmp_path / "folds.json").write_text(
-        json.dumps({"parts": {"folds": {"tables": {"weights": written}}}}), encoding="utf-8"
-    )
-    known = factors(tmp_path / "folds.json")
-    assert known == {"late": 0.5}
-    arrays = NetworkTrainer().arrays(1.0)
-    found = weighed(arrays, known)
-    assert found["network.root.late"] == 0.5 * arrays["network.root.late"]
-    assert found["network.root.best"] == arrays["network.root.best"]
 
 
 class Counting(NetworkTrainer):

@@ -30,27 +30,3 @@ def test_what_tells_the_right_database_gets_a_weight_and_helps_where_it_had_no_s
     before, after = (made["figures"]["plain"][key]["r1"]["value"] for key in ("before", "after"))
     assert made["weights"]["named"] > 1.0
     assert after > before + 0.2
-
-
-def test_what_tells_nothing_changes_little() -> None:
-    made = report(looks(0.0), 1.0)
-    assert made["figures"]["plain"]["after"]["n"] == len(DATABASES) * 6
-    assert (
-        abs(
-            made["figures"]["plain"]["after"]["r1"]["value"]
-            - made["figures"]["plain"]["before"]["r1"]["value"]
-        )
-        < 0.1
-    )
-
-
-def test_a_question_whose_database_was_not_in_sight_stays_lost() -> None:
-    lost = [Look("lost", Variant.PLAIN, "far", 9, ("a", "b"), ({ROUTER: -0.1, "named": 0.0},) * 2, 0.1)]
-    made = report([*looks(1.0), *lost], 1.0)
-    assert made["figures"]["plain"]["after"]["n"] == len(DATABASES) * 6 + 1
-    assert made["figures"]["plain"]["after"]["r1"]["value"] < 1.0
-
-
-def test_the_weight_of_the_router_is_of_its_temperature() -> None:
-    one, two = (report(looks(0.8), temperature)["weights"][ROUTER] for temperature in (1.0, 2.0))
-    assert two == round(2 * one, 4) or abs(two - 2 * one) < 1e-3

@@ -16,7 +16,6 @@ from engine.calibration.conformal import (
     Share,
     Threshold,
     Uncalibrated,
-    conforming,
     needed,
     quantile,
     rank_of,
@@ -75,14 +74,6 @@ def test_quantile_of_ties_and_infinities() -> None:
         quantile(np.array([0.0, math.nan]), 0.5)
     with pytest.raises(ValueError, match="not a number"):
         Calibrated.of([("db", math.nan)])
-
-
-def test_a_tie_with_the_threshold_is_in_the_set() -> None:
-    threshold = Threshold(-0.4, 20, 0.95)
-    assert conforming([-0.5, -0.4, -0.3, math.inf], threshold) == (True, True, False, False)
-    assert conforming([math.inf], Threshold(math.inf, 20, 0.95)) == (True,)
-    assert conforming([5.0, math.inf], Uncalibrated(3, 19, 0.95)) == (True, True)
-    assert conforming([], threshold) == ()
 
 
 def test_a_group_falls_back_and_never_narrows() -> None:
@@ -195,7 +186,3 @@ def test_shares() -> None:
 @pytest.mark.parametrize(("hits", "n", "tail"), [(0, 0, 1.0), (0, 1, 0.05), (1, 2, 0.0975), (2, 2, 1.0)])
 def test_the_tail_of_a_share_by_hand(hits: int, n: int, tail: float) -> None:
     assert Share(hits, n).tail(0.95) == pytest.approx(tail)
-
-
-def test_the_tail_of_a_long_share_is_finite() -> None:
-    assert Share(9_500, 10_000).tail(0.95) == pytest.approx(0.5, abs=0.02)

@@ -13,11 +13,10 @@ from engine.conditions.classifier import (
     LABELS,
     Classifier,
     features,
-    kind_from,
     packaged,
     words_of,
 )
-from engine.conditions.types import Condition, Hardness, Operator, StatementKind, words
+from engine.conditions.types import Hardness, Operator, StatementKind
 from engine.models.encoder import MiniLMEncoder
 from tests.support.schemas import MUSIC
 
@@ -72,13 +71,6 @@ def test_a_word_moves_the_compositions_that_have_its_operator() -> None:
     assert model.predict("Which singers are there?", MUSIC)[0].kind == KINDS[0]
 
 
-def test_the_features_have_one_length_for_all_schemas() -> None:
-    lengths = {
-        len(features(question, MUSIC, Axes(), ["a", "b c"])) for question in ("x", "a longer question, b c?")
-    }
-    assert lengths == {2 * DIMENSION + 8 + 1 + 2}
-
-
 def test_numbers_and_quotes_are_words_and_neighbours_make_pairs() -> None:
     assert list(words_of("Over 100 'cats'")) == [
         "over",
@@ -91,17 +83,6 @@ def test_numbers_and_quotes_are_words_and_neighbours_make_pairs() -> None:
         "'",
         "cats '",
     ]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_row_of_labels_stands_for_its_kind(kind: StatementKind) -> None:
-    assert kind_from(row(kind)) == kind
-
-
-def test_a_condition_is_one_line_that_names_its_operators() -> None:
-    line = words(Condition(KINDS[2], 0.5))
-    assert line == "The statement is medium. It reads: join tables, group (GROUP BY), count."
-    assert words(Condition(KINDS[0], 0.5)) == "The statement is easy. It reads: one table."
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,6 @@ def masks(nodes: list[Node]) -> list[set[ColumnKey]]:
     return [set(node.mask) for node in nodes]
 
 
-def test_the_whole_schema_comes_first_with_score_one() -> None:
-    assert search().take(1) == [Node(frozenset(), 1.0)]
-
-
 def test_the_score_is_the_weakest_entitys_best_similarity() -> None:
     assert search().score(frozenset()) == 0.7
     assert search().score(frozenset({HOME})) == 0.6
@@ -79,34 +75,12 @@ def test_a_masked_table_hides_its_columns() -> None:
     assert tried.take(1) == [], "nothing of the schema is left"
 
 
-def test_what_stands_for_no_phrase_is_not_masked() -> None:
-    key = ("public", "student", "key")
-    tried = MaskSearch((HOMETOWN, NUMBER), ELEMENTS | {key}, 10, near=0.0, worth=0.0)
-    (root,) = tried.take(1)
-    tried.expand(root, {key, ROLL})
-    assert masks(tried.take(2)) == [{ROLL}]
-
-
-def test_a_mask_that_leaves_a_phrase_without_a_column_is_not_worth_a_call() -> None:
-    tried = MaskSearch((HOMETOWN, NUMBER), ELEMENTS, 10, near=0.0)
-    (root,) = tried.take(1)
-    tried.expand(root, {HOME, ROLL})
-    assert masks(tried.take(5)) == [{HOME}], "without the roll number the best is 0.2"
-
-
 def test_what_stands_for_a_phrase_less_well_than_something_else_is_not_masked() -> None:
     student = entity("student", table=0.9, home=0.4, origin=0.39, roll=0.3)
     tried = MaskSearch((student,), ELEMENTS, 10)
     (root,) = tried.take(1)
     tried.expand(root, {HOME})
     assert tried.take(1) == [], "birthplace is like a student, but it is the table that is meant"
-
-
-def test_what_a_rule_exchanged_is_not_masked_as_well() -> None:
-    tried = search(near=0.0)
-    (root,) = tried.take(1)
-    tried.expand(root, {HOME, ROLL}, frozenset({HOME}))
-    assert masks(tried.take(2)) == [{ROLL}]
 
 
 def test_conditions_and_masks_share_the_budget_the_best_first() -> None:
@@ -124,15 +98,6 @@ def test_conditions_and_masks_share_the_budget_the_best_first() -> None:
         ({HOME}, None),
         (set(), unlikely),
     ]
-
-
-def test_a_condition_is_crossed_with_masks() -> None:
-    told = Condition(StatementKind(frozenset({Operator.COUNT}), Hardness.EASY), 0.5)
-    tried = search(conditions=(told,))
-    root, under = tried.take(2)
-    tried.expand(under, {HOME})
-    assert tried.take(1) == [Node(frozenset({HOME}), 0.6, told)]
-    assert root.condition is None
 
 
 def test_a_schema_asked_for_by_its_mask_costs_a_call_and_comes_once() -> None:

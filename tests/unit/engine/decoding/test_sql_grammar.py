@@ -62,9 +62,7 @@ ACCEPTED = [
     "SELECT CASE WHEN stadium.capacity = '1' THEN 'a' ELSE 'b' END FROM stadium",
     "WITH cte AS (SELECT singer.country, COUNT(*) AS n FROM singer GROUP BY singer.country)"
     " SELECT MAX(cte.n) FROM cte",
-    "SELECT country, count(*) FROM singer GROUP BY country ORDER BY count(*) DESC",
     "SELECT c.title FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id ORDER BY avg(s.stadium_id) DESC",
-    "SELECT country, avg(singer_id) AS average FROM singer GROUP BY country ORDER BY average",
     "SELECT max(singer_id), MIN(singer_id) FROM singer WHERE GREATEST(singer_id, 1) = 1",
     "SELECT EXTRACT(YEAR FROM concert.year::date) FROM concert WHERE concert.year BETWEEN '2014' AND '2015'",
     "SELECT COUNT(DISTINCT T2.title) FROM stadium AS T1 INNER JOIN concert AS T2 ON T1.stadium_id = T2.stadium_id",
@@ -81,10 +79,8 @@ REFUSED = [
     "SELECT TIMESTAMP 'now' FROM singer",
     "SELECT singer.name FROM singer",
     "SELECT name FROM singer",
-    "SELECT country FROM stadium",
     "SELECT capacity FROM singer ORDER BY country",
     "SELECT country FROM singer JOIN stadium ON singer.singer_id = stadium.stadium_id",
-    "SELECT concert.name FROM concert",
     "SELECT c.name FROM concert AS c",
     "SELECT x.title FROM concert AS x",
     "SELECT * FROM musician",
@@ -92,7 +88,6 @@ REFUSED = [
     "SELECT pg_sleep(1)",
     "SELECT COUNT(*) FROM singer; DROP TABLE singer",
     "SELECT artist_name FROM singer WHERE greatest(singer_id, 1) = 1",
-    "SELECT artist_name FROM singer WHERE grEATEST(singer_id, 1) = 1",
     "SELECT counT(*) FROM singer",
 ]
 
@@ -155,20 +150,16 @@ LIST_ACCEPTED = [
 LIST_REFUSED = [
     "SELECT artist_name FROM singer WHERE country = 'Spain'",
     "SELECT artist_name FROM singer WHERE country = 'france'",
-    "SELECT artist_name FROM singer WHERE country = 'Franc'",
     "SELECT artist_name FROM singer WHERE country = 'Frances'",
     "SELECT artist_name FROM singer WHERE country = ''",
     "SELECT artist_name FROM singer WHERE country = 'France' || 'x'",
-    "SELECT artist_name FROM singer WHERE country <> 'Spain'",
     "SELECT artist_name FROM singer WHERE country IN ('France', 'Spain')",
     "SELECT artist_name FROM singer WHERE country IS DISTINCT FROM 'Spain'",
     "SELECT artist_name FROM singer WHERE 'Spain' = country",
-    "SELECT artist_name FROM singer WHERE (country) = 'Spain'",
     "SELECT artist_name FROM singer WHERE country = ('Spain')",
     "SELECT artist_name FROM singer WHERE country = 'Spain'::text",
     "SELECT s.country FROM singer s JOIN stadium t ON s.singer_id = t.stadium_id WHERE s.country = 'Oval'",
     "SELECT COUNT(*) FILTER (WHERE country = 'Spain') FROM singer",
-    "SELECT country FROM singer GROUP BY country HAVING country = 'Spain'",
 ]
 
 

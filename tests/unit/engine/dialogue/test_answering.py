@@ -7,7 +7,7 @@ import pytest
 from engine.core.candidate import Candidate
 from engine.dialogue.question import agreeing, conversation_text, forbidden, resolve
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Option, Turn
-from engine.errors import InvalidSettingError, SyntaxProblemError, UnsupportedError
+from engine.errors import InvalidSettingError, SyntaxProblemError
 
 ARTIST = ("public", "singer", "artist_name")
 PERFORMER = ("public", "singer", "performer_name")
@@ -54,17 +54,6 @@ def test_a_number_that_no_option_has(number: int) -> None:
     assert error.detail == 'What do you mean by "names"? 1 artist name; 2 performer name; 3 legal name.'
     assert error.hint is not None
     assert "1 to 3" in error.hint
-
-
-@pytest.mark.parametrize("text", ["", "  \n "])
-def test_an_empty_answer(text: str) -> None:
-    with pytest.raises(InvalidSettingError, match="the answer is empty"):
-        resolve(WAITING, text, ASKED)
-
-
-def test_nothing_waits() -> None:
-    with pytest.raises(UnsupportedError):
-        resolve(Dialogue(), 1)
 
 
 @pytest.mark.parametrize(

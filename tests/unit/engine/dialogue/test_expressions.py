@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from engine.dialogue.expressions import Reader, joined
+from engine.dialogue.expressions import Reader
 from engine.dialogue.wording import Names
 from engine.rewrite.scope import Scopes
 from engine.sql.tree import parsed
@@ -25,56 +25,34 @@ def words(expression: str) -> str:
         ("name", "name"),
         ("stadium.name::text AS n", "name"),
         ("COUNT(*)", "number of rows"),
-        ("COUNT(name)", "number of name values"),
         ("COUNT(DISTINCT name)", "number of different name values"),
         ("AVG(capacity)", "average capacity"),
-        ("ROUND(AVG(capacity::numeric), 2)", "average capacity"),
         ("stadium_id + 1", "stadium id plus 1"),
-        ("name || 'x'", "name followed by 'x'"),
         ("EXTRACT(YEAR FROM name)", "year of name"),
-        ("DATE_TRUNC('month', name)", "month of name"),
         ("name = 'A'", "name is 'A'"),
-        ("LOWER(name) = 'a'", "name is 'a'"),
         ("name <> 'A'", "name is not 'A'"),
-        ("NOT name = 'A'", "name is not 'A'"),
-        ("NOT stadium_id >= 3", "stadium id is less than 3"),
         ("NOT (stadium_id > 3 OR name = 'A')", "stadium id is at most 3 and name is not 'A'"),
         ("stadium_id BETWEEN 1 AND -2", "stadium id is between 1 and -2"),
-        ("stadium_id NOT BETWEEN 1 AND 2", "stadium id is not between 1 and 2"),
         ("name IN ('A', 'B')", "name is 'A' or 'B'"),
-        ("stadium_id NOT IN (1, 2)", "stadium id is not 1 or 2"),
         ("name IS NULL", "name is unknown"),
-        ("name IS NOT NULL", "name is not unknown"),
         ("name LIKE '%A%'", "name contains 'A'"),
-        ("name ILIKE 'A%'", "name begins with 'A'"),
         ("name NOT LIKE '%A'", "name does not end with 'A'"),
-        ("name LIKE 'A'", "name is 'A'"),
-        ("name LIKE 'A_B%'", "name is like 'A_B%'"),
         ("stadium_id IN (SELECT stadium_id FROM stadium)", "stadium id is one of those"),
         ("stadium_id > (SELECT AVG(concert_id) FROM concert)", "stadium id is more than average concert id"),
-        ("EXISTS (SELECT 1 FROM concert)", "there is any concert"),
         ("NOT EXISTS (SELECT 1 FROM singer_in_concert)", "there is no singer in concert"),
         ("COUNT(*) FILTER (WHERE name = 'A')", "number of rows if name is 'A'"),
         (
             "RANK() OVER (PARTITION BY name ORDER BY capacity DESC)",
             "rank for each name by capacity downwards",
         ),
-        ("CASE WHEN name = 'A' THEN 1 END", "1 if name is 'A' otherwise unknown"),
         (
             "CASE name WHEN 'A' THEN 1 WHEN 'B' THEN 2 ELSE 3 END",
             "1 if name is 'A' otherwise 2 if name is 'B' otherwise 3",
         ),
         ("SUM(CASE WHEN name = 'A' THEN 1 ELSE 0 END)", "number of rows where name is 'A'"),
-        ("SUM(capacity) OVER (ORDER BY name)", "running total capacity by name"),
-        ("LENGTH(name)", "length of name"),
         ("my_function(name, 2)", "my function of name and 2"),
         ("CURRENT_DATE - INTERVAL '3 months'", "today minus 3 months"),
     ],
 )
 def test_an_expression_in_words(expression: str, said: str) -> None:
     assert words(expression) == said
-
-
-def test_words_that_stand_beside_each_other_are_one_part() -> None:
-    key = ("public", "stadium", "name")
-    assert joined(["number", "of", key, "is", "not", key]) == ("number of", key, "is not", key)

@@ -8,26 +8,12 @@ from engine.api.answer_rows import answer_rows
 from engine.core.candidate import Candidate
 from engine.core.elements import Literal, UnknownPhrase
 from engine.dialogue.policy import abstention
-from engine.dialogue.refusal import RefusalReason, absent, lacking, no_question, undefined, untranslated
+from engine.dialogue.refusal import RefusalReason, absent, lacking, undefined, untranslated
 from engine.types import RowKind
-from engine.understanding.requests import Request
 from tests.support.asking import asked, route
 
 QUESTION = "names of singers"
 REGION = ("public", "sales", "region")
-
-
-def test_an_order_gives_a_question_about_its_rows() -> None:
-    refusal = no_question(Request.ORDER, "please delete all orders from last year")
-    assert refusal.reason is RefusalReason.ORDER
-    assert "nothing was changed" in refusal.explanation
-    assert refusal.next == "NL: $$show all orders from last year$$"
-    assert no_question(Request.ORDER, "drop table singer").next == "NL HELP"
-    assert no_question(Request.ORDER, "delete the price $$5").next == "NL HELP"
-
-
-def test_sql_is_given_back_to_be_sent_as_it_is() -> None:
-    assert no_question(Request.STATEMENT, "SELECT a FROM b;").next == "SELECT a FROM b"
 
 
 def test_a_word_that_nothing_stands_for_is_named_with_what_would_help() -> None:

@@ -13,7 +13,7 @@ from engine.dialogue.types import Parting
 from engine.judgement.features import Features, candidate_features, route_features, together
 from engine.judgement.model import Judgement, Weights, packaged
 from engine.ranking.evidence import evidence
-from tests.support.asking import DATABASE, asked, route
+from tests.support.asking import asked, route
 
 QUESTION = "How old is the oldest singer?"
 SINGER = ("public", "singer")
@@ -63,11 +63,6 @@ def test_what_finds_nothing_and_what_nothing_stands_for_make_an_answer_less_like
     assert confidences(state(FIRST, unknown=(unknown,))) < [sure]
 
 
-def test_the_likelier_of_two_leads() -> None:
-    first, second = confidences(state(FIRST, SECOND))
-    assert first > second
-
-
 def test_what_the_schema_speaks_against_costs_confidence_whoever_wrote_it() -> None:
     joined = (
         "FROM concert AS c JOIN singer_in_concert AS s ON s.concert_id = c.concert_id WHERE s.singer_id > 3"
@@ -104,22 +99,10 @@ def test_the_linkers_agreement_counts() -> None:
     assert "answerable" not in route_features(state(FIRST).routes[0])
 
 
-@pytest.mark.parametrize(("some", "expected"), [({}, 0.5), ({"constant": 2.0}, 0.8808)])
-def test_a_feature_without_a_weight_counts_nothing(some: Features, expected: float) -> None:
-    found = confidences(state(FIRST, SECOND), judgement(some, {"likelihood": 1.0}))
-    assert sum(found) == pytest.approx(expected, abs=1e-4)
-
-
 def test_an_answer_turns_the_more_the_less_likely_the_first_is() -> None:
     of, parting = state(FIRST, SECOND), Parting(((0,), (1,)))
     sure, doubtful = (packaged().turns(of, each, parting) for each in ((0.9, 0.05), (0.4, 0.35)))
     assert 0 < sure < doubtful < 1
-
-
-def test_of_readings_an_answer_turns_as_often_as_it_can() -> None:
-    parting, chances = Parting(((0,), (1,))), (0.4, 0.35)
-    of = state(replace(FIRST, meaning=Meaning(0)), replace(SECOND, meaning=Meaning(1)))
-    assert packaged().turns(of, chances, parting) == pytest.approx(parting.potential(chances))
 
 
 @pytest.mark.parametrize(
@@ -142,12 +125,3 @@ def test_a_database_that_is_less_likely_makes_its_statements_less_likely() -> No
     sure = confidences(state(FIRST, SECOND))
     halved = confidences(state(FIRST, SECOND, probability=0.5))
     assert halved == pytest.approx([each / 2 for each in sure])
-
-
-def test_of_two_databases_the_likelier_leads() -> None:
-    other = replace(route(QUESTION), database=replace(DATABASE, name="other"), probability=0.8)
-    here = replace(route(QUESTION), probability=0.2)
-    twin = replace(FIRST, database="other")
-    both = replace(asked(QUESTION, here), routes=(here, other), candidates=(FIRST, twin))
-    found = confidences(both, judgement({"constant": 9.0}, {}))
-    assert found == pytest.approx([0.2, 0.8], abs=1e-3)

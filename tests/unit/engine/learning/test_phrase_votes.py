@@ -52,22 +52,11 @@ def test_statements_of_the_same_columns_teach_nothing() -> None:
     assert votes([NAME], same, [], 1.0) == ()
 
 
-def test_a_choice_that_reads_both_prefers_neither() -> None:
-    both = used("singer.artist_name", "singer.performer_name")
-    assert votes([NAME], both, [used("singer.performer_name")], 1.0) == ()
-
-
 def test_tables_that_stand_for_each_other_are_preferred_as_tables() -> None:
     people = phrase("singers", artist=0.5, artist__name=0.4, performer=0.6, performer__name=0.5)
     name = phrase("name", artist=0.1, artist__name=0.5, performer=0.1, performer__name=0.45)
     found = votes([name, people], used("artist.name"), [used("performer.name")], 2.0)
     assert shown(found) == {("singers", f"artist.{WHOLE_TABLE}", f"performer.{WHOLE_TABLE}")}
-
-
-def test_other_columns_of_other_tables_stay_columns() -> None:
-    sales = phrase("total sales", shop=0.1, shop__gross=0.6, book=0.1, book__net=0.5)
-    found = votes([sales], used("shop.gross"), [used("book.net")], 1.0)
-    assert shown(found) == {("total sales", "shop.gross", "book.net")}
 
 
 @pytest.mark.parametrize("joined", [True, False])

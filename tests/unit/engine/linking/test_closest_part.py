@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.core.state import Route
-from engine.linking.closest_part import AREA, COLUMNS, OF_PART, closest_part, columns_of
+from engine.linking.closest_part import AREA, OF_PART, closest_part, columns_of
 from schema_catalog.types import Database, ForeignKey, Snapshot, Table, TableKey
-from tests.support.schemas import MUSIC, table
+from tests.support.schemas import table
 
 WIDTH = 20
 
@@ -27,11 +27,6 @@ def route(*ranked: int) -> Route:
 
 def named(number: int) -> TableKey:
     return ("public", f"t{number}")
-
-
-def test_small_schemas_are_looked_at_as_a_whole() -> None:
-    assert columns_of(MUSIC) <= COLUMNS
-    assert columns_of(route().snapshot) > COLUMNS
 
 
 def test_the_likeliest_tables_and_what_joins_two_of_them_are_in_it() -> None:

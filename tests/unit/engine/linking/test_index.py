@@ -25,13 +25,6 @@ def texts(numbers: list[int]) -> list[str]:
     return [INDEX.text(number) for number in numbers]
 
 
-def test_layout() -> None:
-    assert len(INDEX) == 7
-    assert [INDEX.column(number) for number in range(7)] == [CITIES] * 4 + [PEOPLE] * 3
-    assert INDEX.complete == (False, True)
-    assert (INDEX.count(0), INDEX.values(1, 2)) == (4, ["John Smith", "Boston"])
-
-
 def test_exact_values() -> None:
     found = INDEX.exact([key("new-york"), key("Sao Paulo"), key("nowhere"), key("boston")], ALL)
     assert [texts(numbers) for numbers in found] == [["New York"], ["São Paulo"], [], ["Boston", "Boston"]]
@@ -59,14 +52,6 @@ def test_hidden_columns_are_not_found() -> None:
     nothing = INDEX.visible([])
     assert INDEX.exact([key("Boston")], nothing) == [[]]
     assert INDEX.containing(key("Smith"), nothing) == []
-
-
-def test_an_empty_index() -> None:
-    empty = ValueIndex([])
-    seen = empty.visible([CITIES])
-    assert len(empty) == 0
-    assert empty.exact(["x"], seen) == [[]]
-    assert empty.similar("boston", 0.8, seen) == []
 
 
 @given(st.lists(st.text(max_size=12), max_size=30))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from engine.core.elements import Entity, Relation, ValueLink
 from engine.core.state import Route
 from engine.linking.index import ValueIndex
-from engine.linking.match import COLUMNS, LINKS, View, match
+from engine.linking.match import COLUMNS, View, match
 from engine.linking.source import coded
 from engine.text import normalise as folding
 from schema_catalog.types import Column, ColumnKey, Database, ForeignKey, Snapshot, Table, TableKind
@@ -58,25 +57,20 @@ def linked(question: str, **more: object) -> dict[str, list[str]]:
 
 CASES: dict[str, dict[str, list[str]]] = {
     "How many singers are from france?": {"singer.country": ["France"]},
-    "singers from the united states": {"singer.country": ["United States"]},
     "singers from 'Netherland'": {"singer.country": ["Netherlands"]},
     "Who are the singers from Farnce?": {"singer.country": ["France"]},
     "How old is Smith?": {"singer.name": ["John Smith"]},
     "concerts that Boing paid for": {"concert.sponsor": ["Boeing"]},
-    "paid by the Bank of America": {"concert.sponsor": ["Bank of America"]},
     "concerts on May 14, 2013": {"concert.day": ["2013-05-14"]},
     "Where does AA123 go?": {"flight.code": ["AA-123"]},
     "Where does AA125 go?": {},
     "all races over 5 kilometers": {"race.length": ["5 km"]},
     "cars with 150 horsepower": {"car.horsepower": ["150"]},
-    "cars with 35 horsepower": {},
     "owners of dogs": {"pet.kind": ["dog"]},
     "singers from the US": {"singer.country": ["United States"]},
-    "singers from the U.S. of today": {"singer.country": ["United States"]},
     'singers called "Rose White"': {"singer.name": ["Rose White"]},
     "songs of 'Justin Timberlake'": {"singer.name": ["Justin Brown"]},
     "names of all singers": {},
-    "how many singers are there": {},
     "": {},
 }
 
@@ -99,13 +93,6 @@ def test_a_month_is_shown_by_an_example() -> None:
     assert [(link.relation, link.values) for link in links] == [(Relation.SUCH_AS, ("2013-05-14",))]
 
 
-def test_the_similarity_says_how_it_is_written() -> None:
-    assert [link.similarity for link in match("from France", view())] == [1.0]
-    assert [link.similarity for link in match("from france", view())] == [0.97]
-    (misspelt,) = match("from Farnce", view())
-    assert 0.8 <= misspelt.similarity < 0.97
-
-
 def test_a_hidden_column_gives_no_value() -> None:
     seen = INDEX.visible([column("singer.name")])
     assert linked("How many singers are from France? Farnce? Where does AA123 go?", seen=seen) == {}
@@ -118,12 +105,6 @@ def test_the_columns_that_are_asked_for_come_first() -> None:
     found = match("who lives in Oslo", view(index, relevance=wanted))
     assert found[0].column == column("t7.city")
     assert len(found) == COLUMNS
-
-
-def test_links_are_few() -> None:
-    names = [f"Place{chr(97 + n)}x" for n in range(20)]
-    index = ValueIndex([ColumnValues(column("t.place"), tuple(names))])
-    assert len(match(", ".join(names), view(index))) == LINKS
 
 
 def test_codes_are_explained_where_the_question_is_near_them() -> None:
@@ -157,25 +138,3 @@ def test_the_name_of_a_table_asks_for_none_of_its_codes() -> None:
     )
     assert coded(route) == {}
     assert coded(replace(route, entities=(named, women))) == {column("people.sex"): 0.5}, "a key has no codes"
-
-
-def test_a_hundred_thousand_values_take_milliseconds() -> None:
-    columns = [
-        ColumnValues(
-            column(f"t{n}.v"), tuple(f"thing {n} {word} item{m}" for m in range(2500) for word in ("ab",))
-        )
-        for n in range(40)
-    ]
-    index = ValueIndex(columns)
-    assert len(index) == 100_000
-    big = view(index)
-    question = (
-        "How many Thing 7 ab Item88 were sold to Jonathan Smithers in Boston, and which things are cheapest?"
-    )
-    best = float("inf")
-    for _ in range(5):
-        began = time.perf_counter()
-        links = match(question, big)
-        best = min(best, time.perf_counter() - began)
-    assert [link.values for link in links][:1] == [("thing 7 ab item88",)]
-    assert best < 0.05, "five times the target: the machine may be busy"

@@ -10,7 +10,6 @@ import pytest
 from engine.core.elements import Relation, ValueLink
 from engine.linking.element_text import element_words
 from engine.linking.mentions import (
-    called_columns,
     mentioned_tables,
     named_schemas,
     tables_not_read,
@@ -51,16 +50,6 @@ def test_a_synonym_names_its_table() -> None:
     assert [mentioned_tables(question, snapshot) for question in asked] == [(club,), (club,), ()]
 
 
-def test_a_longer_name_hides_those_within_it_and_no_others() -> None:
-    tables = (table("order", "a"), table("order_line", "b"), table("line", "c"))
-    asked = ("Lines of each order line", "Order lines of an order", "Order lines", "Nothing")
-    found = [
-        [each.name for each in mentioned_tables(question, replace(MUSIC, tables=tables))]
-        for question in asked
-    ]
-    assert found == [["order_line", "line"], ["order", "order_line"], ["order_line"], []]
-
-
 def link(span: str, value: str, similarity: float = 1.0, relation: Relation = Relation.EQUALS) -> ValueLink:
     return ValueLink(span, ("public", "singer", "country"), (value,), similarity, relation)
 
@@ -79,11 +68,6 @@ def link(span: str, value: str, similarity: float = 1.0, relation: Relation = Re
 )
 def test_a_value_that_is_named_is_compared_with(sql: str, found: list[ValueLink], left: list[str]) -> None:
     assert values_not_used("Which singers are from Kenya?", sql, found) == left
-
-
-def test_a_code_is_a_name_as_the_first_word_as_well() -> None:
-    assert values_not_used("KEN singers", "SELECT 1 FROM singer", [link("KEN", "KEN")]) == ["KEN"]
-    assert values_not_used("Kenya has singers", "SELECT 1 FROM singer", [link("Kenya", "Kenya")]) == []
 
 
 def test_a_table_is_named_by_the_word_that_its_name_is_surely_short_for() -> None:
@@ -136,10 +120,3 @@ def test_a_table_of_another_schema_than_the_named_one_contradicts(
     question: str, said: tuple[str, ...]
 ) -> None:
     assert contradictions(question, "SELECT visit.fee FROM north.visit", CLINICS, today=date.max) == said
-
-
-def test_a_column_is_called_by_all_words_of_its_name() -> None:
-    sales = table("orders", "order_id net_sales region")
-    schema = replace(MUSIC, tables=(sales,))
-    assert called_columns("Net sales by region", schema) == [(*sales.key, "net_sales")]
-    assert called_columns("net of all sales", schema) == []

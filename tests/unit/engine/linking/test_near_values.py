@@ -43,10 +43,6 @@ def test_words_of_a_value_may_mean_it_and_are_not_sure() -> None:
     assert near("Smith", "Ann Smith", "Joe Smith", "Joe Ash") == NearValues(("Ann Smith", "Joe Smith"))
 
 
-def test_where_too_many_are_as_near_none_is() -> None:
-    assert near("Smith", *(f"{name} Smith" for name in ("Ann", "Joe", "Eve", "Bob"))) == NearValues()
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [

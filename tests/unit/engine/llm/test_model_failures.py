@@ -87,25 +87,6 @@ async def test_a_server_that_hangs_takes_no_more_than_the_deadline() -> None:
     assert (refused.hint or "").startswith("It is tried again in 60 seconds. Operators: ")
 
 
-async def test_a_wait_for_which_there_is_no_time_is_told() -> None:
-    server = Server([429], {"Retry-After": "30"})
-    async with asking(server) as (model, _):
-        refused = await outcome(model, 20)
-    assert isinstance(refused, ModelUnavailableError)
-    assert "Ask again in 30 seconds." in (refused.hint or "")
-    assert server.asked == 1
-
-
-async def test_a_failure_is_tried_once_more_and_no_oftener() -> None:
-    server = Server([503, 200, 503])
-    async with asking(server) as (model, circuit):
-        assert await outcome(model) is None
-        assert server.asked == 2
-        assert isinstance(await outcome(model), ModelUnavailableError)
-        assert server.asked == 4
-        assert circuit.outage is None
-
-
 async def test_what_a_server_refuses_is_no_failure_of_the_server() -> None:
     server = Server([400])
     async with asking(server) as (model, circuit):

@@ -8,7 +8,7 @@ from typing import cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.llm.embedded.prefix_cache import TOKENS_A_TURN, PrefixCache, common
+from engine.llm.embedded.prefix_cache import PrefixCache, common
 from engine.llm.embedded.runtime import Runtime
 
 SEQUENCES, CELLS = 3, 60
@@ -70,14 +70,6 @@ def test_a_prompt_begins_with_the_longest_that_is_there() -> None:
     assert again != first, "what the first one answered is kept"
 
 
-def test_what_goes_on_where_another_ended_takes_its_place() -> None:
-    runtime = RememberingRuntime()
-    cache = cache_of(runtime)
-    number, _ = ask(cache, runtime, "a question")
-    cache.release(number)
-    assert ask(cache, runtime, "a question and more") == (number, len("a question"))
-
-
 def test_the_oldest_that_is_idle_is_forgotten_when_cells_run_short() -> None:
     runtime = RememberingRuntime()
     cache = cache_of(runtime)
@@ -98,15 +90,6 @@ def test_a_schema_outlasts_the_ends_of_answers_that_came_after_it() -> None:
     for question in ("one", "two", "six"):
         cache.release(ask(cache, runtime, f"instructions, {question}", "!")[0])
     assert ask(cache, runtime, "instructions, a long schema?")[1] == len("instructions, a long schema")
-
-
-def test_what_is_not_used_any_more_goes_all_the_same() -> None:
-    runtime = RememberingRuntime()
-    cache = cache_of(runtime)
-    cache.release(ask(cache, runtime, "a schema of once")[0])
-    for turn in range(SEQUENCES + len("a schema of once") // TOKENS_A_TURN):
-        cache.release(ask(cache, runtime, f"{turn}")[0])
-    assert ask(cache, runtime, "a schema of once")[1] == 0
 
 
 def test_a_file_is_read_where_it_has_more_and_not_where_memory_has_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import httpx2 as httpx
 import openai
 import pytest
 
-from engine.errors import ContextLengthError, ModelAwayError, ModelUnavailableError
+from engine.errors import ContextLengthError, ModelAwayError
 from engine.llm.profile import ModelProfile
 from engine.llm.refusals import Refusal, explained, says, wait_before_again, without_refused
 from engine.llm.settings import GrammarSupport, ModelSettings
@@ -38,70 +38,6 @@ def error(status: int, body: object, headers: dict[str, str] | None = None) -> o
 
 def told(message: str, **more: object) -> dict[str, Any]:
     return {"error": {"message": message, "type": "invalid_request_error", **more}}
-
-
-NAMED: list[tuple[object, set[str]]] = [
-    (told("Unsupported parameter: 'top_logprobs'", param="top_logprobs"), {"top_logprobs"}),
-    (
-        told("Unsupported value: 'temperature' does not support 0 with this model.", param="temperature"),
-        {"temperature"},
-    ),
-    (told("Unrecognized request argument supplied: seed"), {"seed"}),
-    (
-        told("Unrecognized request arguments supplied: structured_outputs, top_logprobs"),
-        {"structured_outputs", "top_logprobs"},
-    ),
-    (
-        [
-            {
-                "error": {
-                    "code": 400,
-                    "message": 'Invalid JSON payload received. Unknown name "seed": Cannot find field.',
-                }
-            }
-        ],
-        {"seed"},
-    ),
-    (
-        {
-            "detail": [
-                {
-                    "type": "extra_forbidden",
-                    "loc": ["body", "top_logprobs"],
-                    "msg": "Extra inputs are not permitted",
-                    "input": {"seed": 1},
-                }
-            ]
-        },
-        {"top_logprobs"},
-    ),
-    (
-        {
-            "detail": [
-                {"loc": ["body", name], "msg": "extra fields not permitted"} for name in ("seed", "grammar")
-            ]
-        },
-        {"seed", "grammar"},
-    ),
-    (told("property 'logprobs' is unsupported"), {"logprobs"}),
-    (told("`logprobs` is not supported with this model"), {"logprobs"}),
-    (told("You are not allowed to request logprobs from this model."), {"logprobs"}),
-    (told("This model does not support response format `json_schema`."), {"response_format"}),
-    (told("Invalid parameter", param="response_format.type"), {"response_format"}),
-    ({"error": 'unknown field "continue_final_message"'}, {"continue_final_message"}),
-    (told("System role not supported", param="messages[0].role"), {"system"}),
-    (told("Unsupported parameter: 'frequency_penalty'", param="frequency_penalty"), set()),
-    (told("The seed of the matter is a temperature too high"), set()),
-    (told("messages must alternate"), set()),
-    (told("Grammar error: no rule named x"), set()),
-]
-
-
-@pytest.mark.parametrize(("body", "names"), NAMED)
-def test_the_fields_that_an_error_names(body: object, names: set[str]) -> None:
-    status = 403 if "not allowed" in str(body) else 422 if "detail" in str(body) else 400
-    assert without_refused(HOPED, error(status, body), SENT).refused == names
-    assert without_refused(HOPED, error(500, body), SENT) == HOPED, "a failure refuses nothing"
 
 
 def test_a_refused_schema_is_told_from_a_refused_field() -> None:
@@ -197,8 +133,3 @@ def test_how_long_to_wait_before_it_is_asked_again(
     problem: openai.APIStatusError, seconds: float | None
 ) -> None:
     assert wait_before_again(problem) == seconds
-
-
-def test_all_are_model_unavailable() -> None:
-    for status, body, _ in SAID:
-        assert isinstance(explained(error(status, body), ModelSettings()), ModelUnavailableError)

@@ -221,10 +221,14 @@ async def test_each_trouble_is_a_clear_error(name: str) -> None:
         assert "content filter" in problem.message, problem.detail
         service.next(Reply("", Finish.FILTER))
         assert "content filter" in (await failure(model)).message
-        known = model.profile
+
+
+async def test_an_error_inside_of_a_success_is_no_refused_field() -> None:
+    async with asking("openrouter") as (service, model):
+        known = await model.find_out(soon())
         service.next(Trouble.ERROR_INSIDE, Trouble.ERROR_INSIDE)
         assert isinstance(await failure(model), ModelAwayError)
-        assert model.profile == known, "no trouble is taken for a refused field"
+        assert model.profile == known
 
 
 @pytest.mark.parametrize("name", PROVIDERS)

@@ -71,9 +71,3 @@ async def test_states_of_an_answer(model: Qwen2ForCausalLM, runtime: Runtime) ->
         assert (await scheduler.submit(Request(tuple(prompt), max_tokens=3))).states is None
     finally:
         scheduler.close()
-
-
-def test_there_is_no_state_of_the_last_layer(model: Qwen2ForCausalLM, tmp_path: Path) -> None:
-    write_model(tmp_path / "small.gguf", model)
-    with pytest.raises(ValueError, match="no states"):
-        Runtime(EmbeddedModelSettings(tmp_path / "small.gguf", context=256, sequences=2), (3,))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -14,7 +12,6 @@ from engine.models.beams import StepWeights, begin
 from engine.models.network import Ground, Network, Reading, Survey
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.graph import Edge, EdgeKind
-from engine.routing.index import Quantized
 from training.sequences import Sequences
 
 DIMENSION, TOKENS = 16, 5
@@ -92,29 +89,6 @@ def test_each_step_is_that_of_training(seed: int, row: int, database: int, colum
                 right = right.after(np.array([column]))
 
 
-def test_a_step_follows_several_sets_at_once() -> None:
-    network, nodes, survey = asked(0)
-    start = begin(StepWeights.of(network), nodes, survey, np.array([0]), np.array([0]))
-    together = start.follow(np.array([0, 0]), np.array([2, 0])).follow(
-        np.array([1, 0, 0]), np.array([1, 1, 1])
-    )
-    for row, columns in enumerate(((0, 1), (2, 1), (2, 1))):
-        alone = start
-        for column in columns:
-            alone = alone.follow(np.array([0]), np.array([column]))
-        shares = together.log_probabilities()[row]
-        np.testing.assert_allclose(shares, alone.log_probabilities()[0], rtol=1e-4, atol=1e-4)
-    assert together.firsts.tolist() == [0, 0, 0]
-
-
-def test_a_further_table_is_linked_to_a_chosen_one() -> None:
-    network, nodes, survey = asked(1)
-    start = begin(StepWeights.of(network), nodes, survey, np.array([0]), np.array([0]))
-    followed = start.follow(np.array([0]), np.array([0]))
-    assert followed.kinds is not None
-    assert followed.kinds.tolist() == [[-1, EdgeKind.FOREIGN_PRIMARY, -1]]
-
-
 def test_databases_of_several_sizes_and_questions_go_together() -> None:
     network, nodes, survey = asked(2)
     weights, rows, databases = StepWeights.of(network), np.array([0, 1, 1]), np.array([1, 0, 1])
@@ -130,16 +104,3 @@ def test_databases_of_several_sizes_and_questions_go_together() -> None:
         np.testing.assert_allclose(shares[:size], alone.log_probabilities()[0, :-1], rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(shares[-1], alone.log_probabilities()[0, -1], rtol=1e-4, atol=1e-4)
         assert np.all(shares[size:-1] < -1e6)
-
-
-def test_columns_as_integers_give_nearly_the_same_survey() -> None:
-    network, nodes, _ = asked(0)
-    columns = nodes.field.columns
-    assert isinstance(columns, np.ndarray)
-    scales = np.abs(columns).max(axis=1) / 127
-    rounded = Quantized(np.rint(columns / scales[:, None]).astype(np.int8), scales)
-    again = Ground.of(replace(nodes.field, columns=rounded))
-    exact, near = (survey_of(network, each, np.random.default_rng(7)) for each in (nodes, again))
-    np.testing.assert_allclose(near.closest.numpy(), exact.closest.numpy(), atol=0.01)
-    np.testing.assert_allclose(near.root.numpy(), exact.root.numpy(), atol=0.3)
-    assert near.closest.numpy().max() != exact.closest.numpy().max()

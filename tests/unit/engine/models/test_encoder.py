@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
 from engine.models.encoder import MiniLMEncoder, packaged_model
-from engine.models.sentences import SentenceModel, batches
+from engine.models.sentences import SentenceModel
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 
@@ -31,10 +30,6 @@ def test_importing_the_module_imports_no_model_code() -> None:
     )
     command = [sys.executable, "-c", code]
     assert subprocess.run(command, check=False, stderr=subprocess.PIPE).stderr == b""  # noqa: S603  our own code
-
-
-def test_the_packaged_model_is_found() -> None:
-    assert (packaged_model() / "modules.json").is_file()
 
 
 def test_vectors_are_unit_and_mean_something(encoder: MiniLMEncoder) -> None:
@@ -94,48 +89,12 @@ def test_the_integer_pass_is_close_to_the_library_s(
         assert np.einsum("td,td->t", one, two).min() > 0.98
 
 
-def test_without_the_instructions_questions_are_encoded_by_the_library(
-    library: SentenceTransformer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("torch.cpu._is_vnni_supported", lambda: False)
-    texts = ["How many vocalists are there?", "one", "which album sold most copies in the year after"]
-    model = SentenceModel(library, batch=2)
-    found = np.stack([sentence for sentence, _ in model.questions(texts)])
-    assert np.allclose(found, library.encode(texts), atol=1e-5)
-
-
-def test_another_pooling_is_left_to_the_library() -> None:
-    transformer = Transformer(str(packaged_model()))
-    model = SentenceTransformer(modules=[transformer, Pooling(384, pooling_mode="cls")], device="cpu").eval()
-    texts = ["one", "two words", "and three words"]
-    found = SentenceModel(model, batch=2)
-    vectors = found.sentences(texts)
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    assert np.allclose(vectors, [sentence for sentence, _ in found.questions(texts)], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("lengths", "expected"),
-    [
-        ([], []),
-        ([3, 1, 2], [[1, 2], [0]]),
-        ([5000, 1, 5000], [[1], [0], [2]]),
-    ],
-)
-def test_batches_hold_texts_of_like_length(lengths: list[int], expected: list[list[int]]) -> None:
-    assert batches(lengths, texts_each=2) == expected
-
-
 @pytest.mark.parametrize("text", ["", "   ", "\x00", "x " * 5000, "売上"])
 def test_any_text_has_a_vector(encoder: MiniLMEncoder, text: str) -> None:
     sentence, tokens = encoder.encode_tokens_many([text])[0]
     assert np.isfinite(sentence).all()
     assert np.isfinite(tokens).all()
     assert len(tokens) >= 1
-
-
-def test_no_texts(encoder: MiniLMEncoder) -> None:
-    assert encoder.encode([]).shape == (0, 384)
 
 
 def test_threads_take_turns(encoder: MiniLMEncoder) -> None:

@@ -28,10 +28,6 @@ def example(sql: str, question: str = "How many?") -> Example:
     return Example(question, sql, 0.9, own=True)
 
 
-def test_nothing_learned_is_no_text() -> None:
-    assert example_text(Learned(), SHOWN) == ""
-
-
 def test_preferences_and_examples_have_a_line_each() -> None:
     learned = Learned(
         (preference("artist.stage", "artist.name"), preference("artist.*", "performer.*", "singers")),

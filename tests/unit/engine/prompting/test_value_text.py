@@ -30,11 +30,6 @@ def test_conditions_are_written_as_sql() -> None:
     ]
 
 
-def test_quotes_are_doubled() -> None:
-    link = replace(LINKS[0], values=("Côte d'Ivoire",))
-    assert condition(link, SNAPSHOT) == "singer.country = 'Côte d''Ivoire'"
-
-
 def test_a_column_that_is_not_shown_has_no_line() -> None:
     assert condition(replace(LINKS[0], column=("public", "gone", "country")), SNAPSHOT) is None
     assert condition(replace(LINKS[0], column=("public", "singer", "gone")), SNAPSHOT) is None
@@ -49,8 +44,3 @@ def test_the_block_stands_between_schema_and_question() -> None:
         "singer.country = 'France'\nsinger.\"Sex\" is either 'F' or 'M'\n\"order\".day such as '2013-05-14'\n\n"
         "### Question\nQ"
     )
-
-
-def test_without_values_the_prompt_is_what_it_was() -> None:
-    assert value_text((), SNAPSHOT) == ""
-    assert prompt("generate_user", schema="S", values="", question="Q") == "### Schema\nS\n\n### Question\nQ"

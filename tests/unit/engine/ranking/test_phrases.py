@@ -21,16 +21,6 @@ from engine.ranking.ranker import phrases
             ),
         ),
         (
-            "SELECT country, COUNT(*) FROM singer GROUP BY country HAVING COUNT(*) > 2",
-            (
-                "show singer country",
-                "show number of singer",
-                "from singer",
-                "for each singer country",
-                "having number of singer is more than 2",
-            ),
-        ),
-        (
             "SELECT T1.name FROM concert AS T1 JOIN stadium AS T2 ON T1.stadium_id = T2.stadium_id"
             " ORDER BY T2.capacity DESC LIMIT 1",
             (
@@ -38,14 +28,6 @@ from engine.ranking.ranker import phrases
                 "from concert",
                 "with stadium by stadium id",
                 "sorted by stadium capacity from highest to lowest, only the first 1",
-            ),
-        ),
-        (
-            "SELECT name FROM stadium WHERE stadium_id NOT IN (SELECT stadium_id FROM concert)",
-            (
-                "show stadium name",
-                "from stadium",
-                "where stadium id is not in (show concert stadium id, from concert)",
             ),
         ),
         (

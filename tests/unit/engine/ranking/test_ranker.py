@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.core.candidate import Candidate, Origin, likelihoods
+from engine.core.candidate import Candidate, Origin
 from engine.core.deadline import Deadline
 from engine.core.elements import SchemaLinks, ValueList
 from engine.core.ports import Ranker
@@ -99,22 +99,6 @@ async def test_what_the_ranker_says_counts_beside_what_is_known() -> None:
     assert explained(done).candidates[0].explanation == "country from singer"
 
 
-async def test_without_a_ranker_likelihood_orders() -> None:
-    done = await ranked(NoRanker(), COUNTRIES, NAMES)
-    assert [each.sql for each in done.candidates] == [NAMES.sql, COUNTRIES.sql]
-    assert "stage" not in done.trace[0].detail
-
-
-async def test_scores_of_any_size_make_confidences() -> None:
-    low = [candidate("SELECT name FROM singer", -900.0), candidate("SELECT country FROM singer", -901.0)]
-    done = await ranked(NoRanker(), *low)
-    assert 0.0 < done.candidates[1].confidence < done.candidates[0].confidence < 0.8
-
-
-async def test_nothing_to_rank_is_nothing() -> None:
-    assert (await ranked(TwoStages(ALL, Reading(), Counting()))).candidates == ()
-
-
 async def test_what_reads_nothing_of_a_table_that_the_question_names_comes_behind() -> None:
     silent = replace(candidate("SELECT name FROM stadium", -0.1), tables=frozenset({("public", "stadium")}))
     reads = replace(COUNTRIES, tables=frozenset({("public", "singer")}))
@@ -157,9 +141,3 @@ async def test_what_leaves_a_linked_column_unread_is_the_less_likely_the_surer_t
     assert [each.sql for each in surely.candidates] == [countries.sql, names.sql]
     assert "leaves singer.country unread" in surely.trace[1].detail
     assert "unread" not in surely.trace[0].detail
-
-
-def test_an_unknown_likelihood_speaks_neither_way() -> None:
-    given = [candidate("SELECT 1", -0.1), candidate("SELECT 2", None), candidate("SELECT 3", -0.5)]
-    assert likelihoods(given) == pytest.approx([-0.1, -0.3, -0.5])
-    assert likelihoods(given[1:2]) == [0.0]

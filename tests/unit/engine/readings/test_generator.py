@@ -113,12 +113,6 @@ def test_all_that_is_refused_is_mended_in_one_more_call() -> None:
     assert "SELECT title FROM concert" not in again.removeprefix(model.prompts[0].user)
 
 
-def test_a_fast_answer_costs_one_call() -> None:
-    model = Instructed([reply(("a", "SELECT nothing FROM concert"))])
-    assert answered(model, effort=Effort.FAST).candidates == ()
-    assert len(model.prompts) == 1
-
-
 def test_what_the_model_cannot_answer_is_refused_with_its_reason() -> None:
     state = answered(Instructed([reply(cannot="The database holds no ticket prices.")]))
     assert state.refusal is not None
@@ -150,19 +144,6 @@ def test_a_prompt_that_is_too_long_is_cut_and_asked_again() -> None:
     model = Instructed([ContextLengthError("too long"), ContextLengthError("too long"), said])
     assert len(answered(model).candidates) == 1
     assert len(model.prompts) == 3
-
-
-def test_an_answer_without_its_end_gets_more_room() -> None:
-    said = reply(("the titles", "SELECT title FROM concert"))
-    model = Instructed([said[:40] + "…", said])
-    assert len(answered(model).candidates) == 1
-    assert model.limits[1] == 2 * model.limits[0]
-
-
-def test_the_last_reading_of_an_answer_without_its_end_is_left_out() -> None:
-    said = reply(("a", "SELECT title FROM concert"), ("b", "SELECT year FROM concert"))
-    state = answered(Instructed([said[:-25] + "…"]), effort=Effort.FAST)
-    assert [each.meaning.says for each in state.candidates] == ["a"]
 
 
 def test_a_reply_that_says_nothing_is_no_candidate() -> None:
@@ -216,13 +197,6 @@ def test_what_keys_say_of_a_reading_stands_in_its_place_and_says_so() -> None:
     assert [each.sql for each in state.candidates] == [once, "SELECT year FROM concert", doubted]
     assert "adds each row up once" in state.candidates[0].explanation
     assert "adds c.concert_id up once for each row of s" in state.candidates[2].explanation
-
-
-def test_the_prompt_tells_the_bounds_of_the_period() -> None:
-    model = Instructed([reply(("the titles", "SELECT title FROM concert"))])
-    state = answered(model, "Which concerts were there last year?")
-    year = state.today.year
-    assert f"last year: from {year - 1}-01-01 to before {year}-01-01" in model.prompts[0].user
 
 
 def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:

@@ -74,17 +74,6 @@ def test_what_the_guard_refuses_is_not_repaired(sql: str) -> None:
     assert upstream.planned == []
 
 
-def test_what_no_rule_repairs_is_planned_once() -> None:
-    upstream = PlanningUpstream({"title": "no"})
-    assert isinstance(checked(checker("titles", upstream), "SELECT title FROM concert"), Rejection)
-    assert len(upstream.planned) == 1
-
-
-def test_repairs_that_are_off_do_not_run() -> None:
-    given = checker("titles", PlanningUpstream(), off=("requalify",))
-    assert isinstance(checked(given, "SELECT title FROM concert ORDER BY capacity"), Rejection)
-
-
 def test_a_normal_form_stands_in_the_place_of_the_statement() -> None:
     sql = "SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id"
     given = checker("stadium", PlanningUpstream(), SCHEMAS["required"])

@@ -52,14 +52,6 @@ def test_a_chain_of_repairs_is_one_statement_that_says_what_each_did() -> None:
     assert repaired.changes[-1].after == repaired.sql
 
 
-@pytest.mark.parametrize("sql", ["not SQL at all (", "SELECT FROM WHERE (", "DELETE FROM singer", ""])
-def test_what_is_no_query_stays(sql: str) -> None:
-    context = asked("which singers did not sing in both?")
-    for kind in (RuleKind.NORMALISE, RuleKind.REPAIR):
-        assert in_turn(kind, Rewritten(sql), context) == Rewritten(sql)
-    assert readings(Rewritten(sql), context) == []
-
-
 def test_a_rule_that_is_off_does_not_run() -> None:
     total = f"SELECT e.entry_id {PLAYED}"
     required = asked("", "required")
@@ -71,16 +63,6 @@ def test_a_rule_that_is_off_does_not_run() -> None:
     limited = "SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1"
     assert [rules for rules, _ in made(limited, question)] == ["drop_unasked_limit"]
     assert made(limited, question, ("drop_unasked_limit",)) == []
-
-
-def test_a_kind_runs_its_own_rules_alone() -> None:
-    sql = "SELECT AVG(name) FROM stadium ORDER BY MAX(name) DESC LIMIT 3"
-    assert {change.kind for change in in_turn(RuleKind.REPAIR, Rewritten(sql), asked("")).changes} == {
-        "repair"
-    }
-    assert in_turn(RuleKind.NORMALISE, Rewritten(sql), asked("")) == Rewritten(sql)
-    found = readings(Rewritten(sql), asked(""))
-    assert {change.kind for each in found for change in each.changes} == {"reading"}
 
 
 def broken(statement: Statement, _context: Context) -> str | None:

@@ -134,10 +134,3 @@ def test_a_table_scores_by_the_sets_that_hold_it_and_by_itself() -> None:
     scores = table_scores(range(5, 8), alone, found)
     assert scores.tolist() == pytest.approx([0.15 + 0.525, 0.06 + 0.7, 0.09])
     assert table_scores(range(5, 8), alone, []).tolist() == pytest.approx([0.5, 0.2, 0.3])
-
-
-def test_the_same_question_gives_the_same_sets() -> None:
-    held = [Graph(((), ())), Graph(((),))]
-    assert [one.tables for one in found_in(held, 1, BeamSettings())] == [
-        one.tables for one in found_in(held, 1, BeamSettings())
-    ]

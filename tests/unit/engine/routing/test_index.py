@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,48 +13,25 @@ from numpy.typing import NDArray
 
 from engine.models.encoder import MiniLMEncoder
 from engine.routing import index as mapped
-from engine.routing import scoring
 from engine.routing.index import Index, build
 from engine.routing.router import HybridRouter
 from engine.routing.scoring import (
     EncodedQuestion,
-    closest,
     database_words,
-    score,
     shortlist,
     table_words,
     word_shares,
 )
 from engine.settings import EncoderSettings
-from engine.text.tokens import identifier_words, question_words
+from engine.text.tokens import question_words
 from schema_catalog.types import Column, ReadableColumns, Snapshot, Table, TableKind
+from tests.support.scripted import WordEncoder
 
 Vectors = NDArray[np.float32]
 
 
-class HashEncoder:
-    """A text's vector is the sum of its words', each drawn from the word's hash."""
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors."""
-        return np.stack([_unit(sum((_word(w) for w in identifier_words(t)), _word(""))) for t in texts])
-
-    def encode_tokens_many(self, texts: Sequence[str]) -> list[tuple[Vectors, Vectors]]:
-        """Each text's vector and its words'."""
-        return [(self.encode([text])[0], self.encode(identifier_words(text) or ("",))) for text in texts]
-
-
-def _word(word: str) -> Vectors:
-    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
-    return _unit(np.random.default_rng(seed).normal(size=64).astype(np.float32))
-
-
-def _unit(vector: Vectors) -> Vectors:
-    return vector / np.float32(np.linalg.norm(vector))
-
-
 WORDS = "singer concert venue album song order item price customer stock city name age weight date".split()  # noqa: SIM905  words
-ENCODER = HashEncoder()
+ENCODER = WordEncoder()
 
 
 def database(name: str, rng: np.random.Generator, tables: int) -> Snapshot:
@@ -102,44 +78,6 @@ def test_stacking_keeps_every_part_in_its_place() -> None:
         assert held.words is own.words
     restored = index.quantized.values * index.quantized.scales[:, None]
     assert np.allclose(restored, index.columns, atol=index.quantized.scales.max() / 2 + 1e-6)
-
-
-def test_closest_columns_are_those_found_table_by_table() -> None:
-    index = Index([build(snapshot, ENCODER.encode) for snapshot in catalog(9)])
-    vectors = ENCODER.encode(["singer name", "price of an order", "zebra"])
-    some = np.array([0, 1, 4, 5, 6, len(index.tables) - 1])
-    ends = index.column_ends
-    expected = [(vectors @ index.columns[index.column_starts[t] : ends[t]].T).max(axis=1) for t in some]
-    assert np.allclose(closest(index, vectors, some), np.stack(expected, axis=1), atol=1e-6)
-
-
-def test_words_are_counted_as_in_each_database() -> None:
-    parts = [build(snapshot, ENCODER.encode) for snapshot in catalog(7)]
-    index = Index(parts)
-    words = ("singer", "price", "nowhere")
-    tables, databases = lexical(words, index)
-    held = np.array([[part.words[w][1].max() if w in part.words else 0.0 for part in parts] for w in words])
-    rarity = np.log(1 + (len(parts) + 0.5) / (held.sum(axis=1) + 0.5))
-    rarity /= rarity.sum()
-    assert np.allclose(databases, rarity @ held)
-    for number, part in enumerate(parts):
-        own = np.zeros(len(part.tables))
-        for share, word in zip(rarity, words, strict=True):
-            if word in part.words:
-                own[part.words[word][0]] += share * part.words[word][1]
-        assert np.allclose(tables[index.table_starts[number] : index.table_ends[number]], own)
-
-
-def test_a_database_s_tables_rank_alike_whatever_stands_beside_it_when_tokens_weigh_alike() -> None:
-    """The order of tables depends on other databases by the tokens' weights alone: one token has none."""
-    snapshots = catalog(6)
-    index = Index([build(snapshot, ENCODER.encode) for snapshot in snapshots])
-    question = asked("price")
-    together = {found.part: [n for n, _ in found.tables] for found in score(question, index)}
-    assert sorted(together) == list(range(6))
-    for number, part in enumerate(index.parts):
-        (alone,) = score(question, Index([part]))
-        assert [n for n, _ in alone.tables] == together[number]
 
 
 def test_many_questions_are_ranked_as_one_by_one() -> None:
@@ -206,25 +144,6 @@ def test_a_table_of_five_thousand_columns_and_names_in_other_scripts() -> None:
     for name, column in scripts[:4]:
         best = router.rank(f"{name} {column}?", views)[0]
         assert (best.snapshot.database, best.tables[0][0][1]) == ("world", name)
-
-
-def test_only_so_many_tables_of_a_database_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = Index([build(database("big", np.random.default_rng(1), 300), ENCODER.encode)])
-    (all_of_it,) = score(asked("singer name"), index)
-    monkeypatch.setattr(scoring, "TABLES", 25)
-    (found,) = score(asked("singer name"), index)
-    assert len(found.tables) == len({number for number, _ in found.tables}) == 25
-    assert found.tables[0][0] == all_of_it.tables[0][0]
-
-
-def test_words_of_some_tables_are_those_of_all() -> None:
-    index = Index([build(snapshot, ENCODER.encode) for snapshot in catalog(30)])
-    words = ("singer", "price", "0", "nowhere")
-    shares = word_shares(words, index)
-    every, _ = lexical(words, index)
-    for step in (1, 2, 7, len(index.tables)):
-        some = np.arange(len(index.tables))[::step]
-        assert np.array_equal(table_words(words, shares, index, some), every[some])
 
 
 def test_of_many_databases_the_shortlist_keeps_those_that_comparing_all_finds() -> None:

@@ -127,20 +127,6 @@ def test_what_the_asker_may_not_read_changes_nothing(router: HybridRouter) -> No
     assert (behind.position, behind.snapshot.database) == (1, "shop")
 
 
-def test_two_databases_with_one_schema_come_side_by_side(router: HybridRouter) -> None:
-    twin = Snapshot("music", ("public",), MUSIC.tables)
-    matches = router.rank("How many singers are there?", everything(ZOO, MUSIC, twin, SHOP))
-    assert names(matches)[:2] == ["music", "music"]
-    assert [match.position for match in matches[:2]] == [1, 2]
-    assert matches[0].logit == pytest.approx(matches[1].logit)
-
-
-def test_a_catalog_of_nothing(router: HybridRouter) -> None:
-    assert router.rank("How many singers?", []) == ()
-    assert router.rank("How many singers?", everything(database("empty"))) == ()
-    assert router.rank_many([], everything(*CATALOG)) == []
-
-
 @pytest.mark.parametrize("question", ["", "?", "売上の合計は?", "a " * 600])
 def test_any_question_is_ranked(router: HybridRouter, question: str) -> None:
     matches = router.rank(question, everything(*CATALOG, database("japan", table("売上", "金額"))))

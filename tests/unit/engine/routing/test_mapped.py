@@ -51,14 +51,6 @@ def test_the_same_arrays_are_one_file_which_is_written_once(tmp_path: Path) -> N
     assert path.stat().st_mode & 0o077 == 0
 
 
-def test_other_numbers_or_another_type_are_another_file(tmp_path: Path) -> None:
-    stacked(PARTS, tmp_path)
-    stacked([WHOLE + 1], tmp_path)
-    small = stacked([WHOLE.astype(np.int8)], tmp_path)
-    assert small.dtype == np.int8
-    assert len(files(tmp_path)) == 3
-
-
 def test_what_nobody_opened_for_long_goes_and_who_has_it_mapped_keeps_it(tmp_path: Path) -> None:
     first = stacked(PARTS, tmp_path)
     (path,) = files(tmp_path)
@@ -67,16 +59,6 @@ def test_what_nobody_opened_for_long_goes_and_who_has_it_mapped_keeps_it(tmp_pat
     stacked([WHOLE + 1], tmp_path)
     assert path not in files(tmp_path)
     assert np.array_equal(first, WHOLE)
-
-
-def test_opening_keeps_a_file(tmp_path: Path) -> None:
-    stacked(PARTS, tmp_path)
-    (path,) = files(tmp_path)
-    old = time.time() - KEPT_S - 60
-    os.utime(path, (old, old))
-    stacked(PARTS, tmp_path)
-    stacked([WHOLE + 1], tmp_path)
-    assert path in files(tmp_path)
 
 
 def test_without_a_folder_or_room_it_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,16 +54,6 @@ def test_a_word_that_is_a_name_of_its_own_elsewhere_stays() -> None:
     assert thesaurus(state, named("two", "state"), named("three", "state")).reading("each state") is None
 
 
-def test_of_several_names_that_of_most_databases_is_read() -> None:
-    some = [named("one", "buyer=client"), named("two", "customer=client"), named("three", "customer=client")]
-    assert thesaurus(*some).reading("all clients") == "all customer"
-
-
-@pytest.mark.parametrize("synonym", ["the", "customer number", "customer", "---"])
-def test_what_says_no_more_than_the_name_or_a_stop_word_is_none(synonym: str) -> None:
-    assert thesaurus(named("one", f"customer={synonym}")).names == {}
-
-
 def match(position: int, logit: float) -> Match:
     return Match(position, named("x", "y"), logit, 0.5, (), (), logit - 1)
 

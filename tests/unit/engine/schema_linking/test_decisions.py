@@ -82,23 +82,6 @@ def test_the_likeliest_table_is_linked_however_unlikely() -> None:
     assert order(decide(states({"weather": -2}), SNAPSHOT))[:2] == ["+weather.*", "-weather.degrees"]
 
 
-def test_a_schema_without_tables_has_no_decisions() -> None:
-    empty = Snapshot("shop", ("public",), ())
-    assert decide(states({}, empty), empty) == ()
-
-
-def test_teacher_forcing_says_where_the_walk_goes_astray_and_goes_on_from_the_truth() -> None:
-    gold = frozenset(map(key, ("sale", "sale.day", "buyer", "buyer.name")))
-    found = teacher_forced(states({"item": 2, "sale": 1, "sale.day": 1, "buyer.name": 1}), SNAPSHOT, gold)
-    assert order(tuple(step for step, _ in found)) == [
-        "+item.*",  # the first, and wrong: its columns are not decided, and another table begins
-        "+sale.*", "-sale.buyer_no", "+sale.day", "-sale.id",
-        "-buyer.*", "-buyer.id", "+buyer.name",  # wrong: its columns are decided all the same
-        "-weather.*",
-    ]  # fmt: skip
-    assert [step.element[1] for step, wrong in found if wrong] == ["item", "buyer"]
-
-
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[NodeStates, Snapshot, frozenset[ColumnKey]]:
     """A schema of up to six tables that refer to earlier ones, log-odds, and elements that are read."""
@@ -153,13 +136,3 @@ def test_teacher_forcing_restores_the_truth(
     given_states, snapshot, gold = case
     found = teacher_forced(given_states, snapshot, gold)
     assert {each.element for each, wrong in found if each.linked != wrong} == gold
-
-
-@given(cases())
-def test_without_branching_points_both_walks_are_the_same(
-    case: tuple[NodeStates, Snapshot, frozenset[ColumnKey]],
-) -> None:
-    given_states, snapshot, _ = case
-    decisions = decide(given_states, snapshot)
-    linked = frozenset(each.element for each in decisions if each.linked)
-    assert teacher_forced(given_states, snapshot, linked) == tuple((each, False) for each in decisions)

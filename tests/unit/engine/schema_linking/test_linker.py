@@ -10,14 +10,13 @@ import torch
 
 from engine.core.elements import WHOLE_TABLE
 from engine.models.encoder import loaded_model
-from engine.models.linker import CALIBRATION, LinkerEncoder, layered, library_layers, unpacked
+from engine.models.linker import LinkerEncoder, layered, library_layers
 from engine.models.packaged import read
 from engine.schema_linking.linker import CLOSE, FORMAT, NAME, Kind, TrainedLinker, packaged
 from engine.schema_linking.nodes import NodeStates
 from engine.settings import EncoderSettings
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC
-from training.linker import packed
 
 SINGER = ("public", "singer")
 LAYERS = 7
@@ -69,14 +68,6 @@ def test_what_is_decided_by_little_is_a_branching_point() -> None:
 
 def test_a_schema_that_does_not_fit_has_no_links() -> None:
     assert TrainedLinker(Scripted(None)).link("?", MUSIC) is None
-
-
-def test_packed_weights_come_back_but_for_their_rounding() -> None:
-    weights = np.random.default_rng(1).normal(size=(8, 16)).astype(np.float32)
-    bias = np.ones(8, dtype=np.float32)
-    found = unpacked(packed({"0.inner.weight": weights, "0.inner.bias": bias}, {}))
-    assert found["0.inner.weight"] == pytest.approx(weights, abs=float(np.abs(weights).max()) / 200)
-    assert found["0.inner.bias"] == pytest.approx(bias)
 
 
 @pytest.fixture(scope="module")
@@ -140,9 +131,3 @@ def test_a_large_schema_is_read_in_windows_and_one_too_large_not_at_all(model: L
     assert int(np.argmax(large.log_odds[tables])) == 0
     assert model.read("How many singers are there?", wide(80)) is None
     assert model.read("How many singers are there?", replace(MUSIC, tables=())) is None
-
-
-def test_the_artifacts_log_odds_are_calibrated() -> None:
-    arrays = read(packaged(), NAME, FORMAT).arrays
-    assert arrays[CALIBRATION].shape == (3, 2)
-    assert (arrays[CALIBRATION][:, 0] > 0).all()

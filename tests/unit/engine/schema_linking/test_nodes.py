@@ -8,7 +8,6 @@ from engine.routing.graph import EdgeKind
 from engine.schema_linking.nodes import (
     ASKED,
     FEATURES,
-    NOTHING,
     QUESTION_TOKENS,
     WINDOW,
     Marks,
@@ -59,13 +58,6 @@ def test_joins_are_relations_of_columns_and_of_tables() -> None:
     assert [column, target] in found.joins.tolist()
 
 
-def test_a_small_schema_is_one_window() -> None:
-    (window,) = windows([[10], [11, 12]], [[20], [21], [22, 23], [30], [31]], [0, 0, 0, 3, 3], MARKS)
-    assert window.ids == (1, 10, 11, 12, 2, 20, 3, 21, 4, 22, 23, 2, 30, 3, 31, 2)
-    assert window.parts[5:] == (0, NOTHING, 1, NOTHING, 2, 2, NOTHING, 3, NOTHING, 4, NOTHING)
-    assert window.places[1:4] == (0, 1, 1)
-
-
 def test_a_large_schema_has_every_node_once_and_the_question_in_each_window() -> None:
     nodes = [[100]] + [[200 + n % 7] * (1 + n % 4) for n in range(900)]
     found = windows([[10]] * 300, nodes, [0] * len(nodes), MARKS)
@@ -77,8 +69,3 @@ def test_a_large_schema_has_every_node_once_and_the_question_in_each_window() ->
     assert placed == list(range(len(nodes)))
     tokens = np.concatenate([np.array(window.ids)[np.array(window.parts) >= 0] for window in found])
     assert tokens.tolist() == [token for node in nodes for token in node]
-
-
-def test_a_name_longer_than_a_window_is_cut() -> None:
-    found = windows([[10]], [[5] * 2_000, [6] * 2_000], [0, 0], MARKS)
-    assert all(len(window.ids) <= WINDOW for window in found)

@@ -54,11 +54,6 @@ def test_what_is_wanted_is_kept_with_its_table() -> None:
     assert (*SONG, WHOLE_TABLE) not in found
 
 
-def test_without_links_nothing_is_unlikely() -> None:
-    assert unlikely(None, MUSIC, ()) == frozenset()
-    assert unlikely(links(), MUSIC, ()) == frozenset()
-
-
 def test_what_is_probable_elsewhere_leaves_a_part_of_the_schema_whole() -> None:
     part = replace(MUSIC, tables=tuple(table for table in MUSIC.tables if table.key != SONG))
     assert unlikely(links(song__title=0.9), part, ()) == frozenset()

@@ -17,7 +17,7 @@ from engine.core.state import State
 from engine.dialogue.refusal import lacking
 from engine.settings import Limits
 from engine.stages.check_values import check_values
-from engine.understanding.missing_values import COLUMNS, check_literals, held_words
+from engine.understanding.missing_values import COLUMNS, held_words
 from schema_catalog.types import ColumnKey, Snapshot
 from tests.support.asking import PlanningUpstream, asked, route, tools
 from tests.support.schemas import MUSIC
@@ -90,11 +90,6 @@ def test_what_is_surely_another_spelling_takes_the_statements_place() -> None:
     assert [line.event for line in done.trace] == ["correction literal_as_stored: reads 'Oz' as 'France'"]
 
 
-def test_of_several_values_each_gives_a_statement() -> None:
-    done = corrected(NearValues(("O'Land", "Ozark"), sure=True, whole=True), INVENTED)
-    assert [each.sql.rpartition(" = ")[2] for each in done.candidates] == ["'O''Land'", "'Ozark'"]
-
-
 NOT_SURE = [
     NearValues(("France",), whole=True),
     NearValues(("France",), sure=True),
@@ -122,12 +117,6 @@ def test_a_stored_value_and_a_pattern_stay() -> None:
     pattern = replace(INVENTED, sql=INVENTED.sql.replace("= 'Oz'", "ILIKE 'Oz'"))
     done = corrected(NearValues(("France",), sure=True, whole=True), FRENCH, pattern)
     assert [each.sql for each in done.candidates] == [FRENCH.sql, pattern.sql]
-
-
-def test_what_gives_a_statement_that_is_there_is_there_once() -> None:
-    done = corrected(NearValues(("France",), sure=True, whole=True), FRENCH, INVENTED)
-    assert [each.sql for each in done.candidates] == [FRENCH.sql]
-    assert done.candidates[0].changes == ()
 
 
 class InCapitals(Holding):
@@ -166,12 +155,6 @@ def test_what_would_be_dear_to_find_counts_as_missing() -> None:
     upstream.cost = Limits().run_cost + 1
     (only,) = looked_for(upstream, FRENCH).candidates
     assert (only.sql, [each.text for each in only.missing]) == (FRENCH.sql, ["France"])
-
-
-def test_a_look_in_any_case_is_not_had_for_what_occurs() -> None:
-    upstream = Holding()
-    asyncio.run(check_literals(FRENCH, route(""), asked("", route("")), tools("", upstream)))
-    assert [sql for sql in upstream.planned if "lower" in sql] == []
 
 
 UNKNOWN = (UnknownPhrase("gravel", ("public", "singer", "country"), 0.1), UnknownPhrase("sand", None, 0.0))

@@ -67,12 +67,6 @@ async def test_a_sure_one_is_shown_with_its_chance() -> None:
     assert [each.confidence for each in done.candidates] == [0.95]
 
 
-async def test_beside_a_verified_statement_the_others_have_their_chances_and_nothing_is_asked() -> None:
-    done = await clarify(state(0.5, 0.45, verified=NAMES[0]), given())
-    assert (done.dialogue.pending, done.refusal) == (None, None)
-    assert [each.confidence for each in done.candidates] == [0.5, 0.45]
-
-
 async def test_who_takes_no_question_is_shown_the_list() -> None:
     before = state(0.5, 0.45)
     done = await clarify(replace(before, ask=replace(before.ask, ask=False)), given())
@@ -111,15 +105,6 @@ async def test_an_unlikely_one_is_refused_with_its_reason(
     doubt = explained(shown).candidates[0].explanation.partition("; not sure: ")[2]
     assert (word if word != "came nearest" else "hardly what you ask") in doubt
     assert done.refusal.words in [line.detail for line in shown.trace if line.event == "shown in doubt"]
-
-
-async def test_where_nothing_stands_for_anything_asked_there_is_no_answer() -> None:
-    before = state()
-    entities = (before.routes[0].entities * 2)[:1]
-    to = replace(before.routes[0], entities=entities, unknown=(UnknownPhrase("weather", None, 0.1),))
-    done = await clarify(replace(before, routes=(to,), candidates=UNLIKELY), given())
-    assert done.refusal is not None
-    assert done.candidates == ()
 
 
 UNLIKELY = (replace(NAMES[0], confidence=0.1),)

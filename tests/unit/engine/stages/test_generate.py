@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
@@ -10,7 +10,6 @@ from engine.core.elements import WHOLE_TABLE, Relation, SchemaLinks, ValueLink
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.errors import CancelledError
-from engine.schema_linking.linker import LEAST
 from engine.settings import GenerationSettings
 from engine.stages.generate import FORKS
 from engine.types import TraceLine
@@ -82,35 +81,12 @@ def test_where_the_model_was_sure_nothing_more_is_asked() -> None:
     assert "SELECT performer_name FROM singer" in {each.sql for each in state.candidates}
 
 
-def test_one_that_does_not_tell_how_sure_it_was_is_asked_on() -> None:
-    model = Model([("", "SELECT artist_name FROM singer")], nearly=(" COUNT", 0.2))
-    generated(model, k=3)
-    assert len(model.prompts) > 1
-
-
 def test_a_refused_answer_is_asked_for_again_however_sure_it_was() -> None:
     lines = [("does not exist", "SELECT artist_name FROM singer"), ("", "SELECT nothing FROM singer")]
     model = Model(lines, goes_on=True, nearly=(" COUNT", 0.001))
     state = generated(model, k=2)
     assert len(model.prompts) > 1
     assert "SELECT artist_name FROM singer" in {each.sql for each in state.candidates}
-
-
-def test_a_fork_has_its_near_name_beside_it() -> None:
-    lines = [("SELECT COUNT", "(artist_name) FROM singer"), ("", "SELECT title FROM concert")]
-    model = Model(lines, goes_on=True, nearly=(" COUNT", 0.4))
-    found = {each.sql: each for each in generated(model, k=2, question="how many artist names").candidates}
-    assert found["SELECT COUNT(artist_name) FROM singer"].origin.forked
-    beside = found["SELECT COUNT(performer_name) FROM singer"]
-    assert beside.origin.forked
-    assert beside.origin.masked == {("public", "singer", "artist_name")}
-
-
-def test_names_are_exchanged_in_a_reading_where_the_statement_contradicts_the_question() -> None:
-    model = Model([("", "SELECT artist_name FROM singer ORDER BY country LIMIT 1")])
-    found = {each.sql for each in generated(model, k=2, question="artist names sorted by country").candidates}
-    assert "SELECT performer_name FROM singer ORDER BY country" in found
-    assert "SELECT performer_name FROM singer ORDER BY country LIMIT 1" not in found
 
 
 def test_names_are_masked_of_a_model_that_does_not_tell_what_it_nearly_wrote() -> None:
@@ -126,13 +102,6 @@ def test_names_are_masked_of_a_model_that_does_not_tell_what_it_nearly_wrote() -
     )
     assert any("artist_name masked" in line.event for line in silent.trace)
     assert all("nothing masked" in line.event for line in telling.trace if line.stage == "generate")
-
-
-def test_one_candidate_costs_one_call_and_nothing_is_exchanged() -> None:
-    model = Model([("", "SELECT artist_name FROM singer")])
-    state = generated(model, k=1)
-    assert len(state.candidates) == 1
-    assert len(model.prompts) == 1
 
 
 def test_a_condition_finds_what_was_not_written_without_it() -> None:
@@ -189,39 +158,12 @@ def test_a_reading_stands_beside_what_the_model_wrote(written: str, reading: str
     assert line.detail == f"{written}\nbecomes\n{reading}"
 
 
-def test_a_rule_that_is_off_makes_no_reading() -> None:
-    model = Model([("", "SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1")])
-    off = GenerationSettings(rules_off=("drop_unasked_limit",))
-    state = generated(model, k=1, question="names of stadiums", settings=off)
-    assert len(state.candidates) == 1
-
-
 def test_a_statement_without_a_table_or_a_value_that_the_question_names_is_not_written_again() -> None:
     held = ValueLink("Kenya", ("public", "singer", "country"), ("Kenya",), 1.0, Relation.EQUALS)
     model = Model([("", "SELECT title FROM concert")])
     (only,) = generated(model, k=1, question="singers of Kenya", values=(held,)).candidates
     assert only.sql == "SELECT title FROM concert"
     assert len(model.prompts) == 1
-
-
-def test_a_column_of_a_table_that_is_not_read_may_not_be_named_again() -> None:
-    model = Model(
-        [
-            ("does not exist", "SELECT s.artist_name FROM singer AS s"),
-            ("", "SELECT s.capacity FROM singer AS s"),
-        ]
-    )
-    (only,) = generated(model, k=1).candidates
-    assert only.origin.masked == {("public", "stadium", "capacity")}
-
-
-def test_what_the_questions_words_may_mean_is_a_reading() -> None:
-    written = "SELECT title FROM concert WHERE year IN ('2014', '2015')"
-    first, reading = generated(
-        Model([("", written)]), k=1, question="titles of both 2014 and 2015"
-    ).candidates
-    assert (first.sql, first.changes) == (written, ())
-    assert "INTERSECT" in reading.sql
 
 
 def test_another_column_that_holds_the_named_value_is_exchanged_first() -> None:
@@ -236,14 +178,6 @@ def test_another_column_that_holds_the_named_value_is_exchanged_first() -> None:
         "SELECT singer_id FROM singer WHERE artist_name = 'Adele'",
         "SELECT singer_id FROM singer WHERE country = 'Adele'",
     ]
-
-
-def test_a_literal_does_not_go_to_a_column_that_lacks_it() -> None:
-    held = ValueLink("Adele", ("public", "singer", "artist_name"), ("Adele",), 1.0, Relation.EQUALS)
-    model = Model([("", "SELECT country FROM singer WHERE artist_name = 'Adele'")])
-    assert len(generated(model, k=2, question="artist name of each singer Adele").candidates) == 2
-    (only,) = generated(model, k=2, values=(held,), question="artist name of each singer Adele").candidates
-    assert "artist_name = 'Adele'" in only.sql
 
 
 def test_what_the_model_did_not_write_has_no_likelihood() -> None:
@@ -328,25 +262,6 @@ def test_otherwise_it_is_not(sql: str, linked: ColumnKey, doubtful: float, *, li
     written(model, linked, doubtful, links=links)
     assert model.prompts
     assert model.narrowed == 0
-
-
-@dataclass
-class Watched(Model):
-    """Keeps the grammars that it was given."""
-
-    grammars_given: list[str] = field(default_factory=list)
-
-    async def complete(self, prompt: Prompt, grammar: str | None = None, **given: object) -> Completion:
-        self.grammars_given.append(grammar or "")
-        return await super().complete(prompt, grammar, **given)
-
-
-def test_what_a_phrase_is_nearest_to_may_be_written_whatever_the_linker_says() -> None:
-    chances = {(*NAME[:2], WHOLE_TABLE): 0.9, NAME: LEAST / 2, (*NAME[:2], "country"): 0.9}
-    found = SchemaLinks(chances, frozenset({(*NAME[:2], "country")}), (), 1.0)
-    model = Watched([("", "SELECT country FROM singer")])
-    generated(model, k=1, question="the artists", links=found, phrases=("artist name",))
-    assert all("artist_name" in each and "title" not in each for each in model.grammars_given)
 
 
 @pytest.mark.parametrize("calls", [1, 2])

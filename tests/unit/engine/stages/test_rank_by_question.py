@@ -118,9 +118,3 @@ def test_the_order_stays_where_the_model_fails_for_one() -> None:
     after = asked(state(0.52, 0.48), Teller({COUNT: -20.0, SUM: None}))
     assert [each.sql for each in after.candidates] == [COUNT, SUM]
     assert after.trace[0].event == "the order stays"
-
-
-def test_it_can_be_switched_off() -> None:
-    model = Teller({COUNT: -20.0, SUM: -10.0})
-    assert asked(state(0.52, 0.48), model, switched_on=False).candidates[0].sql == COUNT
-    assert model.asked == []

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from engine.core.elements import Relation, SchemaLinks, ValueLink
+from engine.core.elements import Relation, ValueLink
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.routing.second_look import Weights, packaged, reweighed
@@ -60,12 +60,6 @@ async def test_what_every_database_holds_changes_nothing() -> None:
     assert [each.probability for each in named] == pytest.approx([each.probability for each in plain])
 
 
-async def test_without_weights_the_routers_word_stands() -> None:
-    links = SchemaLinks({}, frozenset(), (), 0.01)
-    done = await reweigh_routes(changed(routed(0.6, 0.4), 0, links=links), tools(Weights()))
-    assert [each.probability for each in done.routes] == pytest.approx([0.6, 0.4])
-
-
 async def test_three_go_on_at_most_and_the_rest_is_named() -> None:
     done = await reweigh_routes(routed(0.3, 0.25, 0.2, 0.15, 0.1), tools(Weights()))
     assert names(done.routes) == ["music_0", "music_1", "music_2"]
@@ -75,8 +69,3 @@ async def test_three_go_on_at_most_and_the_rest_is_named() -> None:
 async def test_an_improbable_second_is_left_out() -> None:
     done = await reweigh_routes(routed(0.98, 0.01), tools(Weights()))
     assert names(done.routes) == ["music_0"]
-
-
-async def test_a_single_route_is_not_looked_at_again() -> None:
-    state = routed(1.0)
-    assert await reweigh_routes(state, tools(packaged())) is state

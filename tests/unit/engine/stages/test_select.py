@@ -14,7 +14,7 @@ from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.elements import Entity
 from engine.core.state import Route, State
-from engine.core.tools import NoCalibration, Tools
+from engine.core.tools import Tools
 from engine.settings import SelectionSettings
 from engine.stages.select import select
 from engine.types import Asker, AskRequest
@@ -167,16 +167,6 @@ async def test_what_came_with_the_program_is_told_apart() -> None:
     assert told(failing)[0][1].endswith("what came with the program keeps 0 of 5 here")
 
 
-async def test_what_came_with_the_program_decides_neither_what_runs_nor_between_databases() -> None:
-    running = await select(state(run=True), tools(Elsewhere(0.1)))
-    assert len(running.candidates) == 3
-    asked = state()
-    several = await select(replace(asked, routes=asked.routes * 2), tools(Elsewhere(0.1)))
-    assert len(several.candidates) == 3
-    assert several.selection is not None
-    assert several.selection.whole
-
-
 async def test_beside_it_a_quarter_is_answered_whole_so_that_ones_own_comes_about() -> None:
     whole = 0
     for number in range(200):
@@ -199,10 +189,3 @@ async def test_selection_can_be_turned_off() -> None:
     before = state()
     after = await select(before, tools(AskerFeedback(0.0), enabled=False))
     assert after == replace(before, considered=before.candidates)
-
-
-async def test_what_is_kept_for_choices_ends_with_k() -> None:
-    found = await select(replace(state(), k=2), tools(NoCalibration()))
-    assert len(found.candidates) == 3
-    assert found.selection is not None
-    assert (found.selection.width, len(found.selection.candidates)) == (2, 2)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import llguidance
-import pytest
 
 from engine.suggestions.suggesting import Asked, asking, grammar, lacking, suggestions
 from schema_catalog.types import (
     Attributes,
     Column,
-    ForeignKey,
     Sensitivity,
     Snapshot,
     Suggestion,
@@ -44,11 +40,6 @@ def test_what_lacks_a_description_or_synonyms_is_asked_for_once() -> None:
     assert [each.name for each in asked()] == ["table orders", "net", '"Odd name"', "pin"]
     later = lacking(ORDERS, frozenset({ORDERS.key, NET}))
     assert [each.name for each in later] == ['"Odd name"', "pin"]
-
-
-def test_columns_of_keys_are_not_asked_for() -> None:
-    keyed = replace(ORDERS, primary_key=("net",), foreign_keys=(ForeignKey(("pin",), "public", "x", ("y",)),))
-    assert [each.name for each in lacking(keyed, frozenset())] == ["table orders", '"Odd name"']
 
 
 def test_what_is_said_of_two_elements_alike_is_dropped() -> None:
@@ -92,14 +83,6 @@ def test_an_answer_is_read_line_by_line() -> None:
         Suggestion(NET, synonym, "turnover"),
         Suggestion(ODD, description, "odd 'name' of it"),
     )
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["pin: pin | PIN", "pin: 12 | 3", f"pin: {'x' * 200} | {'y' * 50}", "pin: |", "pin: of of it | to to"],
-)
-def test_what_says_nothing_is_dropped(line: str) -> None:
-    assert suggestions(line, asked()) == ()
 
 
 def test_the_grammar_is_one() -> None:

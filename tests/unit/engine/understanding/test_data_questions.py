@@ -147,22 +147,9 @@ def test_where_something_is() -> None:
     assert "('orders', 'customer_id'" in sql
 
 
-def test_rows_are_counted_table_by_table() -> None:
-    ((sql, _),) = said("how many rows has each table?")
-    assert sql == (
-        """SELECT 'orders' AS "table", count(*) AS rows FROM orders UNION ALL """
-        """SELECT 'customers' AS "table", count(*) AS rows FROM customers ORDER BY 2 DESC, 1"""
-    )
-
-
 def test_what_does_not_exist_is_not_about_the_data() -> None:
     assert said("What does churn mean?") == ()
     assert said("which tables have weather data?") == ()
-
-
-def test_tables_of_wood_are_the_datas_own() -> None:
-    restaurant = replace(SALES, tables=(*SALES.tables, replace(CUSTOMERS, name="tables")))
-    assert said("Which tables have regions?", restaurant) == ()
 
 
 def test_what_is_proposed_is_answered() -> None:

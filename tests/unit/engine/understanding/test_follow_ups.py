@@ -21,31 +21,21 @@ from tests.support.tools import bare_tools
 FOLLOW_UPS = """
 And by month?
 only the west
-the same for 2024
 sort them by name
 why is it so few?
-And in 2026?
 What about Japan?
 How many are there?
-How many of those have a dog?
 Which of them is the oldest?
-Which languages are spoken in that country?
 What is their average age?
 Add the owner's first names also.
-Ok, now show the names instead
 Longest match?
-for 2024
-without the returns
 """
 
 QUESTIONS = """
 How many singers are there?
 Which singers are older than the average of their country?
 For each continent, list its id, name, and how many countries it has.
-Among the events of May, how many of them are meetings?
 List the full name of those employees who earn below 6000.
-In which years were cars produced that weigh less than 4000?
-Which countries have a population larger than that of any country in Africa?
 Which dogs are of the rarest breed? Show their names and treatment dates.
 delete all orders from last year
 thanks

@@ -70,11 +70,6 @@ def test_the_texts_that_columns_are_compared_with() -> None:
     }
 
 
-def test_what_is_no_query_has_none() -> None:
-    assert compared_literals("SELECT name FROM", MUSIC) == ()
-    assert compared_literals("DELETE FROM singer WHERE country = 'France'", MUSIC) == ()
-
-
 def test_invented_texts_are_told_from_stored_ones() -> None:
     upstream = HoldingUpstream(stored=("France",))
     found = checked("SELECT artist_name FROM singer WHERE country IN ('France', 'O''Land')", upstream)
@@ -93,12 +88,6 @@ def test_a_linked_value_needs_no_look() -> None:
     link = ValueLink("france", COUNTRY, ("France",), 1.0, Relation.EQUALS)
     found = checked("SELECT artist_name FROM singer WHERE country = 'France'", upstream, (link,))
     assert found == LiteralCheck(present=(Literal(COUNTRY, "France"),))
-    assert upstream.ran == []
-
-
-def test_a_statement_without_texts_costs_nothing() -> None:
-    upstream = HoldingUpstream()
-    assert checked("SELECT count(*) FROM singer", upstream) == LiteralCheck()
     assert upstream.ran == []
 
 

@@ -185,19 +185,6 @@ def test_so_does_one_that_was_refused_unasked(session: Any, say: Any, text: str)
     assert len(session.consulted) == 1
 
 
-@pytest.mark.parametrize("protocol", ["simple", "extended"])
-def test_so_does_one_in_a_failed_transaction(session: Any, say: Any, protocol: str) -> None:
-    session.client(say.query("NL: x")).engine(say.answer(qid="q5")).server(say.done(), say.ready("E"))
-    if protocol == "extended":
-        session.client(say.parse("NL: y", "s"), say.bind(name="s"), say.execute, say.sync)
-        session.server(say.error("25P02", "aborted"), say.ready("E"))
-    else:
-        session.client(say.query("NL: y")).server(say.error("25P02", "aborted"), say.ready("E"))
-    session.client(say.query("ROLLBACK")).server(say.done("ROLLBACK"), say.ready())
-    session.client(say.query("NL CHOOSE 1"))
-    assert len(session.consulted) == 1
-
-
 @pytest.mark.parametrize("text", ["NL CHOSE 1", "NL CHOOSE 0", "SELECT nl.ask('x')", "EXPLAIN NL: x"])
 def test_a_wrong_statement_that_asks_nothing_leaves_the_last_answer(
     session: Any, say: Any, text: str

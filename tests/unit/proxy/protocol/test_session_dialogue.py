@@ -80,33 +80,12 @@ def test_a_turn_is_asked_and_its_answer_is_the_last_one(
     assert session.consulted[-1] == ChooseRequest(ANN, "q8", 1)
 
 
-def test_options_are_rows(session: Any, say: Any) -> None:
-    session.client(say.query("NL: x")).engine(asked_back())
-    sent = codec.decode_query(session.to_server).decode()
-    assert sent.count('"kind":"option"') == 3
-    assert f'"sql":null,"explanation":"{BACK} {OPTIONS[1]}","next":"NL ANSWER 2"' in sent
-    assert '"next":"NL ANSWER $$in your own words$$"' in sent
-
-
 def test_kinds_are_counted(session: Any, say: Any) -> None:
     session.client(say.query("NL ANSWER 1 OF q1")).engine(say.answer())
     session.client(say.query("NL ANSWER 'x' OF q1")).engine(say.answer())
     session.client(say.query("NL NONE OF q1")).engine(say.answer())
     seen = [command for command in session.commands if isinstance(command, StatementSeen)]
     assert seen == [StatementSeen("answer"), StatementSeen("answer"), StatementSeen("none")]
-
-
-def test_nothing_to_answer_yet(session: Any, say: Any) -> None:
-    session.client(say.query("NL ANSWER 1"), say.query("NL NONE"))
-    assert session.consulted == []
-    assert [error.sqlstate for error in failures(session)] == ["NL004", "NL004"]
-
-
-def test_the_engines_refusal_of_an_answer_is_passed_on(session: Any, say: Any) -> None:
-    session.client(say.query("NL ANSWER 9 OF 'q7'")).engine(NO_OPTION)
-    assert failures(session) == [NO_OPTION]
-    session.server(say.error("22P02", 'bad: "pgparley_error_1"'), say.ready())
-    assert session.to_client == codec.encode_error(NO_OPTION, "utf-8") + say.ready()
 
 
 def test_a_refused_answer_leaves_the_question_the_last_one(session: Any, say: Any) -> None:
@@ -132,15 +111,6 @@ def test_prepared_answer_asks_when_it_is_bound(session: Any, say: Any) -> None:
         bind = codec.decode_bind(first_message(session.to_server))
         assert bind is not None
         assert f'"qid":"{answered}"'.encode() in (bind.parameters[0] or b"")
-
-
-def test_failed_transaction_asks_nobody(session: Any, say: Any) -> None:
-    session.client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("E")).forget()
-    for text in ("NL ANSWER 1 OF q1", "NL ANSWER $$x$$ OF q1", "NL NONE OF q1"):
-        session.client(say.query(text)).server(say.error("25P02"), say.ready("E"))
-    session.client(say.parse("NL ANSWER 1 OF q1"), say.bind(), say.execute, say.sync)
-    assert session.consulted == []
-    assert failures(session) == []
 
 
 def test_cancel_of_an_answer(session: Any, say: Any) -> None:
@@ -187,37 +157,10 @@ def test_it_can_be_set_at_startup(new_transcript: Any, say: Any) -> None:
     assert session.consulted == [AskRequest(ANN, "x", run=True, ask=False)]
 
 
-def test_a_wrong_value_is_refused(session: Any, say: Any) -> None:
-    session.client(say.query("NL (ask maybe): x"))
-    (error,) = failures(session)
-    assert (error.sqlstate, error.hint) == ("22023", "It is on or off.")
-    assert 'invalid value for parameter "nl.ask": "maybe"' in error.message
-
-
 # -- nl.mode, NL RUN
 
 
-@pytest.mark.parametrize("text", ["NL RUN $$x$$", "NL (mode run): x"])
-def test_a_question_back_is_not_run(session: Any, say: Any, text: str) -> None:
-    session.client(say.query(text)).engine(asked_back())
-    assert len(session.consulted) == 1
-    assert session.to_server.count(b'"kind":"option"') == 3
-
-
 # -- nl.output
-
-
-def test_notices_ask_once_and_number_the_options(session: Any, say: Any) -> None:
-    session.client(say.query("NL (output notices): x")).engine(asked_back())
-    assert b'"kind"' not in session.to_server.split(b"json_to_recordset")[1].split(b" AS ")[0]
-    session.server(say.columns(), say.done("SELECT 0"), say.ready())
-    assert told(session.to_client) == [
-        (BACK, None),
-        (f"1. {OPTIONS[0]}", "NL ANSWER 1"),
-        (f"2. {OPTIONS[1]}", "NL ANSWER 2"),
-        (f"3. {OPTIONS[2]}", "NL ANSWER $$in your own words$$"),
-        ("Answer with NL ANSWER n OF 'q7', or in your own words with NL ANSWER $$text$$ OF 'q7'.", None),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -253,13 +196,6 @@ def test_a_wrong_setting_does_not_keep_an_answer_from_being_shown(session: Any, 
     assert session.consulted == [ShowRequest(ANN, "q7")]
 
 
-def test_notices_go_with_an_answer_as_well(session: Any, say: Any) -> None:
-    session.client(say.query("SET nl.output = notices")).server(say.done("SET"), say.ready()).forget()
-    session.client(say.parse("NL ANSWER 1 OF q7", "s"), say.bind(name="s"), say.execute, say.sync)
-    session.engine(asked_back("q8")).server(say.parsed, say.bound, say.done(), say.ready())
-    assert told(session.to_client)[0] == (BACK, None)
-
-
 # -- nl.on_abstain
 
 
@@ -279,17 +215,6 @@ def test_a_question_back_can_be_an_error(session: Any, say: Any, text: str) -> N
     assert session.consulted[-1] == AnswerRequest(ANN, "q7", n=1)
 
 
-def test_inside_of_a_transaction_the_rollback_comes_first(session: Any, say: Any) -> None:
-    session.client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("T")).forget()
-    session.client(say.query("NL (on_abstain error): x")).engine(asked_back())
-    (error,) = failures(session)
-    assert (error.hint or "").startswith(
-        "This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. Ans"
-    )
-    session.server(say.error("22P02", 'bad: "pgparley_error_1"'), say.ready("E"))
-    assert b"CNL001\0" in session.to_client
-
-
 def test_an_abstention_names_what_comes_next(session: Any, say: Any) -> None:
     row = AnswerRow(1, RowKind.ABSTAIN, None, None, None, "nothing fits", "NL HELP", "q9")
     session.client(say.query("SET nl.on_abstain = error"), say.query("NL ANSWER 1 OF q7"))
@@ -303,12 +228,6 @@ def test_a_stored_answer_is_shown_as_it_is(session: Any, say: Any) -> None:
     session.client(say.query("SET nl.on_abstain = error"), say.query("NL SHOW OF q7")).engine(asked_back())
     assert session.consulted == [ShowRequest(ANN, "q7")]
     assert failures(session) == []
-
-
-def test_a_call_inside_of_sql_raises_as_well(session: Any, say: Any) -> None:
-    session.client(say.query("SET nl.on_abstain = error"), say.query("SELECT * FROM nl.ask('x')"))
-    session.engine(asked_back())
-    assert [error.sqlstate for error in failures(session)] == ["NL001"]
 
 
 def test_a_question_names_the_answer_before_it(session: Any, say: Any) -> None:

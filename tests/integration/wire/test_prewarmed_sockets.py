@@ -181,6 +181,40 @@ def _eventually_answers(gateway: Any) -> None:
     answers(gateway)
 
 
+def test_they_hold_no_place_of_max_connections(prewarmed: Any, own: Cluster) -> None:
+    restart(own, "-c max_connections=5 -c superuser_reserved_connections=0 -c max_wal_senders=0")
+    try:
+        grown(prewarmed)
+        direct = f"host={own.socket_dir} port={own.port} user=postgres"
+        clients: list[psycopg.Connection[Any]] = []
+        while len(clients) < 5:
+            try:
+                clients.append(psycopg.connect(direct))
+            except psycopg.OperationalError:
+                # Backends of `grown` that are still ending.
+                assert len(clients) < 5
+        assert len(prewarmed.worker.context.prewarm_pool.waiting) == MOST
+        for client in clients:
+            client.close()
+    finally:
+        restart(own)
+
+
+def test_authentication_timeout(prewarmed: Any, own: Cluster) -> None:
+    with psycopg.connect(own.dsn(), autocommit=True) as admin:
+        admin.execute("ALTER SYSTEM SET authentication_timeout = '2s'")
+        admin.execute("SELECT pg_reload_conf()")
+        try:
+            restart(own)
+            grown(prewarmed)
+            standing(prewarmed, 0)
+            answers(prewarmed)
+        finally:
+            with psycopg.connect(own.dsn(), autocommit=True) as again:
+                again.execute("ALTER SYSTEM RESET authentication_timeout")
+            restart(own)
+
+
 def test_pause_reload_and_reconnect(prewarmed: Any) -> None:
     grown(prewarmed)
     first = prewarmed.worker.context.prewarm_pool.waiting

@@ -113,6 +113,15 @@ def test_prepared_answer_asks_when_it_is_bound(session: Any, say: Any) -> None:
         assert f'"qid":"{answered}"'.encode() in (bind.parameters[0] or b"")
 
 
+def test_failed_transaction_asks_nobody(session: Any, say: Any) -> None:
+    session.client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("E")).forget()
+    for text in ("NL ANSWER 1 OF q1", "NL ANSWER $$x$$ OF q1", "NL NONE OF q1"):
+        session.client(say.query(text)).server(say.error("25P02"), say.ready("E"))
+    session.client(say.parse("NL ANSWER 1 OF q1"), say.bind(), say.execute, say.sync)
+    assert session.consulted == []
+    assert failures(session) == []
+
+
 def test_cancel_of_an_answer(session: Any, say: Any) -> None:
     session.client(say.query("NL ANSWER $$x$$ OF q1"))
     forward, commands = session.session.cancelled()

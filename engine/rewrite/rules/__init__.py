@@ -65,6 +65,7 @@ RULES: tuple[Rule, ...] = (
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
     Rule("counts_each_once", 1, RuleKind.BESIDE, grain.counts_each_once, by_facts=True),
     Rule("group_by_key", 1, RuleKind.BESIDE, grain.group_by_key, by_facts=True),
+    Rule("month_of_each_year", 1, RuleKind.BESIDE, coverage.month_of_each_year, by_facts=True),
     Rule("count_all_rows", 1, RuleKind.BESIDE, uncounted.count_all_rows),
     Rule("list_without_null", 1, RuleKind.BESIDE, uncounted.list_without_null, by_facts=True),
     Rule("unknown_as_other", 1, RuleKind.BESIDE, uncounted.unknown_as_other, by_facts=True),

@@ -1,0 +1,134 @@
+"""A rule about conditions that nobody asked for: comparisons with constants of which the question is silent.
+
+A model that is shown values likes to write them. A condition is needless where neither its constants nor its columns
+are said, and the rest of the statement accounts for every word of the question: none is left that it could stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sqlglot import exp
+
+from engine.linking.legends import legends
+from engine.linking.mentions import short_names
+from engine.linking.periods import said_periods
+from engine.linking.spans import SpanKind, entities, spans
+from engine.rewrite.rule import Context, Statement
+from engine.rewrite.rules.repetition import NEGATION
+from engine.rewrite.scope import Scopes, keep_tests, tests_of, without_tests
+from engine.text.tokens import LABEL_WORDS, identifier_words
+from engine.understanding.unknown import alike
+from schema_catalog.types import Column, ColumnKey, Table
+
+_PARTS = (
+    exp.And,
+    exp.Or,
+    exp.Not,
+    exp.Paren,
+    exp.EQ,
+    exp.NEQ,
+    exp.In,
+    exp.Between,
+    exp.Predicate,
+    exp.Column,
+    exp.Identifier,
+    exp.Literal,
+)
+"""What a condition consists of that only compares columns with constants."""
+
+
+def drop_unasked_condition(statement: Statement, context: Context) -> str | None:
+    """Leaves out the comparisons with constants that no word of the question can stand for."""
+    if NEGATION.search(context.question):
+        return None
+    asked = _Asked(context)
+    needless = [
+        (select, [test for test in tests_of(select) if asked.is_silent_about(test, statement.scopes)])
+        for select in statement.tree.find_all(exp.Select)
+    ]
+    dropped = [test for _, tests in needless for test in tests]
+    if not dropped or any(asked.words_left(statement, dropped)):
+        return None
+    for select, tests in needless:
+        if tests:
+            keep_tests(select, without_tests(tests_of(select), tests))
+    return f"leaves out {' and '.join(test.unnest().sql(dialect='postgres') for test in dropped)}"
+
+
+class _Asked:
+    """What a question says, by its words."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._words = frozenset(identifier_words(context.question))
+        self._short = short_names(context.question, context.snapshot)
+        self._periods = said_periods(context.question, context.today)
+        self._links = [link for link in context.values if link.span]
+
+    def is_silent_about(self, test: exp.Expr, scopes: Scopes) -> bool:
+        """Whether a condition compares columns with constants alone, and neither is said."""
+        nodes = list(test.walk())
+        literals = [each for each in nodes if isinstance(each, exp.Literal)]
+        columns = [each for each in nodes if isinstance(each, exp.Column)]
+        keys = [key for each in columns if (key := scopes.key(each)) is not None]
+        if not literals or len(keys) < len(columns) or not all(isinstance(each, _PARTS) for each in nodes):
+            return False
+        return not (
+            any(self._says_value(each) for each in literals)
+            or any(self._says_column(key, scopes) for key in keys)
+        )
+
+    def words_left(self, statement: Statement, dropped: Sequence[exp.Expr]) -> Iterator[str]:
+        """The words of the question for which nothing in the statement stands but for `dropped`."""
+        inside = {id(node) for test in dropped for node in test.walk()}
+        rest = [node for node in statement.tree.walk() if id(node) not in inside]
+        known = {word for text in _texts(rest, statement.scopes) for word in identifier_words(text)}
+        short = (each for each in self._short if known.issuperset(identifier_words(each.part)))
+        known.update(word for each in short for word in identifier_words(each.words))
+        known.update(word for each in self._periods for word in identifier_words(each.text))
+        question = self._context.question
+        named = (each.text for each in spans(question) if each.kind is SpanKind.NAME)
+        for phrase in (*entities(question), *named):
+            for word in identifier_words(phrase):
+                if word not in LABEL_WORDS and not any(alike(word, each) for each in known):
+                    yield word
+
+    def _says_value(self, literal: exp.Literal) -> bool:
+        if not literal.is_string:
+            return literal.name in self._context.question or bool(self._periods)
+        if any(literal.name in link.values for link in self._links) or self._of_a_period(literal):
+            return True
+        return any(alike(word, each) for word in identifier_words(literal.name) for each in self._words)
+
+    def _of_a_period(self, literal: exp.Literal) -> bool:
+        return bool(self._periods) and literal.name[:1].isdigit()
+
+    def _says_column(self, key: ColumnKey, scopes: Scopes) -> bool:
+        """Whether the question says it by name, by what is stored there, or by what its codes mean."""
+        references = self._context.references
+        same = {key, *references.counterparts(key)}
+        tables = {each[:2] for each in same if each != key}
+        if any(link.column in same or link.column[:2] in tables for link in self._links):
+            return True
+        column = next(each for each in scopes.tables[key[:2]].columns if each.name == key[2])
+        meanings = [each.words for each in legends(self._context.snapshot).get(key, ())]
+        words = {word for text in (*_names(column), *meanings) for word in identifier_words(text)}
+        short = any(words.issuperset(identifier_words(each.part)) for each in self._short)
+        return short or any(alike(word, each) for word in words for each in self._words)
+
+
+def _names(element: Table | Column) -> Iterable[str]:
+    return (element.name, *element.synonyms)
+
+
+def _texts(nodes: Iterable[exp.Expr], scopes: Scopes) -> Iterator[str]:
+    """Names, descriptions and constants of what `nodes` read."""
+    for node in nodes:
+        if isinstance(node, exp.Literal):
+            yield node.name
+        elif (column := scopes.stored(node)) is not None:
+            yield from (*_names(column), column.description or "")
+    for read in scopes.all_reads():
+        if read.table is not None:
+            yield from (*_names(read.table), read.table.description or "")

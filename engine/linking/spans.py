@@ -24,13 +24,20 @@ ENTITY_WORDS = 3
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?|[.,;:?!()]")
 _PHRASES = re.compile(r"\bnumbers? of\b|\bin (?:\w+ )?order\b", re.IGNORECASE)
+_THAT_IS = re.compile(r"\b(?:i\.\s?e|e\.\s?g)\b\.?")
 _LEFT_OUT = STOP_WORDS | OPERATION_WORDS
 
 
 def entities(question: str) -> list[str]:
     """Runs of content words, in order, each once, without numbers and quoted values."""
-    found = [" ".join(run) for run in _content_runs(_PHRASES.sub(" , ", QUOTED.sub(" , ", question)))]
+    bare = _PHRASES.sub(" , ", QUOTED.sub(" , ", _without_that_is(question)))
+    found = [" ".join(run) for run in _content_runs(bare)]
     return list(dict.fromkeys(found))
+
+
+def _without_that_is(question: str) -> str:
+    """The question, as long as it is, with a break for each "i.e." and "e.g."."""
+    return _THAT_IS.sub(lambda match: ";" * len(match[0]), question)
 
 
 def _content_runs(question: str) -> Iterator[Sequence[str]]:
@@ -89,6 +96,7 @@ class Span:
 
 def spans(question: str) -> tuple[Span, ...]:
     """The spans of `question`, by their start; they overlap, and parts of a quoted text are spans as well."""
+    question = _without_that_is(question)
     dated = list(_dated(question))
     found = [*_quoted(question), *dated]
     edges = {edge for span in found for edge in (span.start, span.end)}

@@ -54,7 +54,7 @@ RULES: tuple[Rule, ...] = (
     Rule("counts_joined", 1, RuleKind.READING, grain.counts_joined, by_facts=True),
     Rule("exact_division", 1, RuleKind.READING, sums.exact_division, by_facts=True),
     Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
-    Rule("show_groups", 1, RuleKind.READING, labels.show_groups),
+    Rule("show_groups", 2, RuleKind.READING, labels.show_groups),
     Rule("name_for_key", 1, RuleKind.READING, labels.name_for_key),
     Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),
     Rule("both", 1, RuleKind.READING, repetition.both),

@@ -38,11 +38,12 @@ def show_groups(statement: Statement, context: Context) -> str | None:
         return None
     if not all(isinstance(item.unalias(), exp.Count | exp.Sum | exp.Avg) for item in select.expressions):
         return None
-    keys = plain_columns(group.expressions)
-    if not keys or len(keys) < len(group.expressions):
+    keys, called = group.expressions, set(select.named_selects)
+    read = [{column.name for column in key.find_all(exp.Column)} for key in keys]
+    if not all(names and called.isdisjoint(names) for names in read):
         return None
     select.set("expressions", [*(key.copy() for key in keys), *select.expressions])
-    return f"shows {', '.join(key.name for key in keys)}"
+    return f"shows {', '.join(key.sql(dialect='postgres') for key in keys)}"
 
 
 def name_for_key(statement: Statement, context: Context) -> str | None:

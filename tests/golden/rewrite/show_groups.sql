@@ -10,6 +10,12 @@ SELECT COUNT(*) FROM concert GROUP BY year
 =>
 SELECT year, COUNT(*) FROM concert GROUP BY year
 
+-- schema: terse
+-- question: average payment per year
+SELECT AVG(amt) FROM pay GROUP BY EXTRACT(YEAR FROM pd_on)
+=>
+SELECT EXTRACT(YEAR FROM pd_on), AVG(amt) FROM pay GROUP BY EXTRACT(YEAR FROM pd_on)
+
 -- it is shown
 -- question: How many concerts were there in each year?
 SELECT COUNT(*), year FROM concert GROUP BY year

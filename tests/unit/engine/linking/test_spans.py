@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.linking.spans import SpanKind, spans
+from engine.linking.spans import SpanKind, entities, spans
 
 CASES = {
     "How many airports are there in Iceland?": {("airports", SpanKind.PHRASE), ("Iceland", SpanKind.NAME)},
@@ -49,6 +49,18 @@ CASES = {
 @pytest.mark.parametrize("question", CASES)
 def test_spans(question: str) -> None:
     assert {(span.text, span.kind) for span in spans(question)} >= CASES[question]
+
+
+def test_that_is_and_for_example_are_no_value() -> None:
+    question = "private customers, i.e. without a firm, e.g. Ann"
+    assert {span.text for span in spans(question)} == {
+        "private customers",
+        "private",
+        "customers",
+        "firm",
+        "Ann",
+    }
+    assert entities(question) == ["private customers", "firm", "ann"]
 
 
 def test_a_long_question_has_few_spans() -> None:

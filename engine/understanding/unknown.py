@@ -22,6 +22,7 @@ from engine.linking.element_text import compared, element_words, name_words
 from engine.linking.mentions import short_names, told_words
 from engine.linking.source import relevance
 from engine.linking.spans import Span, SpanKind, entities, spans
+from engine.text.normalise import MONTHS
 from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS, identifier_words
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, Term, once_per_snapshot
 
@@ -35,7 +36,7 @@ def names_not_used(
     """The names in `question` of which `sql` holds no word, unless the schema or the span of a link holds one.
 
     "Paris" of "the weather in Paris" where the statement filters by another place, or by none. Whether a linked name
-    is used tells `engine.linking.mentions.values_not_used`.
+    is used tells `engine.linking.mentions.values_not_used`, and whether a month is `engine.rewrite.rules.coverage`.
     """
     known = {*identifier_words(sql), *schema_words(snapshot)}
     known.update(word for link in links for word in identifier_words(link.span))
@@ -45,7 +46,8 @@ def names_not_used(
 
 
 def _is_strange(span: Span, known: Iterable[str]) -> bool:
-    words = [word for word in identifier_words(span.text) if word not in _GRAMMAR and not word.isdigit()]
+    plain = _GRAMMAR | MONTHS.keys()
+    words = [word for word in identifier_words(span.text) if word not in plain and not word.isdigit()]
     return bool(words) and not any(alike(word, other) for word in words for other in known)
 
 

@@ -285,8 +285,12 @@ def _start_of_year(node: exp.Expr, today: date) -> datetime | None:
 
 
 def _is_timeless(statement: Statement) -> bool:
-    """Whether it reads a table with dates, and neither tests, shows nor sorts by any date nor asks the clock."""
+    """Whether it reads a table with dates, and uses neither a date nor the number of a month or year nor the clock."""
     tables = [read.table for read in statement.scopes.all_reads() if read.table is not None]
     dated = any(_DATED(column.type) for table in tables for column in table.columns)
-    used = filter(statement.scopes.time_type, statement.tree.find_all(exp.Column))
+    used = (
+        each
+        for each in statement.tree.find_all(exp.Column)
+        if statement.scopes.time_type(each) or named_grain(each.name)
+    )
     return dated and next(used, None) is None and not statement.tree.find(exp.CurrentDate, *_CLOCKS)

@@ -173,7 +173,12 @@ def test_who_is_first_of_names_is_not_the_greatest(sql: str) -> None:
 PAYMENTS = Snapshot(
     "pay",
     ("public",),
-    (replace(table("pay", "pay_id amt"), columns=(Column("amt", "integer"), Column("paid_on", "date"))),),
+    (
+        replace(
+            table("pay", "pay_id amt"),
+            columns=(Column("amt", "integer"), Column("paid_on", "date"), Column("month", "integer")),
+        ),
+    ),
 )
 
 
@@ -186,6 +191,7 @@ PAYMENTS = Snapshot(
         ("WHERE paid_on >= now() - interval '1 month'", ["covers from 2020-12-06 on"]),
         ("WHERE paid_on >= current_date - 30 AND amt > 1", ["covers from 2020-12-07 on"]),
         ("WHERE amt > 1", ["says nothing of last month"]),
+        ("WHERE month = 12", []),
     ],
 )
 def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[str]) -> None:

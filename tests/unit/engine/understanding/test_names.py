@@ -25,5 +25,6 @@ def test_a_name_in_another_form_is_used() -> None:
 def test_names_of_the_schema_first_words_and_linked_names_are_no_strangers() -> None:
     assert names_not_used("the Artist Name of each Singer", ALL, MUSIC, ()) == ()
     assert names_not_used("Paris singers", ALL, MUSIC, ()) == ()
+    assert names_not_used("concerts in July", "SELECT title FROM concert WHERE month = 7", MUSIC, ()) == ()
     link = ValueLink("US", ("public", "singer", "country"), ("United States",), 0.9, Relation.EQUALS)
     assert names_not_used("singers from the US", ALL, MUSIC, (link,)) == ()

@@ -216,8 +216,12 @@ def has_column(table: Table, name: str) -> bool:
 
 def means_one_of(table: Table, name: str) -> bool:
     """Whether the table has the column, or one whose name says that and more: who says `name` may mean `name_first`."""
-    words = set(identifier_words(name))
-    return has_column(table, name) or any(words < set(identifier_words(each.name)) for each in table.columns)
+    return has_column(table, name) or any(says_more(name, each.name) for each in table.columns)
+
+
+def says_more(name: str, other: str) -> bool:
+    """Whether another name has all words of `name`, and more."""
+    return set(identifier_words(name)) < set(identifier_words(other))
 
 
 def nullable(table: Table, name: str) -> bool:

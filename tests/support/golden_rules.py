@@ -91,6 +91,9 @@ several
 person: person_id | name | employed daterange
 article: article_id | title | tags text[]
 
+people
+staff: staff_id | first_name | last_name | paid_net integer | paid_tax integer
+
 gone
 client: client_id | name
 bill: bill_id | client_id -> client.client_id | net integer | trial boolean -- made by us; such bills do not count\

@@ -40,6 +40,27 @@ def group_by_shown(statement: Statement, _context: Context) -> str | None:
     return f"groups by {', '.join(added)} as well" if added else None
 
 
+def sum_ungrouped(statement: Statement, _context: Context) -> str | None:
+    """Sums each column of a calculation that is neither grouped by nor aggregated; averages it beside averages."""
+    added: list[str] = []
+    for select in statement.tree.find_all(exp.Select):
+        grouped = (select.args.get("group") or exp.Group()).expressions
+        for item in select.expressions:
+            kinds = {type(each) for each in own_aggregates(item, select)} or {exp.Sum}
+            if not isinstance(item.unalias(), exp.Binary) or not kinds < {exp.Sum, exp.Avg}:
+                continue
+            if not grouped and not item.find(exp.Sum, exp.Avg):
+                continue
+            inside = (exp.AggFunc, exp.Case, exp.Window, exp.Select)
+            for column in [
+                each for each in item.find_all(exp.Column) if each.find_ancestor(*inside) is select
+            ]:
+                if not _determined(column, grouped, statement.scopes):
+                    column.replace(next(iter(kinds))(this=column.copy()))
+                    added.append(column.name)
+    return f"aggregates {', '.join(added)}" if added else None
+
+
 def aggregate_in_having(statement: Statement, _context: Context) -> str | None:
     """Tests groups (HAVING) where WHERE tests an aggregate; those of the shown columns, where it makes none."""
     moved: list[str] = []

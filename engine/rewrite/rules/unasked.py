@@ -6,6 +6,7 @@ are said, and the rest of the statement accounts for every word of the question:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
@@ -36,6 +37,10 @@ _PARTS = (
     exp.Literal,
 )
 """What a condition consists of that only compares columns with constants."""
+
+_CHOOSING = (exp.Order, exp.Max, exp.Min)
+_SUPERLATIVE = re.compile(r"\w{3,}est").fullmatch
+"""What says it, in words and in a statement, that the first of some order is asked for."""
 
 
 def drop_unasked_condition(statement: Statement, context: Context) -> str | None:
@@ -87,11 +92,13 @@ class _Asked:
         short = (each for each in self._short if known.issuperset(identifier_words(each.part)))
         known.update(word for each in short for word in identifier_words(each.words))
         known.update(word for each in self._periods for word in identifier_words(each.text))
+        sorted_by = any(isinstance(node, _CHOOSING) for node in rest)
         question = self._context.question
         named = (each.text for each in spans(question) if each.kind is SpanKind.NAME)
         for phrase in (*entities(question), *named):
             for word in identifier_words(phrase):
-                if word not in LABEL_WORDS and not any(alike(word, each) for each in known):
+                plain = word in LABEL_WORDS or (sorted_by and _SUPERLATIVE(word))
+                if not plain and not any(alike(word, each) for each in known):
                     yield word
 
     def _says_value(self, literal: exp.Literal) -> bool:
@@ -125,7 +132,7 @@ def _names(element: Table | Column) -> Iterable[str]:
 def _texts(nodes: Iterable[exp.Expr], scopes: Scopes) -> Iterator[str]:
     """Names, descriptions and constants of what `nodes` read."""
     for node in nodes:
-        if isinstance(node, exp.Literal):
+        if isinstance(node, exp.Literal | exp.Var):
             yield node.name
         elif (column := scopes.stored(node)) is not None:
             yield from (*_names(column), column.description or "")

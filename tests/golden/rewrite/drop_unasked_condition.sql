@@ -16,6 +16,13 @@ SELECT customer_id, SUM(total) FROM orders WHERE status = 30 OR status = 20 GROU
 =>
 SELECT customer_id, SUM(total) FROM orders GROUP BY customer_id
 
+-- an order says what is busiest
+-- schema: trade
+-- question: busiest customer
+SELECT customer_id FROM orders WHERE status = 30 GROUP BY customer_id ORDER BY COUNT(*) DESC LIMIT 1
+=>
+SELECT customer_id FROM orders GROUP BY customer_id ORDER BY COUNT(*) DESC LIMIT 1
+
 -- a word is left that it may stand for
 -- question: average capacity of the French stadiums
 SELECT AVG(capacity) FROM stadium WHERE name = 'Paris'

@@ -15,10 +15,11 @@ from schema_catalog.types import ColumnKey, TableKey, Term
 class RuleKind(StrEnum):
     """When a rule runs, and what becomes of the statement that it was given.
 
-    A REPAIR runs on what names or EXPLAIN refused. A NORMALISE gives a statement with the same rows on any data, and
-    replaces. A READING means something else: it adds a candidate beside the one that it was made of, a likelier one; so
-    does what is BESIDE, a less likely one. A CORRECTION runs where a look at the data showed that a statement compares
-    with what is not there, a REPETITION where its rows, run, repeat each other; it adds a candidate as a READING does.
+    A REPAIR runs on what names or EXPLAIN refused. A NORMALISE gives a statement with the same rows, but for what
+    no question means, and replaces. A READING means something else: it adds a candidate beside the one that it was
+    made of, a likelier one; so does what is BESIDE, a less likely one. A CORRECTION runs where a look at the data
+    showed that a statement compares with what is not there, a REPETITION where its rows, run, repeat each other; it
+    adds a candidate as a READING does.
     """
 
     REPAIR = "repair"
@@ -182,8 +183,10 @@ class Candidate:
         return (*(table for _, table in self.tables), *(column for *_, column in self.columns))
 
     def rewritten(self, sql: str, changes: tuple[Change, ...]) -> Candidate:
-        """It with what rules made of its statement: unchecked, and not the text that the model found so likely."""
-        origin = replace(self.origin, readings=readings_among(changes), logprob=None)
+        """It with what rules made of its statement, unchecked: as likely as before only where it means the same."""
+        same = all(change.kind is RuleKind.NORMALISE for change in changes)
+        logprob = self.origin.logprob if same else None
+        origin = replace(self.origin, readings=readings_among(changes), logprob=logprob)
         return replace(self, sql=sql, changes=changes, origin=origin, cost=None)
 
 

@@ -22,6 +22,7 @@ from engine.rewrite.rules import (
 
 RULES: tuple[Rule, ...] = (
     Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
+    Rule("highest_known", 1, RuleKind.NORMALISE, uncounted.highest_known),
     Rule("as_named", 1, RuleKind.REPAIR, references.as_named),
     Rule("as_label", 1, RuleKind.REPAIR, literals.as_label),
     Rule("meaning_as_code", 1, RuleKind.REPAIR, literals.meaning_as_code),

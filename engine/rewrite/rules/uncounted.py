@@ -116,6 +116,29 @@ def _denied(test: exp.Expr) -> exp.Column | None:
     return test.this if literal and isinstance(test.this, exp.Column) else None
 
 
+def highest_known(statement: Statement, _context: Context) -> str | None:
+    """Puts rows without a value behind the highest one: nobody means them by the first few (docs 7.5)."""
+    changed = []
+    for ordered in statement.tree.find_all(exp.Ordered):
+        order = ordered.parent
+        around = order.parent if isinstance(order, exp.Order) else None
+        first = isinstance(around, exp.Window) or (around is not None and around.args.get("limit"))
+        if first and _puts_null_first(ordered, statement.scopes):
+            ordered.set("nulls_first", value=False)
+            changed.append(ordered.this.sql(dialect="postgres"))
+    return f"puts rows without {', '.join(changed)} last" if changed else None
+
+
+def _puts_null_first(ordered: exp.Ordered, scopes: Scopes) -> bool:
+    """Whether what is sorted by may be NULL, as far as is known, and comes first then."""
+    if not ordered.args.get("desc") or not ordered.args.get("nulls_first"):
+        return False
+    key = ordered.this
+    if isinstance(key, exp.Column) and (select := key.parent_select) is not None and not key.table:
+        key = next((each.unalias() for each in select.expressions if each.alias == key.name), key)
+    return not key.find(exp.Count) and any(_may_be_null(each, scopes) for each in key.find_all(exp.Column))
+
+
 def list_without_null(statement: Statement, _context: Context) -> str | None:
     """Leaves NULL out of what NOT IN looks through: with one in it, nothing at all is found."""
     changed = []

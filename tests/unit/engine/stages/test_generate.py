@@ -143,8 +143,8 @@ def test_what_is_refused_is_repaired_by_rule_without_a_call() -> None:
             "SELECT c.title FROM concert AS c",
         ),
         (
-            "SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1",
-            "SELECT name FROM stadium ORDER BY capacity DESC",
+            "SELECT name FROM stadium ORDER BY stadium_id DESC LIMIT 1",
+            "SELECT name FROM stadium ORDER BY stadium_id DESC",
         ),
     ],
 )

@@ -91,8 +91,11 @@ several
 person: person_id | name | employed daterange
 article: article_id | title | tags text[]
 
+jobs
+job: job_id | title | opened_at timestamp without time zone | closed_at timestamp without time zone
+
 people
-staff: staff_id | first_name | last_name | paid_net integer | paid_tax integer
+staff: staff_id | boss_id -> staff.staff_id | first_name | last_name | paid_net integer | paid_tax integer
 
 gone
 client: client_id | name

@@ -18,15 +18,11 @@ from engine.rewrite.scope import (
     has_column,
     identifier,
     means_one_of,
-    says_more,
     written,
 )
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
 from schema_catalog.naming import dotted
 from schema_catalog.types import ColumnKey, Table, TableKey
-
-_LABELS = frozenset({"name", "nm"})
-"""Columns that may stand for several in which a name is in parts."""
 
 
 def as_named(statement: Statement, context: Context) -> str | None:
@@ -119,30 +115,6 @@ def _holder(column: exp.Column, scopes: Scopes, context: Context) -> str | None:
     ]
     found = inside or beside
     return found[0] if len(found) == 1 else None
-
-
-def name_in_full(statement: Statement, _context: Context) -> str | None:
-    """`name` of a table that has only `full_name` is that; of one with `first_name` and `last_name` both are shown."""
-    changed = []
-    for column in list(statement.tree.find_all(exp.Column)):
-        read = statement.scopes.reading(column) if column.table else None
-        if read is None or read.table is None or has_column(read.table, column.name):
-            continue
-        longer = [each.name for each in read.table.columns if says_more(column.name, each.name)]
-        named = len(longer) > 1 and column.arg_key == "expressions" and column.name in _LABELS
-        if len(longer) != 1 and not named:
-            continue
-        column.replace(
-            [_named_as(column, name) for name in longer] if named else _named_as(column, longer[0])
-        )
-        changed += longer
-    return f"takes {', '.join(dict.fromkeys(changed))}" if changed else None
-
-
-def _named_as(column: exp.Column, name: str) -> exp.Column:
-    other = column.copy()
-    other.set("this", identifier(name))
-    return other
 
 
 def join_missing_tables(statement: Statement, context: Context) -> str | None:

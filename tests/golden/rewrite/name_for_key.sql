@@ -17,6 +17,13 @@ SELECT c.stadium_id, COUNT(*) FROM concert AS c JOIN stadium AS s ON c.stadium_i
 =>
 SELECT s.name, COUNT(*) FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id WHERE s.capacity > '900' GROUP BY c.stadium_id, s.name
 
+-- of another row of the same table
+-- schema: people
+-- question: Who is the boss of Ann?
+SELECT boss_id FROM staff WHERE first_name = 'Ann'
+=>
+SELECT boss.first_name, boss.last_name FROM staff JOIN staff AS boss ON staff.boss_id = boss.staff_id WHERE staff.first_name = 'Ann'
+
 -- the question asks for keys
 -- question: What are the ids of the largest stadiums?
 SELECT stadium_id FROM stadium ORDER BY capacity DESC LIMIT 3

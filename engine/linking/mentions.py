@@ -23,6 +23,8 @@ MOST = 2
 DESCRIBED = range(2, 6)
 """Words of a description that may stand in a question: one says little, and of many some are about something else."""
 
+_CLAUSE = re.compile(r"[,;:(]|\s[\u2013\u2014-]\s")
+
 _ENDINGS = frozenset("d ed er ers est ing ings ion ly r ry s ses st".split())  # noqa: SIM905  easier to read
 """What a word may have more than a part of a name that says it in full."""
 
@@ -76,15 +78,20 @@ def _described(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
     for _, column in snapshot.columns():
         told = short_description(column)
         if told and told <= asked and not told <= set(identifier_words(column.name)):
-            found.setdefault(told, {})[column.name] = " ".join((column.description or "").split())
+            said = _CLAUSE.split(column.description or "", maxsplit=1)[0]
+            found.setdefault(told, {})[column.name] = " ".join(said.split())
     for same in found.values():
         if len(same) <= MOST:
             yield from (ShortName(name, words) for name, words in same.items())
 
 
 def short_description(column: Column) -> frozenset[str]:
-    """The folded words of what is said of a column, without stop words; none where they are not few (`DESCRIBED`)."""
-    told = frozenset(identifier_words(column.description or "")) - STOP_WORDS
+    """The folded words of what is first said of a column, without stop words; none where not few (`DESCRIBED`).
+
+    What follows is its unit, or its values: "oil pressure, bar", "income verification: V verified".
+    """
+    first = _CLAUSE.split(column.description or "", maxsplit=1)[0]
+    told = frozenset(identifier_words(first)) - STOP_WORDS
     return told if len(told) in DESCRIBED else frozenset()
 
 

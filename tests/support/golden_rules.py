@@ -91,6 +91,10 @@ several
 person: person_id | name | employed daterange
 article: article_id | title | tags text[]
 
+plant
+log: log_id | taken_at timestamp without time zone | p01 numeric -- oil pressure at the bearing, bar | p02 numeric\
+ | p03 numeric -- oil temperature of the tank, degrees | tag
+
 jobs
 job: job_id | title | opened_at timestamp without time zone | closed_at timestamp without time zone
 

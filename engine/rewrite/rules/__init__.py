@@ -46,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
     Rule("said_value", 1, RuleKind.READING, literals.said_value),
     Rule("said_flag", 1, RuleKind.READING, flags.said_flag),
+    Rule("described_column", 1, RuleKind.READING, flags.described_column),
     Rule("by_member", 1, RuleKind.READING, contents.by_member),
     Rule("members_counted", 1, RuleKind.READING, contents.members_counted),
     Rule("leave_out_uncounted", 1, RuleKind.READING, uncounted.leave_out_uncounted),

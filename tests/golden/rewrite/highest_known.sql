@@ -1,5 +1,6 @@
 -- Rows without a value are not the highest.
 
+-- question: Which stadium is the largest?
 SELECT name FROM stadium ORDER BY capacity DESC LIMIT 1
 =>
 SELECT name FROM stadium ORDER BY capacity DESC NULLS LAST LIMIT 1

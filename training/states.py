@@ -33,7 +33,7 @@ from benchmarks.harness.scorer import Scorer
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import asked_now
 from engine import pipeline
-from engine.core.ports import Completion, Prompt, Weighed
+from engine.core.ports import Completion, Prompt
 from engine.errors import ModelUnavailableError, NLError
 from engine.llm.embedded.runtime import Runtime
 from engine.llm.embedded.scheduler import GrammarProblemError, Request, Scheduler
@@ -116,9 +116,6 @@ class _Prompts:
                 ("system", "user", "assistant"), (prompt.system, prompt.user, prompt.prefix), strict=True
             )
             self.first = Prompted("", "", tuple(Message(*each) for each in spoken), grammar, max_tokens)
-        raise ModelUnavailableError("nothing is written here")
-
-    async def weigh(self, *_: Any, **__: Any) -> Weighed:
         raise ModelUnavailableError("nothing is written here")
 
     async def likelihood(self, *_: Any, **__: Any) -> Completion:

@@ -65,27 +65,6 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
-    """The options' log-probabilities (natural), in their order. Tokens by kind as in `Usage`.
-
-    One that is too unlikely to be reported has the least reported; all are None where none was. `calls` 0: the model
-    was not asked, since it does not tell.
-    """
-
-    logprobs: tuple[float | None, ...]
-    prefilled: int
-    cached: int
-    generated: int
-    calls: int = 1
-    money: float = 0.0
-
-    @property
-    def usage(self) -> Usage:
-        """Of this one call."""
-        return Usage(self.calls, self.prefilled, self.cached, self.generated, money=self.money)
-
-
-@dataclass(frozen=True, slots=True)
 class Prompt:
     """A conversation with the model. `prefix` is the beginning of its answer, to be continued.
 
@@ -136,9 +115,6 @@ class LanguageModel(Protocol):
 
         `seed`: makes sampling at a temperature above zero repeatable. `others`: alternatives to report for each token.
         """
-
-    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """The log-probability of each of `options` as the first token of the answer, leading white space aside."""
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """`answer` as if the model had begun so: its `logprob` tells how likely that is."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -19,14 +19,14 @@ import openai
 from openai.types.chat import ChatCompletion
 
 from engine.core.deadline import Deadline
-from engine.core.ports import Completion, Prompt, Weighed
+from engine.core.ports import Completion, Prompt
 from engine.errors import CancelledError, ModelAwayError, ModelUnavailableError
 from engine.llm import refusals
-from engine.llm.call import TOP_LOGPROBS, Call
+from engine.llm.call import Call
 from engine.llm.circuit import Circuit, Outage
 from engine.llm.discovery import Discovery, ListedModel
 from engine.llm.profile import EMBEDDED, UNKNOWN, ModelProfile, NoProfiles, Profiles
-from engine.llm.reading import completion, is_cut_short, is_filtered, thinks, weighed
+from engine.llm.reading import completion, is_cut_short, is_filtered, thinks
 from engine.llm.settings import GrammarSupport, ModelSettings, Provider
 
 CONNECT_SECONDS = 5.0
@@ -101,14 +101,6 @@ class ChatModel:
         call = Call(prompt, max_tokens, temperature, seed, others, grammar, schema, own)
         reply = await self._ask(call, deadline)
         return completion(reply, prompt.prefix if self.profile.continuation else "", self._settings.price)
-
-    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """See `engine.core.ports.LanguageModel.weigh`."""
-        await self.find_out(deadline)
-        if not self.profile.top_logprobs:
-            return Weighed((None,) * len(options), 0, 0, 0, calls=0)
-        reply = await self._ask(Call(prompt, 1, others=TOP_LOGPROBS), deadline)
-        return weighed(reply, options, self._settings.price)
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """See `engine.core.ports.LanguageModel.likelihood`."""

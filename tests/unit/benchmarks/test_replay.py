@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -12,7 +11,7 @@ import pytest
 
 from benchmarks.harness.replay import Completions, Replay, file_for
 from engine.core.deadline import Deadline
-from engine.core.ports import Completion, LanguageModel, Prompt, Token, Weighed
+from engine.core.ports import Completion, LanguageModel, Prompt, Token
 
 DEADLINE = Deadline(60.0, lambda: 0.0)
 PROMPT = Prompt("system", "user", "```sql\n")
@@ -42,11 +41,6 @@ class Counting:
         self.asked.append((prompt.user, answer))
         return Completion(answer, 3, 4, 5, -0.5, finished=True)
 
-    async def weigh(self, prompt: Prompt, options: Sequence[str], **_: object) -> Weighed:
-        """The same each time."""
-        self.asked.append((prompt.user, tuple(options)))
-        return Weighed((-0.5, None), 2, 1, 1)
-
 
 def replay(model: Counting, path: Path) -> Replay:
     return Replay(cast("LanguageModel", model), Completions(path))
@@ -67,13 +61,10 @@ async def test_the_same_call_is_made_once_and_another_run_has_its_answer(tmp_pat
     assert await ask(again) == first
     assert first.tokens == TOKENS
     assert len(model.asked) == 1
-    await again.weigh(PROMPT, ["A", "B"], deadline=DEADLINE)
-    assert (await again.weigh(PROMPT, ["A", "B"], deadline=DEADLINE)).logprobs == (-0.5, None)
-    assert len(model.asked) == 2
     told = await again.likelihood(PROMPT, "How many?", deadline=DEADLINE)
     assert await again.likelihood(PROMPT, "How many?", deadline=DEADLINE) == told
     await again.likelihood(PROMPT, "Which?", deadline=DEADLINE)
-    assert [answer for _, answer in model.asked[2:]] == ["How many?", "Which?"]
+    assert [answer for _, answer in model.asked[1:]] == ["How many?", "Which?"]
 
 
 async def test_every_argument_makes_another_call(tmp_path: Path) -> None:

@@ -173,20 +173,9 @@ async def test_what_only_our_server_knows_is_sent_to_it_alone() -> None:
         await model.complete(
             Prompt("a", "b", "```sql\n", "SELECT"), deadline=soon(), max_tokens=9, grammar='start: "a"'
         )
-        weighed = await model.weigh(PROMPT, ("A", "B"), deadline=soon())
     own = {"begun", "given", "keep_prompt", "continue_final_message", "add_generation_prompt", "grammar"}
     assert not any(own & body.keys() for body in service.requests)
     assert all(body["messages"][-1]["role"] == "user" for body in service.requests)
-    assert weighed.logprobs == (None, None)
-
-
-async def test_weighing_asks_nobody_who_does_not_tell() -> None:
-    async with asking("groq") as (service, model):
-        await model.find_out(soon())
-        made = len(service.requests)
-        weighed = await model.weigh(PROMPT, ("A", "B", "C"), deadline=soon())
-        assert (weighed.logprobs, weighed.usage.calls) == ((None,) * 3, 0)
-        assert len(service.requests) == made
 
 
 async def test_a_model_that_thinks_gets_more_room_and_then_twice_as_much() -> None:
@@ -302,7 +291,7 @@ async def test_the_next_service_is_asked_where_one_is_away() -> None:
         assert model.outage is not None
         assert both.profile is other.profile
         asked_before = len(first.requests)
-        assert (await both.weigh(PROMPT, ("A",), deadline=soon())).logprobs == (None,)
+        await both.complete(PROMPT, deadline=soon(), max_tokens=9)
         assert len(first.requests) == asked_before, "a service whose circuit is open is not asked"
 
 

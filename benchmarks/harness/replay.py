@@ -143,8 +143,6 @@ class Replay:
         deadline: Deadline,
         max_tokens: int,
         grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
         others: int = 0,
         schema: Mapping[str, object] | None = None,
     ) -> Completion:
@@ -155,13 +153,12 @@ class Replay:
             deadline=deadline,
             max_tokens=max_tokens,
             grammar=grammar,
-            temperature=temperature,
-            seed=seed,
             others=TOLD,
             schema=schema,
         )
         asked = () if schema is None else (schema,)
-        key = _key("complete", prompt, grammar, max_tokens, temperature, seed, TOLD, *asked)
+        # Files that were written when answers could be drawn by chance have a temperature and a seed.
+        key = _key("complete", prompt, grammar, max_tokens, 0.0, 0, TOLD, *asked)
         reply = await self._replayed(key, ask, deadline)
         return replace(reply, tokens=tuple(Token(each.text, each.others[:others]) for each in reply.tokens))
 

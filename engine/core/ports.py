@@ -103,8 +103,6 @@ class LanguageModel(Protocol):
         deadline: Deadline,
         max_tokens: int,
         grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
         others: int = 0,
         schema: Mapping[str, object] | None = None,
     ) -> Completion:
@@ -113,7 +111,7 @@ class LanguageModel(Protocol):
         Neither `prefix` nor `begun` is repeated. Both are left out where the server does not go on with an answer.
         `schema`: a JSON schema for the answer, kept to where the profile says so; else it is any JSON, or any text.
 
-        `seed`: makes sampling at a temperature above zero repeatable. `others`: alternatives to report for each token.
+        `others`: alternatives to report for each token.
         """
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:

@@ -91,14 +91,12 @@ class ChatModel:
         deadline: Deadline,
         max_tokens: int,
         grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
         others: int = 0,
         schema: Mapping[str, object] | None = None,
     ) -> Completion:
         """See `engine.core.ports.LanguageModel.complete`."""
         own = {"begun": prompt.begun} if prompt.begun else {}
-        call = Call(prompt, max_tokens, temperature, seed, others, grammar, schema, own)
+        call = Call(prompt, max_tokens, others, grammar, schema, own)
         reply = await self._ask(call, deadline)
         return completion(reply, prompt.prefix if self.profile.continuation else "", self._settings.price)
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from engine.llm.embedded import circles
 from engine.llm.embedded.drafts import GRAM, Drafts
-from engine.llm.embedded.next_token import Likely, chosen, likeliest, log_total
+from engine.llm.embedded.next_token import Likely, likeliest, log_total
 from engine.llm.embedded.prefix_cache import PrefixCache, common
 from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
 
@@ -45,8 +45,6 @@ class Request:
 
     prompt: tuple[int, ...]
     max_tokens: int
-    temperature: float = 0.0
-    seed: int = 0
     grammar: str | None = None
     keep: Path | None = None
     top: int = 0
@@ -57,7 +55,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """The answer to a request. `logprobs`: natural logarithms, one for each sampled token (forced ones have 0).
+    """The answer to a request. `logprobs`: natural logarithms, one for each chosen token (forced ones have 0).
 
     `top`: for each token the most probable in its place, of those that the grammar allows; none for forced ones. An
     answer that has begun with what the grammar does not allow has no token and is not finished.
@@ -93,7 +91,6 @@ class _Job:
     top: list[Likely] = field(default_factory=list)
     states: list[NDArray[np.float16]] = field(default_factory=list)
     cancelled: bool = False
-    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
 
 class Scheduler:
@@ -190,7 +187,6 @@ class Scheduler:
         job.sequence = self._cache.place(request.prompt, request.keep, request.max_tokens, reserved)
         job.cached = len(self._cache[job.sequence].tokens)
         job.pending = list(request.prompt[job.cached :])
-        job.random = np.random.default_rng(request.seed)
 
     def _step(self) -> None:
         """Decodes one batch: a part of the prompt that is being computed, a token or more of every answer."""
@@ -225,11 +221,11 @@ class Scheduler:
                 self._write(job, rows)
 
     def _guess(self, job: _Job, room: int) -> list[int]:
-        """Draft tokens after the pending ones; none for a sampled answer, or where the prompt is to be saved first."""
+        """Draft tokens after the pending ones; none where the prompt is to be saved first."""
         request = job.request
         if request.given:
             return list(request.given[len(job.answer) : -1][:room])
-        if request.temperature > 0 or (request.keep is not None and not job.answer):
+        if request.keep is not None and not job.answer:
             return []
         left = request.max_tokens - len(job.answer) - 1
         return self._drafts.guess((*request.prompt, *job.answer), min(room, left))
@@ -248,8 +244,7 @@ class Scheduler:
         if right < len(guessed):
             self._cut(job, first + right)
         job.pending = job.answer[first + right :]
-        free = job.request.temperature == 0 and not job.request.given
-        if going and free and (places := circles.second_round(job.answer)):
+        if going and not job.request.given and (places := circles.second_round(job.answer)):
             self._leave(job, places)
 
     def _leave(self, job: _Job, places: range) -> None:
@@ -306,7 +301,7 @@ class Scheduler:
         if job.request.given:
             return self._weigh(job, logits)
         allowed, total = self._allowed(job, logits), log_total(logits)
-        token = chosen(allowed, job.request.temperature, job.random)
+        token = int(np.argmax(allowed))
         if job.matcher is not None and job.matcher.is_error():
             # Past a limit the library allows the end alone, which is no end of a statement.
             self._finish(job, finished=False)

@@ -47,11 +47,9 @@ def replay(model: Counting, path: Path) -> Replay:
 
 
 async def ask(
-    model: Replay, prompt: Prompt = PROMPT, grammar: str | None = None, seed: int = 0
+    model: Replay, prompt: Prompt = PROMPT, grammar: str | None = None, tokens: int = 9
 ) -> Completion:
-    return await model.complete(
-        prompt, deadline=DEADLINE, max_tokens=9, grammar=grammar, seed=seed, others=20
-    )
+    return await model.complete(prompt, deadline=DEADLINE, max_tokens=tokens, grammar=grammar, others=20)
 
 
 async def test_the_same_call_is_made_once_and_another_run_has_its_answer(tmp_path: Path) -> None:
@@ -73,7 +71,7 @@ async def test_every_argument_makes_another_call(tmp_path: Path) -> None:
     calls = [
         await ask(kept),
         await ask(kept, grammar="start: /x/"),
-        await ask(kept, seed=2),
+        await ask(kept, tokens=8),
         *[await ask(kept, prompt) for prompt in (Prompt("s", "u"), Prompt("system", "user", "-- x"))],
     ]
     assert len({each.text for each in calls}) == len(calls) == len(model.asked)
@@ -96,13 +94,13 @@ async def test_the_schema_is_read_once_before_what_is_not_replayed_and_not_count
     model = Counting()
     kept = replay(model, tmp_path / "kept")
     kept.about(Prompt("system", "schema"))
-    for seed in (1, 2, 1):
-        await ask(kept, seed=seed)
+    for tokens in (1, 2, 1):
+        await ask(kept, tokens=tokens)
     assert [user for user, _ in model.asked] == ["schema", "user", "user"]
     assert kept.take(0.0).calls == 3
     again = replay(model, tmp_path / "kept")
     again.about(Prompt("system", "schema"))
-    await ask(again, seed=1)
+    await ask(again, tokens=1)
     assert len(model.asked) == 3
 
 

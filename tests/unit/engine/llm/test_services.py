@@ -126,7 +126,7 @@ async def test_every_service_answers_and_is_found_out_by_four_calls(name: str) -
         profile = await model.find_out(soon())
         assert len(service.requests) <= 4
         made = len(service.requests)
-        written = await asked(model, others=3, seed=7, temperature=0.7, grammar='start: "SELECT 1"')
+        written = await asked(model, others=3, grammar='start: "SELECT 1"')
         assert written.text.endswith("SELECT 1" if name in GRAMMARS else SQL)
         assert written.finished
         schemed = await asked(model, schema=SCHEMA)
@@ -135,7 +135,7 @@ async def test_every_service_answers_and_is_found_out_by_four_calls(name: str) -
         assert service.refused["response_format"] <= 1 + (name in JSON_ONLY)
         assert len(service.requests) <= made + 2 + sum(service.refused.values())
         service.refused.clear()
-        await asked(model, others=3, seed=7, temperature=0.7)
+        await asked(model, others=3)
         await asked(model, schema=SCHEMA)
         assert not service.refused
     assert profile.schema == (name in KEPT)

@@ -42,6 +42,7 @@ from engine.llm.profile import EMBEDDED, ModelProfile
 from engine.llm.replies import statement
 from pgparley.config import load
 from training.command import parser
+from training.hidden_states import StateRuntime
 
 LAYERS = (4, 8, 12, 15, 18, 20, 23, 26)
 """Of the 28, counted from 0."""
@@ -82,7 +83,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A statement, and what the layers held: as `engine.llm.embedded.scheduler.Generated.states`."""
+    """A statement, and what the layers held: (m, layers, width), at the prompt's last token and at the statement's."""
 
     written: Written
     states: NDArray[np.float16]
@@ -159,7 +160,9 @@ async def _write(prompts: Sequence[Prompted], folder: Path, until: float, consol
     of: dict[str, list[Prompted]] = defaultdict(list)
     for each in prompts:
         of[each.database].append(each)
-    runtime = Runtime(load(None).embedded_model, LAYERS)
+    settings = load(None).embedded_model
+    reader = StateRuntime(replace(settings, sequences=1), LAYERS)
+    runtime = Runtime(settings)
     scheduler = Scheduler(runtime)
     try:
         for name in sorted(of, key=lambda name: len(of[name][0].messages[1].content)):
@@ -168,29 +171,34 @@ async def _write(prompts: Sequence[Prompted], folder: Path, until: float, consol
                 continue
             if time.monotonic() > until:
                 return
-            kept(await _statements(of[name], runtime, scheduler), file)
+            kept(await _statements(of[name], runtime, scheduler, reader), file)
             console.print(f"{name}: {len(of[name])}", highlight=False)
     finally:
         scheduler.close()
         runtime.close()
+        reader.close()
 
 
-async def _statements(asked: Sequence[Prompted], runtime: Runtime, scheduler: Scheduler) -> list[Recorded]:
-    turn = asyncio.Semaphore(TOGETHER)
+async def _statements(
+    asked: Sequence[Prompted], runtime: Runtime, scheduler: Scheduler, reader: StateRuntime
+) -> list[Recorded]:
+    turn, reading = asyncio.Semaphore(TOGETHER), asyncio.Lock()
 
     async def written(each: Prompted) -> Recorded | None:
         prompt = tuple(chat_ml(runtime, ChatRequest(each.messages, continue_final_message=True)))
         async with turn:
             try:
                 done = await scheduler.submit(
-                    Request(prompt, each.max_tokens, grammar=each.grammar, top=LOOKED_AT, states=True)
+                    Request(prompt, each.max_tokens, grammar=each.grammar, top=LOOKED_AT)
                 )
             except (GrammarProblemError, MemoryError):
                 return None
         pieces = tuple(runtime.piece(token).decode(errors="replace") for token in done.tokens)
         top = tuple(tuple(likely for _, likely in place) for place in done.top)
         made = Written(each.id, each.database, pieces, done.logprobs, top, done.finished)
-        return None if done.states is None else Recorded(made, done.states)
+        async with reading:
+            whole = (*prompt, *done.tokens)
+            return Recorded(made, await asyncio.to_thread(reader.states, whole, len(done.tokens) + 1))
 
     # The first reads the schema for the others.
     found = [await written(asked[0]), *await asyncio.gather(*map(written, asked[1:]))]

@@ -12,7 +12,6 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 import llguidance.numpy
@@ -40,7 +39,7 @@ class Request:
     `begun`: the prompt's last tokens, as many, are of the answer: the grammar has read them.
     `keep`: a file for the computed prompt; it is read where it exists and written where it does not. `top`: how many
     of the most probable tokens are reported for each that is chosen. `given`: the answer, where only its probability
-    is asked for. `states`: whether the answer's hidden states are, of the layers that the runtime reads.
+    is asked for.
     """
 
     prompt: tuple[int, ...]
@@ -50,7 +49,6 @@ class Request:
     top: int = 0
     begun: int = 0
     given: tuple[int, ...] = ()
-    states: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +57,6 @@ class Generated:
 
     `top`: for each token the most probable in its place, of those that the grammar allows; none for forced ones. An
     answer that has begun with what the grammar does not allow has no token and is not finished.
-
-    `states`: where they were asked for, (m, layers, width): of the prompt's last token, then of the answer's that were
-    read, which are all where the model has ended it.
     """
 
     tokens: tuple[int, ...]
@@ -69,7 +64,6 @@ class Generated:
     cached: int
     finished: bool
     top: tuple[Likely, ...] = ()
-    states: NDArray[np.float16] | None = None
 
 
 class GrammarProblemError(Exception):
@@ -89,7 +83,6 @@ class _Job:
     answer: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     top: list[Likely] = field(default_factory=list)
-    states: list[NDArray[np.float16]] = field(default_factory=list)
     cancelled: bool = False
 
 
@@ -201,19 +194,14 @@ class Scheduler:
             guessed = self._guess(job, room - len(tokens)) if whole else []
             room -= len(tokens) + len(guessed)
             position = len(self._cache[job.sequence].tokens)
-            # From the prompt's last token on.
-            behind = position + len(tokens) + len(guessed) - max(position, len(job.request.prompt) - 1)
-            read = max(behind, 0) if job.request.states else 0
-            slices.append(Slice(job.sequence, position, tokens + guessed, whole + len(guessed), read))
+            slices.append(Slice(job.sequence, position, tokens + guessed, whole + len(guessed)))
             jobs.append(job)
         try:
             logits = self._runtime.decode(slices)
         except MemoryError as problem:
             self._give_up(problem)
             return
-        states = iter(self._runtime.states())
         for job, piece, rows in zip(jobs, slices, logits, strict=True):
-            job.states += islice(states, piece.states)
             self._cache[job.sequence].tokens.extend(piece.tokens)
             job.pending = job.pending[len(piece.tokens) :]
             if rows:
@@ -277,7 +265,6 @@ class Scheduler:
     def _cut(self, job: _Job, length: int) -> None:
         """Forgets what was computed behind the first `length` tokens of the answer."""
         self._cache.cut(job.sequence, len(job.request.prompt) + length)
-        del job.states[length + 1 :]
 
     def _spells(self, token: int, answer: Sequence[int]) -> bool:
         """Whether the token is only another beginning of the answer's text."""
@@ -357,8 +344,7 @@ class Scheduler:
         told = tuple(each[: job.request.top] for each in job.top)
         if not job.request.given:
             self._drafts.learn((*job.request.prompt[-GRAM:], *answer))
-        states = np.stack(job.states[: len(job.answer) + 1]) if job.states else None
-        result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished, told, states)
+        result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished, told)
         self._release(job)
         _deliver(job, lambda: _settle(job.future, result))
 

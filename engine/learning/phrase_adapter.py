@@ -1,4 +1,4 @@
-"""A low-rank correction of the encoder for phrases: x' = normalise(x + U Vᵀ x), trained in numpy on triplets."""
+"""A low-rank correction of the encoder for phrases: x' = normalise(x + U Vᵀ x), trained on triplets."""
 
 from __future__ import annotations
 
@@ -51,51 +51,28 @@ def decode_adapter(weights: bytes, dimension: int) -> PhraseAdapter | None:
 
 
 def train_adapter(phrases: Vectors, preferred: Vectors, rejected: Vectors) -> PhraseAdapter:
-    """An adapter for triplets, each argument of shape (n, d) with unit rows; the same for the same triplets."""
+    """An adapter for triplets, each argument of shape (n, d) with unit rows; the same for the same triplets.
+
+    Least are mean(max(0, margin - x'·(a - b))) + stay · mean(1 - x'·x) + shrink · (|U|² + |V|²) / 2.
+    """
+    import torch  # noqa: PLC0415  heavy: loaded with the first training
+
     rng = np.random.default_rng(0)
     dimension = phrases.shape[1]
-    up = np.zeros((dimension, RANK))
-    down = rng.normal(scale=dimension**-0.5, size=(dimension, RANK))
-    away = (preferred - rejected).astype(np.float64)
-    own = phrases.astype(np.float64)
-    steps = (_Adam(up), _Adam(down))
+    up = torch.zeros((dimension, RANK), dtype=torch.float64, requires_grad=True)
+    first = rng.normal(scale=dimension**-0.5, size=(dimension, RANK))
+    down = torch.from_numpy(first).requires_grad_()
+    own, away = (torch.from_numpy(each.astype(np.float64)) for each in (phrases, preferred - rejected))
+    steps = torch.optim.Adam([up, down], lr=RATE)
     for _ in range(STEPS):
-        for weights, gradient in zip(steps, _gradients(up, down, own, away), strict=True):
-            weights.step(gradient)
-    return PhraseAdapter(up.astype(np.float32), down.astype(np.float32))
-
-
-class _Adam:
-    """Kingma and Ba's steps for one matrix, which they change in place."""
-
-    def __init__(self, weights: NDArray[np.float64]) -> None:
-        self._weights = weights
-        self._first = np.zeros_like(weights)
-        self._second = np.zeros_like(weights)
-        self._steps = 0
-
-    def step(self, gradient: NDArray[np.float64]) -> None:
-        """One step against `gradient`."""
-        self._steps += 1
-        self._first += 0.1 * (gradient - self._first)
-        self._second += 0.001 * (gradient**2 - self._second)
-        length = np.sqrt(self._second / (1 - 0.999**self._steps)) + 1e-8
-        self._weights -= RATE * self._first / (1 - 0.9**self._steps) / length
-
-
-def _gradients(
-    up: NDArray[np.float64], down: NDArray[np.float64], own: NDArray[np.float64], away: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of mean(max(0, margin - x'·(a - b))) + stay · mean(1 - x'·x) + shrink · (|U|² + |V|²) / 2."""
-    inner = own @ down
-    turned = own + inner @ up.T
-    length = np.linalg.norm(turned, axis=1, keepdims=True)
-    unit = turned / length
-    short = (unit * away).sum(axis=1, keepdims=True) < MARGIN
-    target = np.where(short, away, 0.0) + STAY * own
-    # The derivative of a unit vector leaves out what points along it.
-    toward = (target - (unit * target).sum(axis=1, keepdims=True) * unit) / length / len(own)
-    return SHRINK * up - toward.T @ inner, SHRINK * down - own.T @ (toward @ up)
+        turned = torch.nn.functional.normalize(own + own @ down @ up.T, dim=1)
+        short = (MARGIN - (turned * away).sum(dim=1)).clamp_min(0).mean()
+        stay = 1 - (turned * own).sum(dim=1).mean()
+        loss = short + STAY * stay + SHRINK * (up.square().sum() + down.square().sum()) / 2
+        steps.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch types it not
+        steps.step()
+    return PhraseAdapter(*(each.detach().numpy().astype(np.float32) for each in (up, down)))
 
 
 def correctly_ordered(phrases: Vectors, preferred: Vectors, rejected: Vectors) -> NDArray[np.bool_]:

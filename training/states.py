@@ -104,7 +104,6 @@ class _Prompts:
     """`engine.core.ports.LanguageModel` that answers nothing and keeps the first call of each question by its text."""
 
     profile: ModelProfile = EMBEDDED
-    grammars = goes_on = True
 
     def __init__(self) -> None:
         self.first: Prompted | None = None

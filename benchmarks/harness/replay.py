@@ -108,16 +108,6 @@ class Replay:
         """See `engine.core.ports.LanguageModel.profile`."""
         return self._model.profile
 
-    @property
-    def grammars(self) -> bool:
-        """See `engine.core.ports.LanguageModel.grammars`."""
-        return self._model.grammars
-
-    @property
-    def goes_on(self) -> bool:
-        """See `engine.core.ports.LanguageModel.goes_on`."""
-        return self._model.goes_on
-
     def about(self, beginning: Prompt) -> None:
         """Names the prompt that the next calls begin like.
 

@@ -28,16 +28,6 @@ class RecordingModel:
         """The model's own."""
         return self._model.profile
 
-    @property
-    def grammars(self) -> bool:
-        """Whether the model honours grammars."""
-        return self._model.grammars
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the model goes on with a begun answer."""
-        return self._model.goes_on
-
     async def complete(self, prompt: Prompt, **options: Any) -> Completion:
         """The model's own answer."""
         return await self._recorded(prompt, self._model.complete(prompt, **options))

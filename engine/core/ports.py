@@ -84,18 +84,6 @@ class LanguageModel(Protocol):
     def profile(self) -> ModelProfile:
         """What the server can do, as far as it is known."""
 
-    @property
-    def grammars(self) -> bool:
-        """Whether `grammar` is honoured."""
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether it does what servers beside our own do not.
-
-        It goes on with an answer that has `begun`, under its grammar (else `begun` has to be empty), and tells of an
-        answer that it has not written how likely it is (else `likelihood` may not be asked).
-        """
-
     async def complete(
         self,
         prompt: Prompt,

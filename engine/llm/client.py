@@ -70,16 +70,6 @@ class ChatModel:
         return self._profile or UNKNOWN
 
     @property
-    def grammars(self) -> bool:
-        """Whether the server takes grammars."""
-        return self.profile.grammar is not GrammarSupport.NONE
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the server goes on with a begun answer under its grammar."""
-        return self.profile.grammar is GrammarSupport.EMBEDDED
-
-    @property
     def outage(self) -> Outage | None:
         """While the server is not asked."""
         return self._circuit.outage
@@ -107,11 +97,15 @@ class ChatModel:
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """See `engine.core.ports.LanguageModel.read`."""
-        if self._profile is not None and not self.goes_on:
+        if self._profile is not None and not self.profile.goes_on:
             return
         # Nobody's question waits for it: it is made while the circuit is open, too, and closes it.
         kept = Call(prompt, 1, own={"keep_prompt": True})
-        make = partial(self._replied, kept, deadline) if self.goes_on else partial(self._find_out, deadline)
+        make = (
+            partial(self._replied, kept, deadline)
+            if self.profile.goes_on
+            else partial(self._find_out, deadline)
+        )
         await self._told(make, deadline)
         self._circuit.answered(deadline.clock())
 
@@ -122,7 +116,7 @@ class ChatModel:
 
     async def find_out(self, deadline: Deadline, *, anew: bool = False) -> ModelProfile:
         """What the server can do; `anew`: asked again whatever is known. Raises as a call."""
-        if self._profile is None or (anew and not self.goes_on):
+        if self._profile is None or (anew and not self.profile.goes_on):
             await self._watched(partial(self._find_out, deadline, anew=anew), deadline)
         return self.profile
 

@@ -29,16 +29,6 @@ class FallbackModel:
         return self._first.profile
 
     @property
-    def grammars(self) -> bool:
-        """See `engine.core.ports.LanguageModel.grammars`."""
-        return self._first.grammars
-
-    @property
-    def goes_on(self) -> bool:
-        """See `engine.core.ports.LanguageModel.goes_on`."""
-        return self._first.goes_on
-
-    @property
     def _first(self) -> ChatModel:
         return next((each for each in self._models if each.outage is None), self._models[0])
 

@@ -51,6 +51,20 @@ class ModelProfile:
     context: int | None = None
     refused: frozenset[str] = frozenset()
 
+    @property
+    def grammars(self) -> bool:
+        """Whether it writes under a grammar."""
+        return self.grammar is not GrammarSupport.NONE
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it does what servers beside our own do not.
+
+        It goes on with an answer that has `begun`, under its grammar (else `begun` has to be empty), and tells of an
+        answer that it has not written how likely it is (else `likelihood` may not be asked).
+        """
+        return self.grammar is GrammarSupport.EMBEDDED
+
     @classmethod
     def of_json(cls, text: str) -> ModelProfile:
         """Raises `msgspec.MsgspecError` where `text` is none of `to_json`."""

@@ -242,7 +242,7 @@ class Suggesting:
                 asking(snapshot, table, some, values),
                 deadline=Deadline(time.monotonic() + SECONDS),
                 max_tokens=TOKENS * len(some),
-                grammar=grammar(some) if self.model.grammars else None,
+                grammar=grammar(some) if self.model.profile.grammars else None,
             )
             found += suggestions(completion.text, some)
         return tuple(found)

@@ -22,8 +22,6 @@ TOKENS = (Token("SELECT", (("select", 0.25), ("WITH", 0.125))),)
 class Counting:
     """A model that numbers its answers and notices calls at once."""
 
-    grammars: bool = True
-    goes_on: bool = False
     asked: list[tuple[str, object]] = field(default_factory=list)
     running: int = 0
 

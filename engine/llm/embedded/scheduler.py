@@ -8,9 +8,11 @@ answers are written together, several tokens at once where they can be guessed (
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,8 +75,7 @@ class GrammarProblemError(Exception):
 @dataclass(slots=True, eq=False)
 class _Job:
     request: Request
-    future: asyncio.Future[Generated]
-    loop: asyncio.AbstractEventLoop
+    future: Future[Generated] = field(default_factory=Future)
     matcher: LLMatcher | None = None
     sequence: int = -1
     cached: int = 0
@@ -83,7 +84,6 @@ class _Job:
     answer: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     top: list[Likely] = field(default_factory=list)
-    cancelled: bool = False
 
 
 class Scheduler:
@@ -103,13 +103,9 @@ class Scheduler:
 
     async def submit(self, request: Request) -> Generated:
         """The answer; cancelling stops the work at the next step. Raises `GrammarProblemError` and `MemoryError`."""
-        loop = asyncio.get_running_loop()
-        job = _Job(request, loop.create_future(), loop)
+        job = _Job(request)
         self._inbox.put(job)
-        try:
-            return await job.future
-        finally:
-            job.cancelled = True
+        return await asyncio.wrap_future(job.future)
 
     def close(self) -> None:
         """Ends the thread; requests that still run are cancelled."""
@@ -124,7 +120,7 @@ class Scheduler:
             if self._running:
                 self._step()
         for job in self._waiting + self._running:
-            _deliver(job, job.future.cancel)
+            job.future.cancel()
 
     def _receive(self, *, block: bool) -> None:
         while True:
@@ -139,9 +135,9 @@ class Scheduler:
             block = False
 
     def _drop_cancelled(self) -> None:
-        for job in [job for job in self._running if job.cancelled]:
+        for job in [job for job in self._running if job.future.cancelled()]:
             self._release(job)
-        self._waiting = [job for job in self._waiting if not job.cancelled]
+        self._waiting = [job for job in self._waiting if not job.future.cancelled()]
 
     def _admit(self) -> None:
         """Starts the next waiting request unless a prompt is being computed or no sequence is free."""
@@ -157,7 +153,7 @@ class Scheduler:
             return
         begun = job.request.prompt[len(job.request.prompt) - job.request.begun :]
         if job.matcher is not None and not job.matcher.consume_tokens(list(begun)):
-            _deliver(job, lambda: _settle(job.future, Generated((), (), 0, finished=False)))
+            _settle(job, Generated((), (), 0, finished=False))
             return
         if len(job.request.prompt) + job.request.max_tokens > self._runtime.cells:
             _fail(job, MemoryError("the prompt is longer than the model's context"))
@@ -346,7 +342,7 @@ class Scheduler:
             self._drafts.learn((*job.request.prompt[-GRAM:], *answer))
         result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished, told)
         self._release(job)
-        _deliver(job, lambda: _settle(job.future, result))
+        _settle(job, result)
 
     def _release(self, job: _Job) -> None:
         self._running.remove(job)
@@ -354,17 +350,11 @@ class Scheduler:
 
 
 def _fail(job: _Job, problem: Exception) -> None:
-    _deliver(job, lambda: _settle(job.future, problem))
+    # Nobody waits any more where it was cancelled meanwhile.
+    with contextlib.suppress(InvalidStateError):
+        job.future.set_exception(problem)
 
 
-def _settle(future: asyncio.Future[Generated], outcome: Generated | Exception) -> None:
-    if future.done():
-        return
-    if isinstance(outcome, Exception):
-        future.set_exception(outcome)
-    else:
-        future.set_result(outcome)
-
-
-def _deliver(job: _Job, action: Callable[[], object]) -> None:
-    job.loop.call_soon_threadsafe(action)
+def _settle(job: _Job, result: Generated) -> None:
+    with contextlib.suppress(InvalidStateError):
+        job.future.set_result(result)

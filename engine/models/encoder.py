@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.recent import Recent
 from engine.models.sentences import SentenceModel
 from engine.settings import EncoderSettings
 
@@ -44,19 +44,16 @@ class MiniLMEncoder:
         self._settings = settings or EncoderSettings()
         self._model: SentenceModel | None = None
         self._turn = threading.Lock()
-        self._known: OrderedDict[str, Vectors] = OrderedDict()
-        self._lock = threading.Lock()
+        self._known = Recent[str, Vectors](self._settings.remembered)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), 384), dtype float32; raises `EncoderUnavailableError`."""
         with self._turn:
-            with self._lock:
-                found = {text: self._known[text] for text in texts if text in self._known}
+            found = {text: held for text in texts if (held := self._known.get(text)) is not None}
             missing = [text for text in dict.fromkeys(texts) if text not in found]
             found.update(zip(missing, self._encode(missing), strict=True))
-            with self._lock:
-                for text, vector in found.items():
-                    self._remember(text, vector)
+            for text, vector in found.items():
+                self._known.keep(text, vector)
         if not texts:
             return np.zeros((0, 384), dtype=np.float32)
         return np.stack([found[text] for text in texts])
@@ -82,12 +79,6 @@ class MiniLMEncoder:
         if self._model is None:
             self._model = SentenceModel(loaded_model(self._settings), batch=self._settings.batch)
         return self._model
-
-    def _remember(self, text: str, vector: Vectors) -> None:
-        self._known[text] = vector
-        self._known.move_to_end(text)
-        while len(self._known) > self._settings.remembered:
-            self._known.popitem(last=False)
 
 
 def loaded_model(settings: EncoderSettings) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.recent import Recent
+from engine.models.packaged import Arrays, fill
 from engine.models.sentences import SentenceModel
 from engine.settings import EncoderSettings
 
@@ -95,3 +96,16 @@ def loaded_model(settings: EncoderSettings) -> Any:
     torch.set_num_threads(settings.threads)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers types it not
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True).eval()
+
+
+def tuned_model(settings: EncoderSettings, layers: Arrays) -> tuple[Any, Any, int]:
+    """The SentenceTransformer with `layers` in the place of its last ones, its BERT, and how many layers these are.
+
+    `layers`: weights by name, which begin with the layer's number among them. Raises as `loaded_model`, and
+    `PackagedError`.
+    """
+    model = loaded_model(settings).eval()
+    bert = model[0].auto_model
+    tuned = len({name.split(".")[0] for name in layers})
+    fill(bert.encoder.layer[-tuned:], layers)
+    return model, bert, tuned

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from engine.core.recent import Recent
 from engine.models.bert import multiplies_integers
-from engine.models.encoder import loaded_model
+from engine.models.encoder import tuned_model
 from engine.models.packaged import Packaged, fill, under
 from engine.models.sentences import Encoded, SentenceModel
 from engine.models.shipped import shipped
@@ -186,13 +186,10 @@ class PointerModel:
             from engine.models.beams import StepWeights  # noqa: PLC0415  as torch
             from engine.models.network import Network  # noqa: PLC0415  as torch
 
-            model = loaded_model(self._settings)
-            bert, layers = model[0].auto_model, under(TOWER, self._artifact.arrays)
-            tuned = len({name.split(".")[0] for name in layers})
-            fill(bert.encoder.layer[-tuned:], layers)
+            model, bert, _ = tuned_model(self._settings, under(TOWER, self._artifact.arrays))
             network = Network(bert.config.hidden_size)
             fill(network, under(NETWORK, self._artifact.arrays))
-            read = SentenceModel(model.eval(), batch=self._settings.batch)
+            read = SentenceModel(model, batch=self._settings.batch)
             self._built = read, network.eval(), StepWeights.of(network)
         return self._built
 

@@ -152,25 +152,19 @@ class EngineClient:
 
     async def ready(self) -> bool:
         """Whether the engine has loaded the models and indexes of the first question; never raises `NLError`."""
-        try:
-            async with (
-                asyncio.timeout(_READY_SECONDS),
-                self._connected().get(self._url("/ready")) as response,
-            ):
-                return response.status == _OK
-        except (aiohttp.ClientError, OSError, TimeoutError):
-            return False
+        return await self._page("/ready") is not None
 
     async def metrics(self) -> str:
         """The engine's own page for Prometheus; empty where it does not answer."""
+        return await self._page("/metrics") or ""
+
+    async def _page(self, path: str) -> str | None:
+        """None where the engine does not answer, or has no such page yet."""
         try:
-            async with (
-                asyncio.timeout(_READY_SECONDS),
-                self._connected().get(self._url("/metrics")) as response,
-            ):
-                return await response.text() if response.status == _OK else ""
+            async with asyncio.timeout(_READY_SECONDS), self._connected().get(self._url(path)) as response:
+                return await response.text() if response.status == _OK else None
         except (aiohttp.ClientError, OSError, TimeoutError):
-            return ""
+            return None
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from engine.core.deadline import within
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.errors import CancelledError
@@ -59,8 +58,7 @@ async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) ->
             state.deadline.remaining()
         began = state.deadline.clock()
         try:
-            with within(state.deadline):
-                state = await stage(state, tools)
+            state = await stage(state, tools)
         except CancelledError:
             # What a rule made of a statement, and no server has planned, did not stand every check.
             state = replace(

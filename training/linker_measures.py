@@ -16,7 +16,7 @@ from benchmarks.harness.intervals import auc
 from benchmarks.harness.linker_split import Part
 from engine.core.elements import WHOLE_TABLE
 from engine.models.linker import calibrated
-from engine.schema_linking.linker import decide, teacher_forced
+from engine.schema_linking.linker import Decision, decide
 from engine.schema_linking.nodes import HiddenStates, NodeStates
 from training.linker_examples import Example, Neighbours, questions, unanswerable
 from training.logit import either, fitted
@@ -40,8 +40,8 @@ def links(found: Sequence[Reading]) -> dict[str, float]:
     """Exact matches of tables and of columns; branching points a question."""
     walks = [decide(each.states, each.example.snapshot) for each in found]
     linked = [frozenset(step.element for step in walk if step.linked) for walk in walks]
-    forced = [teacher_forced(each.states, each.example.snapshot, each.example.gold) for each in found]
-    figures = {"branching_points": float(np.mean([sum(bad for _, bad in walk) for walk in forced]))}
+    forced = [_wrong(decide(each.states, each.example.snapshot, each.example.gold), each) for each in found]
+    figures = {"branching_points": float(np.mean(forced))}
     for name, tables in (("table_em", True), ("column_em", False)):
         pairs = [
             [{one for one in part if (one[2] == WHOLE_TABLE) == tables} for part in (own, each.example.gold)]
@@ -49,6 +49,10 @@ def links(found: Sequence[Reading]) -> dict[str, float]:
         ]
         figures[name] = float(np.mean([own == gold for own, gold in pairs]))
     return figures | {"questions": float(len(found))}
+
+
+def _wrong(taken: Iterable[Decision], reading: Reading) -> int:
+    return sum(each.linked != (each.element in reading.example.gold) for each in taken)
 
 
 def negatives(examples: Sequence[Example], seed: int) -> list[Example]:

@@ -33,7 +33,7 @@ from benchmarks.harness.scorer import Scorer
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import asked_now
 from engine import pipeline
-from engine.core.ports import Completion, Prompt, Weighed
+from engine.core.ports import Completion, Prompt
 from engine.errors import ModelUnavailableError, NLError
 from engine.llm.embedded.runtime import Runtime
 from engine.llm.embedded.scheduler import GrammarProblemError, Request, Scheduler
@@ -42,6 +42,7 @@ from engine.llm.profile import EMBEDDED, ModelProfile
 from engine.llm.replies import statement
 from pgparley.config import load
 from training.command import parser
+from training.hidden_states import StateRuntime
 
 LAYERS = (4, 8, 12, 15, 18, 20, 23, 26)
 """Of the 28, counted from 0."""
@@ -82,7 +83,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A statement, and what the layers held: as `engine.llm.embedded.scheduler.Generated.states`."""
+    """A statement, and what the layers held: (m, layers, width), at the prompt's last token and at the statement's."""
 
     written: Written
     states: NDArray[np.float16]
@@ -103,7 +104,6 @@ class _Prompts:
     """`engine.core.ports.LanguageModel` that answers nothing and keeps the first call of each question by its text."""
 
     profile: ModelProfile = EMBEDDED
-    grammars = goes_on = True
 
     def __init__(self) -> None:
         self.first: Prompted | None = None
@@ -116,9 +116,6 @@ class _Prompts:
                 ("system", "user", "assistant"), (prompt.system, prompt.user, prompt.prefix), strict=True
             )
             self.first = Prompted("", "", tuple(Message(*each) for each in spoken), grammar, max_tokens)
-        raise ModelUnavailableError("nothing is written here")
-
-    async def weigh(self, *_: Any, **__: Any) -> Weighed:
         raise ModelUnavailableError("nothing is written here")
 
     async def likelihood(self, *_: Any, **__: Any) -> Completion:
@@ -162,7 +159,9 @@ async def _write(prompts: Sequence[Prompted], folder: Path, until: float, consol
     of: dict[str, list[Prompted]] = defaultdict(list)
     for each in prompts:
         of[each.database].append(each)
-    runtime = Runtime(load(None).embedded_model, LAYERS)
+    settings = load(None).embedded_model
+    reader = StateRuntime(replace(settings, sequences=1), LAYERS)
+    runtime = Runtime(settings)
     scheduler = Scheduler(runtime)
     try:
         for name in sorted(of, key=lambda name: len(of[name][0].messages[1].content)):
@@ -171,29 +170,34 @@ async def _write(prompts: Sequence[Prompted], folder: Path, until: float, consol
                 continue
             if time.monotonic() > until:
                 return
-            kept(await _statements(of[name], runtime, scheduler), file)
+            kept(await _statements(of[name], runtime, scheduler, reader), file)
             console.print(f"{name}: {len(of[name])}", highlight=False)
     finally:
         scheduler.close()
         runtime.close()
+        reader.close()
 
 
-async def _statements(asked: Sequence[Prompted], runtime: Runtime, scheduler: Scheduler) -> list[Recorded]:
-    turn = asyncio.Semaphore(TOGETHER)
+async def _statements(
+    asked: Sequence[Prompted], runtime: Runtime, scheduler: Scheduler, reader: StateRuntime
+) -> list[Recorded]:
+    turn, reading = asyncio.Semaphore(TOGETHER), asyncio.Lock()
 
     async def written(each: Prompted) -> Recorded | None:
         prompt = tuple(chat_ml(runtime, ChatRequest(each.messages, continue_final_message=True)))
         async with turn:
             try:
                 done = await scheduler.submit(
-                    Request(prompt, each.max_tokens, grammar=each.grammar, top=LOOKED_AT, states=True)
+                    Request(prompt, each.max_tokens, grammar=each.grammar, top=LOOKED_AT)
                 )
             except (GrammarProblemError, MemoryError):
                 return None
         pieces = tuple(runtime.piece(token).decode(errors="replace") for token in done.tokens)
         top = tuple(tuple(likely for _, likely in place) for place in done.top)
         made = Written(each.id, each.database, pieces, done.logprobs, top, done.finished)
-        return None if done.states is None else Recorded(made, done.states)
+        async with reading:
+            whole = (*prompt, *done.tokens)
+            return Recorded(made, await asyncio.to_thread(reader.states, whole, len(done.tokens) + 1))
 
     # The first reads the schema for the others.
     found = [await written(asked[0]), *await asyncio.gather(*map(written, asked[1:]))]

@@ -13,20 +13,17 @@ import importlib.metadata
 import sqlite3
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
 
 import msgspec
 
 from benchmarks.harness.journal import Cost
 from engine.core.deadline import Deadline
-from engine.core.ports import Completion, LanguageModel, Prompt, Token, Weighed
+from engine.core.ports import Completion, LanguageModel, Prompt, Token
 from engine.llm.profile import ModelProfile
-
-ReplyT = TypeVar("ReplyT", Completion, Weighed)
 
 TOLD = 20
 """Of how many tokens the model always tells how likely they were: who asks for fewer makes the same call."""
@@ -37,10 +34,10 @@ _TABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded(Generic[ReplyT]):
+class Recorded:
     """What the model said and the seconds that it took, by the clock of the `Replay` that asked."""
 
-    reply: ReplyT
+    reply: Completion
     seconds: float
 
 
@@ -52,16 +49,16 @@ class Completions:
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.execute(_TABLE)
 
-    def find(self, key: bytes, kind: type[ReplyT]) -> Recorded[ReplyT] | None:
+    def find(self, key: bytes) -> Recorded | None:
         """The reply to the call with that key, None where it was never made."""
         row = self._connection.execute(
             "SELECT seconds, reply FROM completion WHERE key = ?", (key,)
         ).fetchone()
-        return (
-            None if row is None else Recorded(msgspec.json.decode(zlib.decompress(row[1]), type=kind), row[0])
-        )
+        if row is None:
+            return None
+        return Recorded(msgspec.json.decode(zlib.decompress(row[1]), type=Completion), row[0])
 
-    def add(self, key: bytes, recorded: Recorded[ReplyT]) -> None:
+    def add(self, key: bytes, recorded: Recorded) -> None:
         """Keeps a reply; where another run has kept one meanwhile, that one stays."""
         packed = zlib.compress(msgspec.json.encode(recorded.reply))
         self._connection.execute(
@@ -111,16 +108,6 @@ class Replay:
         """See `engine.core.ports.LanguageModel.profile`."""
         return self._model.profile
 
-    @property
-    def grammars(self) -> bool:
-        """See `engine.core.ports.LanguageModel.grammars`."""
-        return self._model.grammars
-
-    @property
-    def goes_on(self) -> bool:
-        """See `engine.core.ports.LanguageModel.goes_on`."""
-        return self._model.goes_on
-
     def about(self, beginning: Prompt) -> None:
         """Names the prompt that the next calls begin like.
 
@@ -146,8 +133,6 @@ class Replay:
         deadline: Deadline,
         max_tokens: int,
         grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
         others: int = 0,
         schema: Mapping[str, object] | None = None,
     ) -> Completion:
@@ -158,35 +143,29 @@ class Replay:
             deadline=deadline,
             max_tokens=max_tokens,
             grammar=grammar,
-            temperature=temperature,
-            seed=seed,
             others=TOLD,
             schema=schema,
         )
         asked = () if schema is None else (schema,)
-        key = _key("complete", prompt, grammar, max_tokens, temperature, seed, TOLD, *asked)
-        reply = await self._replayed(key, Completion, ask, deadline)
+        # Files that were written when answers could be drawn by chance have a temperature and a seed.
+        key = _key("complete", prompt, grammar, max_tokens, 0.0, 0, TOLD, *asked)
+        reply = await self._replayed(key, ask, deadline)
         return replace(reply, tokens=tuple(Token(each.text, each.others[:others]) for each in reply.tokens))
-
-    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """See `engine.core.ports.LanguageModel.weigh`."""
-        ask = partial(self._model.weigh, prompt, options, deadline=deadline)
-        return await self._replayed(_key("weigh", prompt, list(options)), Weighed, ask, deadline)
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """See `engine.core.ports.LanguageModel.likelihood`."""
         ask = partial(self._model.likelihood, prompt, answer, deadline=deadline)
-        return await self._replayed(_key("likelihood", prompt, answer), Completion, ask, deadline)
+        return await self._replayed(_key("likelihood", prompt, answer), ask, deadline)
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """See `engine.core.ports.LanguageModel.read`; neither counted nor kept."""
         await self._model.read(prompt, deadline=deadline)
 
     async def _replayed(
-        self, key: bytes, kind: type[ReplyT], ask: Callable[[], Awaitable[ReplyT]], deadline: Deadline
-    ) -> ReplyT:
+        self, key: bytes, ask: Callable[[], Awaitable[Completion]], deadline: Deadline
+    ) -> Completion:
         async with self._turn:
-            found = self._kept.find(key, kind)
+            found = self._kept.find(key)
             if found is None:
                 await self._warm(deadline)
                 began = self.clock()
@@ -202,7 +181,7 @@ class Replay:
             await self._model.complete(self._beginning, deadline=deadline, max_tokens=1)
             self._read = self._beginning
 
-    def _count(self, found: Recorded[ReplyT]) -> None:
+    def _count(self, found: Recorded) -> None:
         spent, reply = self._spent, found.reply
         self._spent = Cost(
             *(0.0, spent.calls + 1, spent.prefilled + reply.prefilled, spent.cached + reply.cached),

@@ -23,7 +23,8 @@ from benchmarks.harness.systems import READER, Place, Task
 from engine.app import main as engine_process
 from engine.core.ports import Upstream
 from engine.core.tools import Tools
-from engine.linking.value_reader import json_columns, refresh_values, text_columns
+from engine.linking.contents import JSON_TYPES
+from engine.linking.value_reader import SAME_FOR_ALL, refresh_values, text_columns
 from engine.llm.client import ChatModel
 from engine.llm.settings import GrammarSupport, ModelSettings
 from engine.settings import EngineSettings, SelectionSettings, UpstreamSettings
@@ -210,10 +211,15 @@ async def _allow_values(pool: Pool, upstream: Upstream, place: Place) -> None:
         return
     with contextlib.suppress(DuplicateNameError):
         await CatalogStore(pool).add(database)
+    json = [
+        (*table.key, column.name)
+        for table, column in place.snapshot.columns()
+        if table.kind in SAME_FOR_ALL and column.type in JSON_TYPES
+    ]
     await pool.executemany(
         'INSERT INTO pgparley.value_column (database, schema, "table", "column")'
         " VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-        [(database.name, *key) for key in (*text_columns(place.snapshot), *json_columns(place.snapshot))],
+        [(database.name, *key) for key in (*text_columns(place.snapshot), *json)],
     )
     await refresh_values(ValueStore(pool), database, place.snapshot, upstream, ConnectSettings())
 

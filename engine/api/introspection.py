@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import astuple
 
 from engine.api.question_store import Questions, find_row
 from engine.core.tools import Tools
@@ -30,8 +29,7 @@ async def introspect(request: TopicRequest, questions: Questions, tools: Tools) 
     match request.topic:
         case Topic.HISTORY:
             limit = min(request.n or HISTORY_ROWS, MAX_HISTORY_ROWS)
-            lines = await questions.history(user, limit)
-            return RowSet(tuple(astuple(line) for line in lines))
+            return RowSet(await questions.history(user, limit))
         case Topic.FORGET:
             return RowSet(((await questions.forget(user, request.qid),),))
         case Topic.HELP:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import Any
 
 from engine.core.deadline import Deadline
-from engine.core.ports import Completion, LanguageModel, Prompt, Weighed
+from engine.core.ports import Completion, LanguageModel, Prompt
 from engine.llm.profile import ModelProfile
-from engine.tracing import Span, SpanKind, span
+from engine.tracing import SpanKind, span
 from engine.types import Usage
-
-_Answer = TypeVar("_Answer", Completion, Weighed)
 
 
 class RecordingModel:
@@ -31,49 +28,28 @@ class RecordingModel:
         """The model's own."""
         return self._model.profile
 
-    @property
-    def grammars(self) -> bool:
-        """Whether the model honours grammars."""
-        return self._model.grammars
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the model goes on with a begun answer."""
-        return self._model.goes_on
-
     async def complete(self, prompt: Prompt, **options: Any) -> Completion:
         """The model's own answer."""
-        self.sent += (prompt,)
-        with _call() as traced:
-            return self._counted(await self._model.complete(prompt, **options), traced)
-
-    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """The model's own log-probabilities."""
-        self.sent += (prompt,)
-        with _call() as traced:
-            return self._counted(await self._model.weigh(prompt, options, deadline=deadline), traced)
+        return await self._recorded(prompt, self._model.complete(prompt, **options))
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """The model's own."""
-        self.sent += (prompt,)
-        with _call() as traced:
-            return self._counted(await self._model.likelihood(prompt, answer, deadline=deadline), traced)
+        return await self._recorded(prompt, self._model.likelihood(prompt, answer, deadline=deadline))
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """Passed on and not recorded: no answer comes of it."""
         await self._model.read(prompt, deadline=deadline)
 
-    def _counted(self, answer: _Answer, traced: Span) -> _Answer:
-        """`answer`, whose tokens stand on its span by the names of OpenTelemetry's conventions."""
-        self.usage = self.usage.plus(answer.usage)
-        traced.note(
-            gen_ai__operation__name="chat",
-            gen_ai__usage__input_tokens=answer.prefilled + answer.cached,
-            gen_ai__usage__cache_read__input_tokens=answer.cached,
-            gen_ai__usage__output_tokens=answer.generated,
-        )
-        return answer
-
-
-def _call() -> AbstractContextManager[Span]:
-    return span("chat", SpanKind.CLIENT)
+    async def _recorded(self, prompt: Prompt, call: Awaitable[Completion]) -> Completion:
+        """The answer, whose tokens stand on its span by the names of OpenTelemetry's conventions."""
+        self.sent += (prompt,)
+        with span("chat", SpanKind.CLIENT) as traced:
+            answer = await call
+            self.usage = self.usage.plus(answer.usage)
+            traced.note(
+                gen_ai__operation__name="chat",
+                gen_ai__usage__input_tokens=answer.prefilled + answer.cached,
+                gen_ai__usage__cache_read__input_tokens=answer.cached,
+                gen_ai__usage__output_tokens=answer.generated,
+            )
+            return answer

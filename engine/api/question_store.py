@@ -15,7 +15,7 @@ import msgspec
 from engine.core.ports import Prompt
 from engine.dialogue.types import Dialogue
 from engine.errors import InvalidSettingError, UnknownQuestionError
-from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
+from engine.types import AnswerRow, Asker, AskReply, AskRequest, Cell, RowKind
 from schema_catalog.pg import Pool
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
@@ -60,18 +60,6 @@ class Stored:
     def question(self) -> str:
         """In full words."""
         return self.dialogue.read_as or self.request.question
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryLine:
-    """A line of `NL HISTORY`. `asked_at` in ISO 8601; `chosen`: the row chosen last."""
-
-    asked_at: str
-    qid: str
-    question: str
-    rows: int
-    chosen: int | None
-    verdict: str | None
 
 
 class Questions:
@@ -157,10 +145,10 @@ class Questions:
             raise _unknown(qid)
         return msgspec.json.decode(text, type=tuple[Prompt, ...])
 
-    async def history(self, user: str, limit: int) -> tuple[HistoryLine, ...]:
-        """The newest questions of `user`, newest first."""
+    async def history(self, user: str, limit: int) -> tuple[tuple[Cell, ...], ...]:
+        """The newest questions of `user`, newest first, as rows of `Topic.HISTORY`."""
         rows = await self._pool.fetch(_HISTORY, user, limit)
-        return tuple(HistoryLine(asked_at.isoformat(), *line) for asked_at, *line in rows)
+        return tuple((asked_at.isoformat(), *line) for asked_at, *line in rows)
 
     async def forget(self, user: str, qid: str | None) -> int:
         """Deletes one question of `user`, or all, with its feedback; returns how many.

@@ -22,7 +22,7 @@ from engine.api.service import Service
 from engine.app.listening import AddressSite
 from engine.app.own_roles import warn_of_own_roles
 from engine.app.schema_watch import SchemaWatch
-from engine.app.warmup import keep_no_longer, warm_up
+from engine.app.warmup import warm_up
 from engine.calibration.base import base_for
 from engine.calibration.fingerprint import pipeline_fingerprint
 from engine.calibration.service import Calibrating
@@ -69,6 +69,8 @@ from schema_catalog.store import CatalogStore
 from schema_catalog.values import ValueStore
 
 CONNECT_TIMEOUT = 10.0
+RETENTION = 60.0
+"""Seconds between two looks at what has expired: so much longer than `[limits] ttl` a question stays at most."""
 
 ENCODER = "all-MiniLM-L6-v2"
 
@@ -213,7 +215,9 @@ async def serve(settings: EngineSettings) -> None:
     async with tools(settings, circuit) as (built, questions, pool), asyncio.TaskGroup() as group:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
         background = Background()
-        expiring = group.create_task(keep_no_longer(questions, background), name="retention")
+        expiring = group.create_task(
+            background.repeat("retention", RETENTION, questions.delete_expired), name="retention"
+        )
         checking = group.create_task(watch(pool, built.upstream, background), name="definitions")
         warning = group.create_task(warn_of_own_roles(pool, ConnectSettings()), name="own-roles")
         points = calibration(settings, pool)

@@ -8,7 +8,6 @@ several engines over one store one looks at a database at a time.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import dataclass, field
 
@@ -57,21 +56,15 @@ class SchemaWatch:
     async def run(self) -> None:
         """Looks until cancelled; where the settings say never, at what somebody asks for alone."""
         due = 0.0
-        while True:
-            due = await self._round(due)
-            await asyncio.sleep(self.background.pause("schemas", INTERVAL))
 
-    async def _round(self, due: float) -> float:
-        """Looks where it is `due`; returns when it is due again, by `time.monotonic`."""
-        try:
+        async def step() -> None:
+            nonlocal due
             if self.settings.watch and time.monotonic() >= due:
                 due = time.monotonic() + min(self.settings.watch, LONGEST_SLEEP)
                 await self.look()
             await self.answer()
-            self.background.worked("schemas")
-        except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-            self.background.failed("schemas", problem)
-        return due
+
+        await self.background.repeat("schemas", INTERVAL, step)
 
     async def look(self) -> None:
         """Looks at each database whose turn it is; raises the store's errors."""

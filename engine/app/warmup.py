@@ -1,11 +1,4 @@
-"""What an engine does unasked: it warms up, and deletes what is over.
-
-Warm-up: loads the models, the index, values, and the prompts' prefixes ahead of the first question.
-
-Deletes questions whose time is over, also where nobody asks any more.
-
-Owns the schedule. What goes with a question is `engine.api.question_store`'s.
-"""
+"""Warm-up: loads the models, the index, values, and the prompts' prefixes ahead of the first question."""
 
 from __future__ import annotations
 
@@ -14,8 +7,6 @@ import time
 
 import structlog
 
-from engine.api.question_store import Questions
-from engine.core.background import Background
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel, Prompt
@@ -89,18 +80,3 @@ async def _read_schema(model: LanguageModel, snapshot: Snapshot) -> None:
 
 async def _read(model: LanguageModel, asked: Prompt) -> None:
     await model.read(asked, deadline=Deadline(time.monotonic() + PROMPT_TIMEOUT))
-
-
-SECONDS = 60.0
-"""Between two looks: so much longer than `[limits] ttl` a question stays at most."""
-
-
-async def keep_no_longer(questions: Questions, background: Background, seconds: float = SECONDS) -> None:
-    """Deletes what has expired, until cancelled; a store that does not answer costs one round."""
-    while True:
-        try:
-            await questions.delete_expired()
-            background.worked("retention")
-        except Exception as problem:  # noqa: BLE001 - costs one round, never the engine
-            background.failed("retention", problem)
-        await asyncio.sleep(seconds)

@@ -12,6 +12,7 @@ from engine.calibration.conformal import Calibrated, Threshold, needed, quantile
 from engine.calibration.splits import HeldOutSet, divide, observe
 from engine.calibration.store import CalibrationStore, StoredPoint
 from engine.calibration.types import BaseStatus, Line, Source, Status, StatusRequest
+from engine.core.recent import Recent
 from engine.errors import InvalidSettingError, ModelUnavailableError
 from engine.settings import Limits, SelectionSettings
 from schema_catalog.catalog import StoreUnavailableError
@@ -28,7 +29,7 @@ class Calibrating:
         self._settings = settings
         self._limits = limits
         self._revision = -1
-        self._known: dict[tuple[float, ...], Status] = {}
+        self._known = Recent[tuple[float, ...], Status](_KEPT)
 
     async def status(self, request: StatusRequest) -> Status:
         """Points, thresholds, observed coverage; raises `InvalidSettingError` for a coverage not between 0 and 1."""
@@ -45,20 +46,18 @@ class Calibrating:
     async def _status(self, asked: tuple[float, ...]) -> Status:
         kept = await self._store.points()
         if self._store.revision != self._revision:
-            self._known.clear()
+            self._known = Recent(_KEPT)
             self._revision = self._store.revision
         revision = self._revision
-        if asked in self._known:
-            return self._known[asked]
+        if (known := self._known.get(asked)) is not None:
+            return known
         stale = await self._store.stale()
         found = await asyncio.to_thread(
             status_of, kept, stale, self._settings, self._limits, asked, base=self._store.base
         )
         # Others may have asked meanwhile, and of other points.
         if self._store.revision == revision:
-            while len(self._known) >= _KEPT:
-                del self._known[next(iter(self._known))]
-            self._known[asked] = found
+            self._known.keep(asked, found)
         return found
 
 

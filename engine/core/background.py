@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import structlog
 
@@ -22,6 +23,16 @@ class Background:
         self._clock = clock
         self._since = 0.0
         self._failing: dict[str, tuple[str, int]] = {}
+
+    async def repeat(self, task: str, usual: float, step: Callable[[], Awaitable[object]]) -> None:
+        """Takes `step` after `step`, `usual` seconds in between, until cancelled; what one raises costs one round."""
+        while True:
+            try:
+                await step()
+                self.worked(task)
+            except Exception as problem:  # noqa: BLE001 - never the engine
+                self.failed(task, problem)
+            await asyncio.sleep(self.pause(task, usual))
 
     def failed(self, task: str, problem: BaseException) -> None:
         """A round of `task` failed. What another one met meanwhile, such as a store that is away, is not told again."""

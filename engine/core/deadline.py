@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import CancelledError
@@ -30,21 +28,3 @@ class Deadline:
                 "the question ran out of time", hint="Raise nl.timeout or ask for fewer rows with k."
             )
         return left
-
-
-_CURRENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
-
-
-@contextmanager
-def within(deadline: Deadline) -> Iterator[None]:
-    """`current` is `deadline`, in tasks and threads (`asyncio.to_thread`) that begin in the meantime as well."""
-    before = _CURRENT.set(deadline)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(before)
-
-
-def current() -> Deadline | None:
-    """That of the question under way, for ports that block and take none; None outside of one."""
-    return _CURRENT.get()

@@ -65,27 +65,6 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
-    """The options' log-probabilities (natural), in their order. Tokens by kind as in `Usage`.
-
-    One that is too unlikely to be reported has the least reported; all are None where none was. `calls` 0: the model
-    was not asked, since it does not tell.
-    """
-
-    logprobs: tuple[float | None, ...]
-    prefilled: int
-    cached: int
-    generated: int
-    calls: int = 1
-    money: float = 0.0
-
-    @property
-    def usage(self) -> Usage:
-        """Of this one call."""
-        return Usage(self.calls, self.prefilled, self.cached, self.generated, money=self.money)
-
-
-@dataclass(frozen=True, slots=True)
 class Prompt:
     """A conversation with the model. `prefix` is the beginning of its answer, to be continued.
 
@@ -105,18 +84,6 @@ class LanguageModel(Protocol):
     def profile(self) -> ModelProfile:
         """What the server can do, as far as it is known."""
 
-    @property
-    def grammars(self) -> bool:
-        """Whether `grammar` is honoured."""
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether it does what servers beside our own do not.
-
-        It goes on with an answer that has `begun`, under its grammar (else `begun` has to be empty), and tells of an
-        answer that it has not written how likely it is (else `likelihood` may not be asked).
-        """
-
     async def complete(
         self,
         prompt: Prompt,
@@ -124,8 +91,6 @@ class LanguageModel(Protocol):
         deadline: Deadline,
         max_tokens: int,
         grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
         others: int = 0,
         schema: Mapping[str, object] | None = None,
     ) -> Completion:
@@ -134,11 +99,8 @@ class LanguageModel(Protocol):
         Neither `prefix` nor `begun` is repeated. Both are left out where the server does not go on with an answer.
         `schema`: a JSON schema for the answer, kept to where the profile says so; else it is any JSON, or any text.
 
-        `seed`: makes sampling at a temperature above zero repeatable. `others`: alternatives to report for each token.
+        `others`: alternatives to report for each token.
         """
-
-    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """The log-probability of each of `options` as the first token of the answer, leading white space aside."""
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """`answer` as if the model had begun so: its `logprob` tells how likely that is."""

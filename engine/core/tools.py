@@ -97,6 +97,6 @@ class Tools:
         """Whether the model is asked for the readings of a question; else statements are searched for."""
         match self.generation.strategy:
             case Strategy.AUTO:
-                return not self.model.goes_on
+                return not self.model.profile.goes_on
             case chosen:
                 return chosen is Strategy.READINGS

@@ -77,12 +77,12 @@ class Writer:
     @property
     def grammars(self) -> bool:
         """Whether the model writes under a grammar."""
-        return self._tools.model.grammars
+        return self._tools.model.profile.grammars
 
     @property
     def forks(self) -> bool:
         """Whether an answer can be gone on with from where it might have become another one."""
-        return self._tools.model.goes_on and self._tools.generation.forks
+        return self._tools.model.profile.goes_on and self._tools.generation.forks
 
     async def conditions(self) -> tuple[Condition, ...]:
         """The likeliest conditions."""

@@ -204,17 +204,16 @@ async def check_definitions(
 async def watch(pool: Pool, upstream: Upstream, background: Background) -> None:
     """Checks whatever is defined while the engine runs, about a second later. Ends when cancelled."""
     store, seen, tried = CatalogStore(pool), -1, 0.0
-    while True:
-        try:
-            version = await store.version()
-            if version != seen or time.monotonic() - tried > RETRY:
-                seen, tried = version, time.monotonic()
-                for stored, verdict in await check_pending(pool, upstream):
-                    log.info("definition", database=stored.database, kind=stored.kind, state=verdict.state)
-            background.worked("definitions")
-        except Exception as problem:  # noqa: BLE001 - costs what was defined, never the engine
-            background.failed("definitions", problem)
-        await asyncio.sleep(background.pause("definitions", INTERVAL))
+
+    async def look() -> None:
+        nonlocal seen, tried
+        version = await store.version()
+        if version != seen or time.monotonic() - tried > RETRY:
+            seen, tried = version, time.monotonic()
+            for stored, verdict in await check_pending(pool, upstream):
+                log.info("definition", database=stored.database, kind=stored.kind, state=verdict.state)
+
+    await background.repeat("definitions", INTERVAL, look)
 
 
 def _verdict(definition: Definition, snapshot: Snapshot, rules: Rules) -> Verdict:

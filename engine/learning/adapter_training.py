@@ -14,7 +14,7 @@ import structlog
 from engine.calibration.conformal import shortfall
 from engine.core.candidate import Candidate
 from engine.core.ports import Catalog, Encoder
-from engine.learning.phrase_adapter import PhraseAdapter, Vectors, correctly_ordered, train_adapter
+from engine.learning.phrase_adapter import PhraseAdapter, Vectors, correctly_ordered
 from engine.learning.store import AdapterTraining, Evidence, LearningStore, Verified
 from engine.linking.element_text import element_words, linked
 from engine.linking.spans import entities
@@ -69,6 +69,8 @@ def train_and_check(
     test = _vectors([each for each in known if held_out(each)], snapshots, encoder)
     if training is None or test is None or len(training) + len(test) < FEWEST or 3 * len(test) < FEWEST:
         return None
+    from engine.models.adapter_fit import train_adapter  # noqa: PLC0415  heavy: imports torch
+
     made = train_adapter(training.phrases, training.preferred, training.rejected)
     before, after = _right(test, None), _right(test, made)
     worse = _shortfall(pairs, snapshots, encoder, made) - _shortfall(pairs, snapshots, encoder, None)

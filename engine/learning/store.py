@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import asyncpg
 
+from engine.core.recent import Recent
 from engine.learning.types import AskerFeedback, Cast, Element, ExampleKind, Lesson, Vote
 from engine.settings import LearningSettings
 from schema_catalog.catalog import StoreUnavailableError
@@ -117,22 +117,17 @@ class LearningStore:
         self._pool = pool
         self._settings = settings
         self._version: int | None = None
-        self._known: OrderedDict[tuple[str, str, int], AskerFeedback] = OrderedDict()
+        self._known = Recent[tuple[str, str, int], AskerFeedback](REMEMBERED)
 
     async def known(self, user: str, database: str) -> AskerFeedback:
         """All that may count for `user` on `database`."""
         async with answering():
             version = await self._pool.fetchval("SELECT version FROM pgparley.learning_version")
             if version != self._version:
-                self._known.clear()
+                self._known = Recent(REMEMBERED)
                 self._version = version
             key = (user, database, int(time.time() // AGING))
-            if key not in self._known:
-                self._known[key] = await self._load(user, database)
-                while len(self._known) > REMEMBERED:
-                    self._known.popitem(last=False)
-            self._known.move_to_end(key)
-            return self._known[key]
+            return self._known.get(key) or self._known.keep(key, await self._load(user, database))
 
     async def _load(self, user: str, database: str) -> AskerFeedback:
         window = self._settings.window_days

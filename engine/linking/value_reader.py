@@ -50,19 +50,10 @@ class Unread:
 
 def text_columns(snapshot: Snapshot) -> tuple[ColumnKey, ...]:
     """The columns of text of tables in `SAME_FOR_ALL`."""
-    return _columns(snapshot, frozenset(TEXT_TYPES))
-
-
-def json_columns(snapshot: Snapshot) -> tuple[ColumnKey, ...]:
-    """The same of JSON."""
-    return _columns(snapshot, JSON_TYPES)
-
-
-def _columns(snapshot: Snapshot, types: frozenset[str]) -> tuple[ColumnKey, ...]:
     return tuple(
         (*table.key, column.name)
         for table, column in snapshot.columns()
-        if table.kind in SAME_FOR_ALL and column.type.split("(")[0] in types
+        if table.kind in SAME_FOR_ALL and column.type.split("(")[0] in TEXT_TYPES
     )
 
 

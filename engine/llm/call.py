@@ -28,8 +28,6 @@ class Call:
 
     prompt: Prompt
     max_tokens: int
-    temperature: float = 0.0
-    seed: int = 0
     others: int = 0
     grammar: str | None = None
     schema: Mapping[str, object] | None = None
@@ -44,9 +42,7 @@ class Call:
         if profile.tokens is not TokenField.NONE:
             found[profile.tokens] = self.room * profile.room(self.max_tokens)
         if profile.temperature:
-            found["temperature"] = self.temperature
-        if self.seed and profile.seed:
-            found["seed"] = self.seed
+            found["temperature"] = 0.0
         if profile.logprobs:
             found["logprobs"] = True
             if self.others and profile.top_logprobs:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -19,14 +19,14 @@ import openai
 from openai.types.chat import ChatCompletion
 
 from engine.core.deadline import Deadline
-from engine.core.ports import Completion, Prompt, Weighed
+from engine.core.ports import Completion, Prompt
 from engine.errors import CancelledError, ModelAwayError, ModelUnavailableError
 from engine.llm import refusals
-from engine.llm.call import TOP_LOGPROBS, Call
+from engine.llm.call import Call
 from engine.llm.circuit import Circuit, Outage
 from engine.llm.discovery import Discovery, ListedModel
 from engine.llm.profile import EMBEDDED, UNKNOWN, ModelProfile, NoProfiles, Profiles
-from engine.llm.reading import completion, is_cut_short, is_filtered, thinks, weighed
+from engine.llm.reading import completion, is_cut_short, is_filtered, thinks
 from engine.llm.settings import GrammarSupport, ModelSettings, Provider
 
 CONNECT_SECONDS = 5.0
@@ -70,16 +70,6 @@ class ChatModel:
         return self._profile or UNKNOWN
 
     @property
-    def grammars(self) -> bool:
-        """Whether the server takes grammars."""
-        return self.profile.grammar is not GrammarSupport.NONE
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the server goes on with a begun answer under its grammar."""
-        return self.profile.grammar is GrammarSupport.EMBEDDED
-
-    @property
     def outage(self) -> Outage | None:
         """While the server is not asked."""
         return self._circuit.outage
@@ -91,24 +81,14 @@ class ChatModel:
         deadline: Deadline,
         max_tokens: int,
         grammar: str | None = None,
-        temperature: float = 0.0,
-        seed: int = 0,
         others: int = 0,
         schema: Mapping[str, object] | None = None,
     ) -> Completion:
         """See `engine.core.ports.LanguageModel.complete`."""
         own = {"begun": prompt.begun} if prompt.begun else {}
-        call = Call(prompt, max_tokens, temperature, seed, others, grammar, schema, own)
+        call = Call(prompt, max_tokens, others, grammar, schema, own)
         reply = await self._ask(call, deadline)
         return completion(reply, prompt.prefix if self.profile.continuation else "", self._settings.price)
-
-    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """See `engine.core.ports.LanguageModel.weigh`."""
-        await self.find_out(deadline)
-        if not self.profile.top_logprobs:
-            return Weighed((None,) * len(options), 0, 0, 0, calls=0)
-        reply = await self._ask(Call(prompt, 1, others=TOP_LOGPROBS), deadline)
-        return weighed(reply, options, self._settings.price)
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """See `engine.core.ports.LanguageModel.likelihood`."""
@@ -117,11 +97,15 @@ class ChatModel:
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """See `engine.core.ports.LanguageModel.read`."""
-        if self._profile is not None and not self.goes_on:
+        if self._profile is not None and not self.profile.goes_on:
             return
         # Nobody's question waits for it: it is made while the circuit is open, too, and closes it.
         kept = Call(prompt, 1, own={"keep_prompt": True})
-        make = partial(self._replied, kept, deadline) if self.goes_on else partial(self._find_out, deadline)
+        make = (
+            partial(self._replied, kept, deadline)
+            if self.profile.goes_on
+            else partial(self._find_out, deadline)
+        )
         await self._told(make, deadline)
         self._circuit.answered(deadline.clock())
 
@@ -132,7 +116,7 @@ class ChatModel:
 
     async def find_out(self, deadline: Deadline, *, anew: bool = False) -> ModelProfile:
         """What the server can do; `anew`: asked again whatever is known. Raises as a call."""
-        if self._profile is None or (anew and not self.goes_on):
+        if self._profile is None or (anew and not self.profile.goes_on):
             await self._watched(partial(self._find_out, deadline, anew=anew), deadline)
         return self.profile
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from engine.core.deadline import Deadline
-from engine.core.ports import Completion, Prompt, Weighed
+from engine.core.ports import Completion, Prompt
 from engine.errors import ModelAwayError
 from engine.llm.client import ChatModel
 from engine.llm.profile import ModelProfile
@@ -29,26 +29,12 @@ class FallbackModel:
         return self._first.profile
 
     @property
-    def grammars(self) -> bool:
-        """See `engine.core.ports.LanguageModel.grammars`."""
-        return self._first.grammars
-
-    @property
-    def goes_on(self) -> bool:
-        """See `engine.core.ports.LanguageModel.goes_on`."""
-        return self._first.goes_on
-
-    @property
     def _first(self) -> ChatModel:
         return next((each for each in self._models if each.outage is None), self._models[0])
 
     async def complete(self, prompt: Prompt, **options: Any) -> Completion:
         """See `engine.core.ports.LanguageModel.complete`."""
         return await self._one(lambda model: model.complete(prompt, **options))
-
-    async def weigh(self, prompt: Prompt, options: Sequence[str], *, deadline: Deadline) -> Weighed:
-        """See `engine.core.ports.LanguageModel.weigh`."""
-        return await self._one(lambda model: model.weigh(prompt, options, deadline=deadline))
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """See `engine.core.ports.LanguageModel.likelihood`."""

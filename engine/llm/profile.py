@@ -32,7 +32,7 @@ class TokenField(StrEnum):
 class ModelProfile:
     """The defaults are those of a server of which nothing is known yet.
 
-    `temperature`, `seed`, `logprobs`, `top_logprobs`, `system` (the role): it takes them. `continuation`: it goes on
+    `temperature`, `logprobs`, `top_logprobs`, `system` (the role): it takes them. `continuation`: it goes on
     with the beginning of an answer. `schema`: an answer's JSON schema is kept to; `json_mode`: it can be told to answer
     in JSON. `reasoning`: it thinks before it answers, within the same limit of tokens. `context`: tokens of prompt and
     answer together, None where it does not tell. `refused`: fields, by name.
@@ -40,7 +40,6 @@ class ModelProfile:
 
     tokens: TokenField = TokenField.MAX_TOKENS
     temperature: bool = True
-    seed: bool = True
     logprobs: bool = False
     top_logprobs: bool = False
     grammar: GrammarSupport = GrammarSupport.NONE
@@ -51,6 +50,20 @@ class ModelProfile:
     reasoning: bool = False
     context: int | None = None
     refused: frozenset[str] = frozenset()
+
+    @property
+    def grammars(self) -> bool:
+        """Whether it writes under a grammar."""
+        return self.grammar is not GrammarSupport.NONE
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it does what servers beside our own do not.
+
+        It goes on with an answer that has `begun`, under its grammar (else `begun` has to be empty), and tells of an
+        answer that it has not written how likely it is (else `likelihood` may not be asked).
+        """
+        return self.grammar is GrammarSupport.EMBEDDED
 
     @classmethod
     def of_json(cls, text: str) -> ModelProfile:
@@ -85,7 +98,7 @@ class ModelProfile:
                 changes["grammar"] = GrammarSupport.NONE
             case "continue_final_message" | "add_generation_prompt":
                 changes["continuation"] = False
-            case "top_logprobs" | "seed" | "system":
+            case "top_logprobs" | "system":
                 changes[field] = False
         return replace(self, **changes)
 

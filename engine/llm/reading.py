@@ -1,14 +1,13 @@
-"""What a model server's reply says: as `Completion` and `Weighed`."""
+"""What a model server's reply says: as a `Completion`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionMessage, ChatCompletionTokenLogprob
 
-from engine.core.ports import Completion, Token, Weighed
+from engine.core.ports import Completion, Token
 from engine.llm.settings import Price
 
 FREE = Price()
@@ -35,20 +34,6 @@ def completion(reply: ChatCompletion, prefix: str = "", price: Price = FREE) -> 
         refusal=choice.message.refusal,
         money=price.of(prompt - cached, cached, generated),
     )
-
-
-def weighed(reply: ChatCompletion, options: Sequence[str], price: Price = FREE) -> Weighed:
-    """The options as the first token of the answer."""
-    cost = completion(reply, price=price)
-    logprobs = reply.choices[0].logprobs
-    first = next(iter((logprobs.content or ()) if logprobs else ()), None)
-    told = [(each.token.strip(), each.logprob) for each in first.top_logprobs] if first else []
-    found = [_summed([logprob for token, logprob in told if token == option]) for option in options]
-    # A token beyond the top ones is at most as probable as the last of them.
-    least = min((logprob for _, logprob in told), default=None)
-    known = any(each is not None for each in found)
-    values = tuple((least if each is None else each) if known else None for each in found)
-    return Weighed(values, cost.prefilled, cost.cached, cost.generated, money=cost.money)
 
 
 def thinks(reply: ChatCompletion) -> bool:
@@ -83,11 +68,6 @@ def _text(message: ChatCompletionMessage) -> str:
     """The content; where there is none, the arguments of the first function called."""
     calls = [call.function.arguments for call in message.tool_calls or () if call.type == "function"]
     return message.content or next(iter(calls), "")
-
-
-def _summed(logprobs: Sequence[float]) -> float | None:
-    """The logarithm of the probabilities' sum; None of none."""
-    return math.log(sum(map(math.exp, logprobs))) if logprobs else None
 
 
 def _token(told: ChatCompletionTokenLogprob) -> Token:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.models.bert import integer_pass
-from engine.models.encoder import loaded_model
+from engine.models.encoder import tuned_model
 from engine.models.packaged import fill, under
 from engine.settings import EncoderSettings
 
@@ -60,13 +60,10 @@ class CrossEncoder:
         if self._built is None:
             from engine.models.cross_network import Heads  # noqa: PLC0415  as torch
 
-            model = loaded_model(self._settings)
-            bert = model[0].auto_model
-            layers = under(LAYERS, self._arrays)
-            fill(bert.encoder.layer[-len({name.split(".")[0] for name in layers}) :], layers)
+            model, bert, _ = tuned_model(self._settings, under(LAYERS, self._arrays))
             heads = Heads(bert.config.hidden_size)
             fill(heads, under(HEADS, self._arrays))
-            forward = integer_pass(bert.eval()) or _library_pass(bert)
+            forward = integer_pass(bert) or _library_pass(bert)
             self._built = model.tokenizer, forward, heads.eval()
         return self._built
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.recent import Recent
+from engine.models.packaged import Arrays, fill
 from engine.models.sentences import SentenceModel
 from engine.settings import EncoderSettings
 
@@ -44,19 +45,16 @@ class MiniLMEncoder:
         self._settings = settings or EncoderSettings()
         self._model: SentenceModel | None = None
         self._turn = threading.Lock()
-        self._known: OrderedDict[str, Vectors] = OrderedDict()
-        self._lock = threading.Lock()
+        self._known = Recent[str, Vectors](self._settings.remembered)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), 384), dtype float32; raises `EncoderUnavailableError`."""
         with self._turn:
-            with self._lock:
-                found = {text: self._known[text] for text in texts if text in self._known}
+            found = {text: held for text in texts if (held := self._known.get(text)) is not None}
             missing = [text for text in dict.fromkeys(texts) if text not in found]
             found.update(zip(missing, self._encode(missing), strict=True))
-            with self._lock:
-                for text, vector in found.items():
-                    self._remember(text, vector)
+            for text, vector in found.items():
+                self._known.keep(text, vector)
         if not texts:
             return np.zeros((0, 384), dtype=np.float32)
         return np.stack([found[text] for text in texts])
@@ -83,12 +81,6 @@ class MiniLMEncoder:
             self._model = SentenceModel(loaded_model(self._settings), batch=self._settings.batch)
         return self._model
 
-    def _remember(self, text: str, vector: Vectors) -> None:
-        self._known[text] = vector
-        self._known.move_to_end(text)
-        while len(self._known) > self._settings.remembered:
-            self._known.popitem(last=False)
-
 
 def loaded_model(settings: EncoderSettings) -> Any:
     """The SentenceTransformer. Raises `EncoderUnavailableError` where the packages are not installed."""
@@ -104,3 +96,16 @@ def loaded_model(settings: EncoderSettings) -> Any:
     torch.set_num_threads(settings.threads)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers types it not
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True).eval()
+
+
+def tuned_model(settings: EncoderSettings, layers: Arrays) -> tuple[Any, Any, int]:
+    """The SentenceTransformer with `layers` in the place of its last ones, its BERT, and how many layers these are.
+
+    `layers`: weights by name, which begin with the layer's number among them. Raises as `loaded_model`, and
+    `PackagedError`.
+    """
+    model = loaded_model(settings).eval()
+    bert = model[0].auto_model
+    tuned = len({name.split(".")[0] for name in layers})
+    fill(bert.encoder.layer[-tuned:], layers)
+    return model, bert, tuned

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from engine.core.elements import WHOLE_TABLE
 from engine.models.bert import integer_pass
-from engine.models.encoder import loaded_model
+from engine.models.encoder import tuned_model
 from engine.models.packaged import Packaged, fill, under
 from engine.schema_linking.nodes import (
     ASKED,
@@ -56,15 +56,9 @@ class LinkerEncoder:
 
     def __init__(self, packaged: Packaged, settings: EncoderSettings | None = None) -> None:
         self._arrays = packaged.arrays
-        self._version = packaged.manifest.weights_sha256
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
         self._built: tuple[Any, Forward, Heads] | None = None
-
-    @property
-    def version(self) -> str:
-        """The hash of the weights."""
-        return self._version
 
     def read(self, question: str, snapshot: Snapshot) -> NodeStates | None:
         """See `HiddenStates.read`; raises `EncoderUnavailableError`."""
@@ -89,14 +83,10 @@ class LinkerEncoder:
         if self._built is None:
             from engine.models.linker_network import Heads  # noqa: PLC0415  as torch
 
-            model = loaded_model(self._settings)
-            bert = model[0].auto_model
-            layers = unpacked(self._arrays)
-            tuned = len({name.split(".")[0] for name in layers})
-            fill(bert.encoder.layer[-tuned:], layers)
+            model, bert, tuned = tuned_model(self._settings, unpacked(self._arrays))
             heads = Heads(bert.config.hidden_size)
             fill(heads, under(HEADS, self._arrays))
-            self._built = model.tokenizer, layered(bert.eval(), tuned), heads.eval()
+            self._built = model.tokenizer, layered(bert, tuned), heads.eval()
         return self._built
 
 

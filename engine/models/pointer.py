@@ -6,7 +6,6 @@ The tuned layers take their places in a copy of the encoder. Light to import: to
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -17,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.core.recent import Recent
 from engine.models.bert import multiplies_integers
-from engine.models.encoder import loaded_model
+from engine.models.encoder import tuned_model
 from engine.models.packaged import Packaged, fill, under
 from engine.models.sentences import Encoded, SentenceModel
 from engine.models.shipped import shipped
@@ -107,7 +107,7 @@ class PointerModel:
         self._settings = settings or EncoderSettings()
         self._lock = threading.Lock()
         self._built: tuple[SentenceModel, Network, StepWeights] | None = None
-        self._grounds: OrderedDict[int, tuple[Ground, Names]] = OrderedDict()
+        self._grounds = Recent[int, "tuple[Ground, Names]"](_FIELDS)
 
     @property
     def quantized(self) -> bool:
@@ -178,9 +178,7 @@ class PointerModel:
             _, network, _ = self._loaded()
             ground = Ground.of(field)
             # A ground holds its field, so that the field's id keeps its meaning.
-            held = self._grounds[id(field)] = (ground, network.name(ground))
-            while len(self._grounds) > _FIELDS:
-                self._grounds.popitem(last=False)
+            held = self._grounds.keep(id(field), (ground, network.name(ground)))
         return held
 
     def _loaded(self) -> tuple[SentenceModel, Network, StepWeights]:
@@ -188,13 +186,10 @@ class PointerModel:
             from engine.models.beams import StepWeights  # noqa: PLC0415  as torch
             from engine.models.network import Network  # noqa: PLC0415  as torch
 
-            model = loaded_model(self._settings)
-            bert, layers = model[0].auto_model, under(TOWER, self._artifact.arrays)
-            tuned = len({name.split(".")[0] for name in layers})
-            fill(bert.encoder.layer[-tuned:], layers)
+            model, bert, _ = tuned_model(self._settings, under(TOWER, self._artifact.arrays))
             network = Network(bert.config.hidden_size)
             fill(network, under(NETWORK, self._artifact.arrays))
-            read = SentenceModel(model.eval(), batch=self._settings.batch)
+            read = SentenceModel(model, batch=self._settings.batch)
             self._built = read, network.eval(), StepWeights.of(network)
         return self._built
 

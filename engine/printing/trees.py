@@ -5,7 +5,7 @@ Owns what is asked of every class of nodes at once. pglast describes their membe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 from typing import Any
 
@@ -39,8 +39,8 @@ def same(one: Any, other: Any) -> bool:
     return one == other or not (one or other)
 
 
-def nodes(root: Any) -> Iterator[Any]:
-    """Every node of a tree or of several."""
+def nodes(root: Any, without: Container[str] = ()) -> Iterator[Any]:
+    """Every node of a tree or of several; none below the members `without`."""
     waiting = [root]
     while waiting:
         part = waiting.pop()
@@ -49,4 +49,4 @@ def nodes(root: Any) -> Iterator[Any]:
         elif isinstance(part, ast.Node):
             yield part
             kind: Any = type(part)
-            waiting.extend(getattr(part, slot) for slot in children(kind))
+            waiting.extend(getattr(part, slot) for slot in children(kind) if slot not in without)

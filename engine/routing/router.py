@@ -6,9 +6,7 @@ An entry belongs to a snapshot restricted to what a role may read: roles with th
 from __future__ import annotations
 
 import ctypes
-import threading
 from array import array
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +17,7 @@ from typing import Protocol
 from threadpoolctl import ThreadpoolController
 
 from engine.core.ports import Encoder, Match
+from engine.core.recent import Recent
 from engine.models.pointer import PointerModel
 from engine.routing.index import Index, SchemaIndexEntry, build
 from engine.routing.learned_router import LearnedLeg
@@ -54,6 +53,10 @@ class _Catalog:
     thesaurus: Thesaurus
 
 
+_View = tuple[Snapshot, SchemaIndexEntry | None]
+"""A snapshot with its entry as somebody may see it; None where they may see nothing of it."""
+
+
 class HybridRouter:
     """`engine.core.ports.Router`. Safe to call from several threads.
 
@@ -73,19 +76,16 @@ class HybridRouter:
         self._schemas = encoder if schemas is None else schemas
         self._learned = None if pointer is None else LearnedLeg(pointer)
         self._folder = folder
-        self._lock = threading.Lock()
         # Hundreds of small products: threads that wait for each other beside a busy language model made one
         # question over 100,000 tables 15 times slower. Selected, since leaving a limit gives every library of its
         # controller the threads it had: torch, loaded meanwhile and held to one, would get them all back.
         self._blas = ThreadpoolController().select(user_api="blas")
         # The snapshot itself is kept beside its id, so that the id cannot come to mean another one.
-        self._views: OrderedDict[
-            tuple[int, ReadableColumns | None], tuple[Snapshot, SchemaIndexEntry | None]
-        ] = OrderedDict()
-        self._parts: OrderedDict[tuple[str, str], SchemaIndexEntry] = OrderedDict()
+        self._views = Recent[tuple[int, ReadableColumns | None], _View](_PARTS)
+        self._parts = Recent[tuple[str, str], SchemaIndexEntry](_PARTS)
         # An index holds its parts, so that their ids keep their meaning.
-        self._indexes: OrderedDict[tuple[int, ...], Index] = OrderedDict()
-        self._catalogs: OrderedDict[bytes, tuple[_Catalog, Together[str, tuple[Match, ...]]]] = OrderedDict()
+        self._indexes = Recent[tuple[int, ...], Index](_INDEXES)
+        self._catalogs = Recent[bytes, tuple[_Catalog, Together[str, tuple[Match, ...]]]](_INDEXES)
 
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
         """Encodes whole schemas, and loads the learned leg, ahead of the first question."""
@@ -140,19 +140,12 @@ class HybridRouter:
         """The catalog of `views`, by their ids (as a rule the last question's), and where its questions meet."""
         # Bytes: their hash is kept, while a tuple of thousands of numbers is hashed at every look-up.
         key = array("Q", map(id, chain.from_iterable(views))).tobytes()
-        with self._lock:
-            if key in self._catalogs:
-                self._catalogs.move_to_end(key)
-                return self._catalogs[key]
+        if (held := self._catalogs.get(key)) is not None:
+            return held
         numbers, index = self._indexed(views)
         catalog = _Catalog(tuple(views), numbers, index, Thesaurus(index))
         _give_back()  # the parts' own arrays
-        held = catalog, Together(partial(self._ranked, catalog), most=_TOGETHER)
-        with self._lock:
-            self._catalogs[key] = held
-            while len(self._catalogs) > _INDEXES:
-                self._catalogs.popitem(last=False)
-        return held
+        return self._catalogs.keep(key, (catalog, Together(partial(self._ranked, catalog), most=_TOGETHER)))
 
     def _indexed(self, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[tuple[int, ...], Index]:
         """The index of `views`, and of each of its parts the view's number."""
@@ -162,53 +155,35 @@ class HybridRouter:
 
     def _index(self, parts: Sequence[SchemaIndexEntry]) -> Index:
         key = tuple(id(part.snapshot) for part in parts)
-        with self._lock:
-            if key in self._indexes:
-                self._indexes.move_to_end(key)
-                return self._indexes[key]
-        index = Index(parts, self._folder)
-        with self._lock:
-            self._indexes[key] = index
+        if (index := self._indexes.get(key)) is None:
+            index = self._indexes.keep(key, Index(parts, self._folder))
             self._share(index)
-            while len(self._indexes) > _INDEXES:
-                self._indexes.popitem(last=False)
         return index
 
     def _share(self, index: Index) -> None:
         """Replaces the parts that the index was made of by its own, which share its arrays."""
         own = {id(part.snapshot): part for part in index.parts}
-        for key, part in self._parts.items():
-            self._parts[key] = own.get(id(part.snapshot), part)
-        for view, (snapshot, held) in self._views.items():
-            if held is not None:
-                self._views[view] = (snapshot, own.get(id(held.snapshot), held))
+
+        def shared(part: SchemaIndexEntry) -> SchemaIndexEntry:
+            return own.get(id(part.snapshot), part)
+
+        self._parts.replace(shared)
+        self._views.replace(lambda view: (view[0], None if view[1] is None else shared(view[1])))
 
     def _part(self, snapshot: Snapshot, readable: ReadableColumns | None) -> SchemaIndexEntry | None:
         key = (id(snapshot), readable)
-        with self._lock:
-            if key in self._views:
-                self._views.move_to_end(key)
-                return self._views[key][1]
+        if (view := self._views.get(key)) is not None:
+            return view[1]
         masked = snapshot if readable is None else snapshot.restricted_to(readable)
         part = self._built(masked) if any(table.columns for table in masked.tables) else None
-        with self._lock:
-            self._views[key] = (snapshot, part)
-            while len(self._views) > _PARTS:
-                self._views.popitem(last=False)
-        return part
+        return self._views.keep(key, (snapshot, part))[1]
 
     def _built(self, masked: Snapshot) -> SchemaIndexEntry:
         key = (masked.database, masked.fingerprint)
-        with self._lock:
-            part = self._parts.get(key)
+        part = self._parts.get(key)
         if part is None or part.snapshot.shadowed != masked.shadowed:
             part = build(masked, self._schemas.encode)
-        with self._lock:
-            self._parts[key] = part
-            self._parts.move_to_end(key)
-            while len(self._parts) > _PARTS:
-                self._parts.popitem(last=False)
-        return part
+        return self._parts.keep(key, part)
 
 
 def _match(scored: Scored, words: Sequence[str], catalog: _Catalog) -> Match:

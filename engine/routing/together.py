@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 Asked = TypeVar("Asked")
@@ -17,54 +17,26 @@ class Together(Generic[Asked, Answer]):
     def __init__(self, answer: Callable[[Sequence[Asked]], Sequence[Answer]], *, most: int) -> None:
         self._answer = answer
         self._most = most
-        self._lock = threading.Lock()
-        self._waiting: deque[_Request[Asked, Answer]] = deque()
-        self._answering = False
+        self._waiting: deque[tuple[Asked, Future[Answer]]] = deque()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="together")
 
     def __call__(self, asked: Asked) -> Answer:
         """Blocks until the request is answered."""
-        request = _Request[Asked, Answer](asked)
-        with self._lock:
-            self._waiting.append(request)
-            if not self._answering:
-                self._answering = request.leads = True
-                request.woken.set()
-        request.woken.wait()
-        if request.leads:
-            self._lead()
-        if request.problem is not None:
-            raise request.problem
-        (answer,) = request.answers
-        return answer
+        future = Future[Answer]()
+        self._waiting.append((asked, future))
+        self._thread.submit(self._answer_some)
+        return future.result()
 
-    def _lead(self) -> None:
-        """Answers a batch, the leader's own request first, and hands over to the first of those that came meanwhile."""
-        with self._lock:
-            batch = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+    def _answer_some(self) -> None:
+        """Answers a batch of those that wait; nobody where an earlier batch took them all."""
+        batch = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+        if not batch:
+            return
         try:
-            answers = self._answer([request.asked for request in batch])
-            for request, answer in zip(batch, answers, strict=True):
-                request.answers = [answer]
+            answers = self._answer([asked for asked, _ in batch])
+            for (_, future), answer in zip(batch, answers, strict=True):
+                future.set_result(answer)
         except Exception as problem:  # noqa: BLE001  raised in each thread that asked
-            for request in batch:
-                request.problem = problem
-        finally:
-            with self._lock:
-                if self._waiting:
-                    self._waiting[0].leads = True
-                    batch.append(self._waiting[0])
-                else:
-                    self._answering = False
-            for request in batch:
-                request.woken.set()
-
-
-class _Request(Generic[Asked, Answer]):
-    """A request and what became of it; `woken` when that is known, or when it `leads`."""
-
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self.woken = threading.Event()
-        self.leads = False
-        self.answers: list[Answer] = []
-        self.problem: Exception | None = None
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(problem)

@@ -7,7 +7,7 @@ decided by little is a branching point (RTS §3.2), with what may be meant in it
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -51,54 +51,21 @@ class Decision:
         return kind_of(self.element)
 
 
-Walk = Generator[Decision, bool, None]
-"""Yields decisions as the model takes them; is sent for each whether its element shall be linked."""
+def decide(
+    states: NodeStates, snapshot: Snapshot, gold: frozenset[ColumnKey] | None = None
+) -> tuple[Decision, ...]:
+    """The decisions in their order: one for every table, and for every column of the linked tables.
 
-
-def decide(states: NodeStates, snapshot: Snapshot) -> tuple[Decision, ...]:
-    """The decisions in their order: one for every table, and for every column of the linked tables."""
-    taken: list[Decision] = []
-    walk = _walk(states, snapshot)
-    decision = next(walk, None)
-    while decision is not None:
-        taken.append(decision)
-        decision = _following(walk, linked=decision.linked)
-    return tuple(taken)
-
-
-def teacher_forced(
-    states: NodeStates, snapshot: Snapshot, gold: frozenset[ColumnKey]
-) -> tuple[tuple[Decision, bool], ...]:
-    """Each decision as the model takes it where all before were right, and whether it is a branching point.
-
-    A branching point is a wrong decision; the walk goes on from the true one. `gold`: the elements that are read, a
-    table of which columns are read among them.
+    Depth-first over tables: the top of `stack` is next, and what it is empty of begins a piece. `gold`: the elements
+    that are read, a table of which columns are read among them; each decision is then as where all before were right.
     """
-    taken: list[tuple[Decision, bool]] = []
-    walk = _walk(states, snapshot)
-    decision = next(walk, None)
-    while decision is not None:
-        true = decision.element in gold
-        taken.append((decision, decision.linked != true))
-        decision = _following(walk, linked=true)
-    return tuple(taken)
-
-
-def _following(walk: Walk, *, linked: bool) -> Decision | None:
-    try:
-        return walk.send(linked)
-    except StopIteration:
-        return None
-
-
-def _walk(states: NodeStates, snapshot: Snapshot) -> Walk:
-    """Depth-first over tables: the top of `stack` is next, and what it is empty of begins a piece."""
     graph = Graph.of(snapshot)
     numbers = {element: number for number, element in enumerate(states.nodes)}
     odds = {
         number: float(states.log_odds[numbers[*table.key, WHOLE_TABLE]])
         for number, table in enumerate(snapshot.tables)
     }
+    taken: list[Decision] = []
     stack: list[int] = []
     any_linked = False
     while odds:
@@ -110,13 +77,15 @@ def _walk(states: NodeStates, snapshot: Snapshot) -> Walk:
         if number not in odds:
             continue
         table, found = snapshot.tables[number], odds.pop(number)
-        element = (*table.key, WHOLE_TABLE)
-        if (yield Decision(element, found > least, found)):
+        decision = Decision((*table.key, WHOLE_TABLE), found > least, found)
+        taken.append(decision)
+        if decision.linked if gold is None else decision.element in gold:
             any_linked = True
-            for column in table.columns:
-                yield _column_decision((*table.key, column.name), numbers, states)
+            columns = ((*table.key, column.name) for column in table.columns)
+            taken += [_column_decision(column, numbers, states) for column in columns]
             left = odds.keys() & set(graph.neighbours(number))
             stack += sorted(left, key=odds.__getitem__)
+    return tuple(taken)
 
 
 def _column_decision(element: ColumnKey, numbers: dict[ColumnKey, int], states: NodeStates) -> Decision:

@@ -289,9 +289,5 @@ class NodeStates:
 class HiddenStates(Protocol):
     """A model that reads a question over a schema. Blocks: call it in a thread."""
 
-    @property
-    def version(self) -> str:
-        """The model's."""
-
     def read(self, question: str, snapshot: Snapshot) -> NodeStates | None:
         """The states of all of `snapshot`; None where it is too large for the model."""

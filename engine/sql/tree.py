@@ -11,16 +11,15 @@ Owns that analysis alone, on PostgreSQL's own parse tree. Results of the volatil
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import sqlglot
 from pglast import ast
 from sqlglot import exp
 
 from engine.guard.analyse import analyse
+from engine.printing.trees import nodes
 
 KEPT_CHARACTERS = 4_000
 """Longer statements are not cached, so that the cache stays below a few MiB."""
@@ -98,8 +97,8 @@ def determinism(sql: str) -> Determinism:
     """The analysis of one query; raises `engine.guard.analyse.UnreadableError` where `sql` is no query."""
     analysis = analyse(sql)
     tree = analysis.tree
-    nodes = list(_nodes(tree))
-    selects = [node for node in nodes if isinstance(node, ast.SelectStmt)]
+    parts = list(nodes(tree, _LIMITS))
+    selects = [node for node in parts if isinstance(node, ast.SelectStmt)]
     arbitrary = any(
         (select.limitCount is not None or select.limitOffset is not None) and not select.sortClause
         for select in selects
@@ -112,7 +111,7 @@ def determinism(sql: str) -> Determinism:
     return Determinism(
         repeatable=analysis.repeatable and not arbitrary and not clock and not analysis.sampling,
         ordered=isinstance(tree, ast.SelectStmt) and bool(tree.sortClause),
-        literals=frozenset(_literal(node) for node in nodes if isinstance(node, ast.A_Const)),
+        literals=frozenset(_literal(node) for node in parts if isinstance(node, ast.A_Const)),
         functions=frozenset(name[-1] for name in analysis.functions),
     )
 
@@ -120,15 +119,3 @@ def determinism(sql: str) -> Determinism:
 def _literal(node: ast.A_Const) -> str:
     value = node.val
     return "NULL" if value is None or node.isnull else str(value(skip_none=True))
-
-
-def _nodes(root: object) -> Iterator[Any]:
-    stack = [root]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, tuple):
-            stack.extend(part)
-        elif isinstance(part, ast.Node):
-            node: Any = part
-            yield node
-            stack.extend(getattr(node, slot) for slot in node.__slots__ if slot not in _LIMITS)

@@ -45,7 +45,7 @@ async def rank(state: State, tools: Tools) -> State:
     found, each = await asyncio.to_thread(known, state, tools)
     confidences = tools.judgement.confidences(state, each)
     asked = unsure(confidences)
-    if len(asked) > 1 and not state.late and tools.model.goes_on and tools.generation.retell:
+    if len(asked) > 1 and not state.late and tools.model.profile.goes_on and tools.generation.retell:
         told = await questions([state.candidates[n] for n in asked], state, tools)
         if told:
             for one in told:

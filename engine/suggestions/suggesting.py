@@ -21,6 +21,7 @@ import asyncpg
 from engine.core.deadline import Deadline
 from engine.core.ports import Catalog, LanguageModel, Prompt
 from engine.errors import InvalidSettingError, ModelUnavailableError
+from engine.linking.standing import is_sensitive
 from engine.prompting.known_text import quoted
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import table_text
@@ -29,7 +30,7 @@ from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import dotted, quote_ident, quote_literal
 from schema_catalog.pg import Pool
 from schema_catalog.store import SuggestionStore, UnknownNameError
-from schema_catalog.types import Column, ColumnKey, Sensitivity, Snapshot, Suggestion, SuggestionKind, Table
+from schema_catalog.types import Column, ColumnKey, Snapshot, Suggestion, SuggestionKind, Table
 from schema_catalog.values import ValueStore
 
 VALUES = 5
@@ -83,7 +84,7 @@ def asking(
     lines = [
         f"{quote_ident(column.name)}: {', '.join(quote_literal(value) for value in held[:VALUES])}"
         for column in table.columns
-        if (held := values.get((*table.key, column.name))) and not _sensitive(column)
+        if (held := values.get((*table.key, column.name))) and not is_sensitive(column)
     ]
     shown = replace(table, columns=tuple(column for column in table.columns if _near(column, table, asked)))
     return Prompt(
@@ -164,10 +165,6 @@ def _folded(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _sensitive(column: Column) -> bool:
-    return column.attributes is not None and column.attributes.sensitivity is Sensitivity.SENSITIVE
-
-
 TOGETHER = 12
 """Elements that one call of the model is about."""
 
@@ -242,7 +239,7 @@ class Suggesting:
                 asking(snapshot, table, some, values),
                 deadline=Deadline(time.monotonic() + SECONDS),
                 max_tokens=TOKENS * len(some),
-                grammar=grammar(some) if self.model.grammars else None,
+                grammar=grammar(some) if self.model.profile.grammars else None,
             )
             found += suggestions(completion.text, some)
         return tuple(found)

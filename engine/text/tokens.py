@@ -6,7 +6,15 @@ import re
 
 from schema_catalog.words import folded, identifier_words
 
-__all__ = ["LABEL_WORDS", "OPERATION_WORDS", "QUOTED", "STOP_WORDS", "identifier_words", "question_words"]
+__all__ = [
+    "LABEL_WORDS",
+    "OPERATION_WORDS",
+    "QUOTED",
+    "STOP_WORDS",
+    "identifier_words",
+    "keeps_values",
+    "question_words",
+]
 
 STOP_WORDS = frozenset(
     """
@@ -42,6 +50,15 @@ QUOTED = re.compile(
     r"'[^']+'(?!\w)|\"[^\"]+\"|\u201c[^\u201d]+\u201d|\u2018[^\u2019]+\u2019(?!\w)|\u201e[^\u201c]+\u201c|«[^»]+»"
 )
 """A quoted text of a question, with its quotes."""
+
+_NUMBER = re.compile(r"\d+")
+
+
+def keeps_values(text: str, question: str) -> bool:
+    """Whether `text` holds every number and every quoted text of `question`."""
+    quoted = {each[1:-1].strip() for each in QUOTED.findall(question)}
+    numbers = set(_NUMBER.findall(question))
+    return numbers <= set(_NUMBER.findall(text)) and all(each in text for each in quoted)
 
 
 def question_words(question: str) -> tuple[str, ...]:

@@ -14,7 +14,14 @@ from engine.core.ports import Completion, LanguageModel, Prompt
 from engine.dialogue.types import FollowUp
 from engine.prompting.known_text import EARLIER, before_text, quoted
 from engine.prompting.prompts import prompt
-from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS, identifier_words
+from engine.text.tokens import (
+    LABEL_WORDS,
+    OPERATION_WORDS,
+    QUOTED,
+    STOP_WORDS,
+    identifier_words,
+    keeps_values,
+)
 from engine.understanding.requests import Request, request_kind
 
 _COURTESY = re.compile(
@@ -74,8 +81,6 @@ _LITTLE = 3
 TOKENS = 80
 """Tokens of a question in full words at most."""
 
-_NUMBER = re.compile(r"\d+")
-
 
 def goes_on(question: str) -> bool:
     """Whether `question` is to be read with what was asked before it. "Add the names" is then no order."""
@@ -118,17 +123,10 @@ async def in_full(follow_up: FollowUp, model: LanguageModel, deadline: Deadline)
     )
     written = await model.complete(asked, deadline=deadline, max_tokens=TOKENS)
     full = next((line.strip() for line in written.text.splitlines() if line.strip()), "")
-    return (full if written.finished and _keeps(full, follow_up.then) else joined(follow_up)), written
+    told = written.finished and full and keeps_values(full, follow_up.then)
+    return (full if told else joined(follow_up)), written
 
 
 def joined(follow_up: FollowUp) -> str:
     """Both questions, one behind the other."""
     return f"{follow_up.question.rstrip(' ?.!')}; {follow_up.then}"
-
-
-def _keeps(full: str, then: str) -> bool:
-    """Whether `full` says all numbers and quoted texts of `then`."""
-    values = {text[1:-1].strip() for text in QUOTED.findall(then)}
-    return (
-        bool(full) and {*_NUMBER.findall(then)} <= {*_NUMBER.findall(full)} and all(v in full for v in values)
-    )

@@ -17,7 +17,7 @@ from typing import Protocol, cast
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt
 from engine.prompting.prompts import prompt
-from engine.text.tokens import OPERATION_WORDS, QUOTED, STOP_WORDS
+from engine.text.tokens import OPERATION_WORDS, QUOTED, STOP_WORDS, keeps_values
 
 ENGLISH = "en"
 
@@ -160,7 +160,6 @@ SLACK_TOKENS = 32
 """Tokens of a translation at most, by the characters of the question, and this many more."""
 
 _FENCE = "```"
-_NUMBER = re.compile(r"\d+")
 
 
 async def translate(
@@ -189,7 +188,4 @@ def _line(text: str) -> str:
 
 def _is_faithful(question: str, english: str) -> bool:
     """Whether `english` is in English and holds every number and quoted value of `question`."""
-    numbers = set(_NUMBER.findall(question))
-    quoted = {text[1:-1].strip() for text in QUOTED.findall(question)}
-    kept = numbers <= set(_NUMBER.findall(english)) and all(value in english for value in quoted)
-    return bool(english) and kept and foreign_language(english) is None
+    return bool(english) and keeps_values(english, question) and foreign_language(english) is None

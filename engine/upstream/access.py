@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import asyncpg
 
 from engine.core.deadline import Deadline
+from engine.core.recent import Recent
 from engine.errors import NotPermittedError, UnsupportedError
 from engine.settings import UpstreamSettings
 from engine.types import Asker, SessionLoan
@@ -66,7 +67,7 @@ class Accesses:
         self._connections = connections
         self._settings = settings
         self._clock = clock
-        self._sessions: dict[str, _Session | UnsupportedError] = {}
+        self._sessions = Recent[str, _Session | UnsupportedError](_REMEMBERED)
 
     async def lent(self, database: Database, asker: Asker) -> Access | None:
         """Through the asker's session where it is connected to `database`, by identity and not by name; else None.
@@ -126,13 +127,12 @@ class Accesses:
 
     async def _session(self, loan: SessionLoan) -> _Session | UnsupportedError:
         """What is known of the session, or the reason why it cannot be lent now; raises the driver's exceptions."""
-        if loan.token not in self._sessions:
+        known = self._sessions.get(loan.token)
+        if known is None:
             deadline = self._soon()
-            session = await asyncio.wait_for(self._look(loan, deadline), deadline.remaining())
-            while len(self._sessions) >= _REMEMBERED:
-                del self._sessions[next(iter(self._sessions))]
-            self._sessions[loan.token] = session
-        return self._sessions[loan.token]
+            known = await asyncio.wait_for(self._look(loan, deadline), deadline.remaining())
+            self._sessions.keep(loan.token, known)
+        return known
 
     async def _look(self, loan: SessionLoan, deadline: Deadline) -> _Session | UnsupportedError:
         try:

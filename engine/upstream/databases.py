@@ -24,7 +24,7 @@ from engine.errors import NLError, UnsafeSQLError, for_log
 from engine.guard import Analysis, Refused, Rules, check
 from engine.guard.rules import Dropped
 from engine.guard.server_rules import rules_for
-from engine.printing import Printed
+from engine.printing.statement import Printed
 from engine.settings import GuardSettings, UpstreamSettings
 from engine.types import Asker
 from engine.upstream.access import Access, Accesses

@@ -17,20 +17,18 @@ import asyncpg
 from engine.core.deadline import Deadline
 from engine.errors import UnsafeSQLError
 from engine.guard import Analysis, Rules, allowed
-from engine.printing import (
+from engine.printing.names import (
     Kind,
     Names,
     Overload,
-    Printed,
-    PrintingError,
     Relation,
     Type,
     Uses,
     bare_names,
-    printed,
     relation_names,
     uses,
 )
+from engine.printing.statement import Printed, PrintingError, printed
 from engine.settings import UpstreamSettings
 from engine.upstream.access import Access
 from engine.upstream.meter import MeteredConnection

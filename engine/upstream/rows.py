@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from engine.core.ports import Result
 from engine.guard import allowed
-from engine.printing import Printed
+from engine.printing.statement import Printed
 from engine.settings import ResultCaps
 from engine.upstream.meter import MeteredConnection
 

@@ -21,8 +21,6 @@ NODES = tuple(
 class Doubting:
     """A linker that is wrong about one node in ten, and by less than it is right about others."""
 
-    version = "doubting"
-
     def __init__(self, gold: dict[str, frozenset[ColumnKey]], seed: int) -> None:
         self._gold = gold
         self._random = np.random.default_rng(seed)

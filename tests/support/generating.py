@@ -17,6 +17,8 @@ from engine.core.state import Route, State
 from engine.errors import CancelledError
 from engine.guard.rules import BUILT_IN, Rules
 from engine.linking.element_text import linked
+from engine.llm.profile import ModelProfile
+from engine.llm.settings import GrammarSupport
 from engine.settings import GenerationSettings, Strategy
 from engine.stages.generate import generate
 from engine.types import Asker, AskRequest
@@ -37,14 +39,16 @@ CONDITIONS = (
 )
 
 
+WITH_GRAMMARS = ModelProfile(grammar=GrammarSupport.STRUCTURED_OUTPUTS)
+
+
 @dataclass
 class Model:
     """Says what the first of `lines` says whose words are in the prompt, else the last."""
 
     lines: Sequence[tuple[str, str]]
     prompts: list[str] = field(default_factory=list)
-    grammars: bool = True
-    goes_on: bool = False
+    profile: ModelProfile = WITH_GRAMMARS
     stuck: bool = False
     nearly: tuple[str, float] | None = None
     """In place of each word, which itself has a probability of .8."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.ports import Completion, Prompt
+from engine.llm.profile import UNKNOWN, ModelProfile
 from engine.text.tokens import identifier_words
 
 
@@ -41,8 +42,7 @@ class ScriptedLLM:
 
     lines: list[str]
     prompts: list[Prompt] = field(default_factory=list)
-    grammars: bool = False
-    goes_on: bool = False
+    profile: ModelProfile = UNKNOWN
 
     async def complete(self, prompt: Prompt, **_: object) -> Completion:
         """The next line."""

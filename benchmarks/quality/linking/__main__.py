@@ -50,7 +50,8 @@ def main() -> int:
 
 
 def _run(options: argparse.Namespace, console: Console) -> None:
-    model = LinkerEncoder(read(options.linker, linker.NAME, linker.FORMAT))
+    packaged = read(options.linker, linker.NAME, linker.FORMAT)
+    model = LinkerEncoder(packaged)
     schemas = snapshots(options.bench, schema=SCHEMA)
 
     def linked(questions: Sequence[Known]) -> Decided:
@@ -71,7 +72,8 @@ def _run(options: argparse.Namespace, console: Console) -> None:
         summary |= summary_of(each, "linker_" if name == DEV else f"linker_{name}_")
     console.print(summary)
     if options.json is not None:
-        run = Run("dialogue", told_command(MODULE, sys.argv[1:]), options.seed, {"linker": model.version})
+        used = {"linker": packaged.manifest.weights_sha256}
+        run = Run("dialogue", told_command(MODULE, sys.argv[1:]), options.seed, used)
         n = {name: len(one.databases) for name, one in sets.items()}
         write_result(options.json, run, {"linking": Part(n, found, summary)})
 

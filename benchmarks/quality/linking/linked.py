@@ -15,7 +15,7 @@ from benchmarks.harness.drawing import read_items
 from benchmarks.harness.schemas import gold_of
 from benchmarks.quality.linking.abstaining import Decided, Decisions
 from engine.core.elements import WHOLE_TABLE
-from engine.schema_linking.linker import Decision, Kind, decide, kind_of, teacher_forced
+from engine.schema_linking.linker import Decision, Kind, decide, kind_of
 from engine.schema_linking.nodes import HiddenStates
 from schema_catalog.types import ColumnKey, Snapshot
 
@@ -58,13 +58,18 @@ def decided(questions: Iterable[Known], snapshots: Mapping[str, Snapshot], linke
             continue
         own = decide(states, snapshot)
         databases.append(question.database)
-        free.append([(each, each.linked != (each.element in question.gold)) for each in own])
-        forced.append(teacher_forced(states, snapshot, question.gold))
+        free.append(judged(own, question.gold))
+        forced.append(judged(decide(states, snapshot, question.gold), question.gold))
         for kind, known in right.items():
             linked = {each.element for each in own if each.linked and each.kind is kind}
             known.append(linked == {each for each in question.gold if kind_of(each) is kind})
     arrays = {kind: np.array(known, dtype=np.bool_) for kind, known in right.items()}
     return Decided(tuple(databases), _together(free), _together(forced), arrays)
+
+
+def judged(taken: Iterable[Decision], gold: frozenset[ColumnKey]) -> list[tuple[Decision, bool]]:
+    """The decisions, each with whether it is wrong: where all before it are right, a branching point."""
+    return [(each, each.linked != (each.element in gold)) for each in taken]
 
 
 def _together(taken: Sequence[Sequence[tuple[Decision, bool]]]) -> Decisions:

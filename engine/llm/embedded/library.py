@@ -14,8 +14,8 @@ from pathlib import Path
 _ROOM = 256
 """Bytes reserved for a structure that is passed by value: larger than each; the callee ignores the rest."""
 
-_CB_EVAL, _KV_UNIFIED = 88, 141
-"""Where these fields of `llama_context_params` lie."""
+_KV_UNIFIED = 141
+"""Where this field of `llama_context_params` lies."""
 
 
 SPIN = {"GOMP_SPINCOUNT": "300"}
@@ -30,10 +30,7 @@ class ModelParameters(ctypes.Structure):
 
 
 class ContextParameters(ctypes.Structure):
-    """`llama_context_params`, as far as it is set. `kv_unified`: all sequences share the cells of the cache.
-
-    `cb_eval`: sees each tensor as it is computed (`states`).
-    """
+    """`llama_context_params`, as far as it is set. `kv_unified`: all sequences share the cells of the cache."""
 
     _fields_ = (
         ("n_ctx", c_uint32),
@@ -45,9 +42,7 @@ class ContextParameters(ctypes.Structure):
         ("n_outputs_max_per_seq", c_uint32),
         ("n_threads", c_int32),
         ("n_threads_batch", c_int32),
-        ("_before", c_uint8 * (_CB_EVAL - 36)),
-        ("cb_eval", c_void_p),
-        ("_between", c_uint8 * (_KV_UNIFIED - _CB_EVAL - 8)),
+        ("_before", c_uint8 * (_KV_UNIFIED - 36)),
         ("kv_unified", c_bool),
         ("_after", c_uint8 * (_ROOM - _KV_UNIFIED - 1)),
     )
@@ -76,8 +71,6 @@ _FUNCTIONS = {
     "model_load_from_file": (c_void_p, (c_char_p, ModelParameters)),
     "model_get_vocab": (c_void_p, (c_void_p,)),
     "model_free": (None, (c_void_p,)),
-    "model_n_embd": (c_int32, (c_void_p,)),
-    "model_n_layer": (c_int32, (c_void_p,)),
     "context_default_params": (ContextParameters, ()),
     "init_from_model": (c_void_p, (c_void_p, ContextParameters)),
     "n_ctx": (c_uint32, (c_void_p,)),

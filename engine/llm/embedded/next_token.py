@@ -1,4 +1,4 @@
-"""What the logits say of the next token: which it is, how likely it is, and which others are."""
+"""What the logits say of the next token: how likely it is, and which others are."""
 
 from __future__ import annotations
 
@@ -7,14 +7,6 @@ from numpy.typing import NDArray
 
 Likely = tuple[tuple[int, float], ...]
 """Tokens and the logarithms of their probabilities, most probable first."""
-
-
-def chosen(logits: NDArray[np.float32], temperature: float, random: np.random.Generator) -> int:
-    """The most probable token, or at a temperature above 0 one drawn by probability."""
-    if temperature > 0:
-        noise = random.gumbel(size=logits.shape).astype(np.float32)
-        return int(np.argmax(logits / temperature + noise))
-    return int(np.argmax(logits))
 
 
 def log_total(logits: NDArray[np.float32]) -> float:

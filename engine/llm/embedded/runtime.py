@@ -13,7 +13,6 @@ from llguidance import LLTokenizer
 from numpy.typing import NDArray
 
 from engine.llm.embedded import library
-from engine.llm.embedded.states import StateReader
 from engine.llm.settings import EmbeddedModelSettings
 
 BATCH_TOKENS = 512
@@ -28,19 +27,18 @@ _CONTROL, _USER_DEFINED = 1 << 3, 1 << 4
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Tokens to decode in one sequence from `position` on; the last `logits` of them give logits, `states` states."""
+    """Tokens to decode in one sequence from `position` on; the last `logits` of them give logits."""
 
     sequence: int
     position: int
     tokens: Sequence[int]
     logits: int
-    states: int = 0
 
 
 class Runtime:
-    """One loaded model and its context; `layers`: those whose states can be read. Raises `OSError`."""
+    """One loaded model and its context. Raises `OSError`."""
 
-    def __init__(self, settings: EmbeddedModelSettings, layers: Sequence[int] = ()) -> None:
+    def __init__(self, settings: EmbeddedModelSettings) -> None:
         self._library = lib = library.load()
         self._log = library.LogCallback(_ignore_log)
         lib.llama_log_set(self._log, None)
@@ -50,8 +48,7 @@ class Runtime:
             raise OSError(f"no language model could be loaded from {settings.path}")
         self._model = model
         self._vocab = lib.llama_model_get_vocab(model)
-        self._states = StateReader(lib, model, layers) if layers else None
-        self._context = _context(lib, model, settings, self._states)
+        self._context = _context(lib, model, self._parameters(settings))
         self._memory = lib.llama_get_memory(self._context)
         self._batch = lib.llama_batch_init(BATCH_TOKENS, 0, 1)
         self.cells = settings.context
@@ -80,7 +77,6 @@ class Runtime:
     def decode(self, slices: Sequence[Slice]) -> list[list[NDArray[np.float32]]]:
         """Decodes all slices; of each the logits asked for, views until the next call. Raises `MemoryError`."""
         rows: list[range] = []
-        read: list[range] = []
         at = 0
         for piece in slices:
             for offset, token in enumerate(piece.tokens):
@@ -91,17 +87,10 @@ class Runtime:
                 self._batch.logits[at] = offset >= len(piece.tokens) - piece.logits
                 at += 1
             rows.append(range(at - piece.logits, at))
-            read.append(range(at - piece.states, at))
         self._batch.n_tokens = at
-        if self._states is not None:
-            self._states.want(read)
         if self._library.llama_decode(self._context, self._batch) != 0:
             raise MemoryError("the key-value cache is full")
         return [[self._logits(row) for row in wanted] for wanted in rows]
-
-    def states(self) -> NDArray[np.float16]:
-        """Those that the last `decode` read, (rows, layers, width); none where the model was loaded without layers."""
-        return np.zeros((0, 0, 0), np.float16) if self._states is None else self._states.take()
 
     def copy(self, source: int, target: int, length: int) -> None:
         """Lets `target` share the first `length` cells of `source`."""
@@ -135,6 +124,18 @@ class Runtime:
         self._library.llama_free(self._context)
         self._library.llama_model_free(self._model)
 
+    def _parameters(self, settings: EmbeddedModelSettings) -> library.ContextParameters:
+        threads = settings.threads or os.cpu_count() or 1
+        parameters: library.ContextParameters = self._library.llama_context_default_params()
+        parameters.n_ctx = settings.context
+        parameters.n_batch = BATCH_TOKENS
+        parameters.n_ubatch = BATCH_TOKENS
+        parameters.n_seq_max = settings.sequences
+        parameters.n_threads = threads
+        parameters.n_threads_batch = threads
+        parameters.kv_unified = True
+        return parameters
+
     def _tokenizer(self) -> LLTokenizer:
         """The vocabulary as grammars need it; the mark 0xff before a token keeps its text from meaning it."""
         tokens = []
@@ -156,26 +157,13 @@ class Runtime:
         return np.ctypeslib.as_array(pointer, shape=(self.vocabulary,))
 
 
-def _context(
-    lib: ctypes.CDLL, model: int, settings: EmbeddedModelSettings, states: StateReader | None
-) -> int:
-    threads = settings.threads or os.cpu_count() or 1
-    parameters = lib.llama_context_default_params()
-    parameters.n_ctx = settings.context
-    parameters.n_batch = BATCH_TOKENS
-    parameters.n_ubatch = BATCH_TOKENS
-    parameters.n_seq_max = settings.sequences
-    parameters.n_threads = threads
-    parameters.n_threads_batch = threads
-    parameters.kv_unified = True
-    if states is not None:
-        parameters.cb_eval = ctypes.cast(states.callback, ctypes.c_void_p).value
+def _context(lib: ctypes.CDLL, model: int, parameters: library.ContextParameters) -> int:
     context = lib.llama_init_from_model(model, parameters)
     if not context:
-        raise OSError(f"the model's context of {settings.context} tokens could not be made: is there memory?")
+        raise OSError(f"the model's context of {parameters.n_ctx} tokens could not be made: is there memory?")
     # Where the cells are not shared each sequence has a part of them: the field lies elsewhere in this library.
     if (lib.llama_n_seq_max(context), lib.llama_n_ctx_seq(context)) != (
-        settings.sequences,
+        parameters.n_seq_max,
         lib.llama_n_ctx(context),
     ):
         raise OSError("xllamacpp is not the version that pgparley was made for: install the one it names")

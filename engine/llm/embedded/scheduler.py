@@ -8,11 +8,12 @@ answers are written together, several tokens at once where they can be guessed (
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 import llguidance.numpy
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from engine.llm.embedded import circles
 from engine.llm.embedded.drafts import GRAM, Drafts
-from engine.llm.embedded.next_token import Likely, chosen, likeliest, log_total
+from engine.llm.embedded.next_token import Likely, likeliest, log_total
 from engine.llm.embedded.prefix_cache import PrefixCache, common
 from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
 
@@ -40,30 +41,24 @@ class Request:
     `begun`: the prompt's last tokens, as many, are of the answer: the grammar has read them.
     `keep`: a file for the computed prompt; it is read where it exists and written where it does not. `top`: how many
     of the most probable tokens are reported for each that is chosen. `given`: the answer, where only its probability
-    is asked for. `states`: whether the answer's hidden states are, of the layers that the runtime reads.
+    is asked for.
     """
 
     prompt: tuple[int, ...]
     max_tokens: int
-    temperature: float = 0.0
-    seed: int = 0
     grammar: str | None = None
     keep: Path | None = None
     top: int = 0
     begun: int = 0
     given: tuple[int, ...] = ()
-    states: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """The answer to a request. `logprobs`: natural logarithms, one for each sampled token (forced ones have 0).
+    """The answer to a request. `logprobs`: natural logarithms, one for each chosen token (forced ones have 0).
 
     `top`: for each token the most probable in its place, of those that the grammar allows; none for forced ones. An
     answer that has begun with what the grammar does not allow has no token and is not finished.
-
-    `states`: where they were asked for, (m, layers, width): of the prompt's last token, then of the answer's that were
-    read, which are all where the model has ended it.
     """
 
     tokens: tuple[int, ...]
@@ -71,7 +66,6 @@ class Generated:
     cached: int
     finished: bool
     top: tuple[Likely, ...] = ()
-    states: NDArray[np.float16] | None = None
 
 
 class GrammarProblemError(Exception):
@@ -81,8 +75,7 @@ class GrammarProblemError(Exception):
 @dataclass(slots=True, eq=False)
 class _Job:
     request: Request
-    future: asyncio.Future[Generated]
-    loop: asyncio.AbstractEventLoop
+    future: Future[Generated] = field(default_factory=Future)
     matcher: LLMatcher | None = None
     sequence: int = -1
     cached: int = 0
@@ -91,9 +84,6 @@ class _Job:
     answer: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     top: list[Likely] = field(default_factory=list)
-    states: list[NDArray[np.float16]] = field(default_factory=list)
-    cancelled: bool = False
-    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
 
 class Scheduler:
@@ -113,13 +103,9 @@ class Scheduler:
 
     async def submit(self, request: Request) -> Generated:
         """The answer; cancelling stops the work at the next step. Raises `GrammarProblemError` and `MemoryError`."""
-        loop = asyncio.get_running_loop()
-        job = _Job(request, loop.create_future(), loop)
+        job = _Job(request)
         self._inbox.put(job)
-        try:
-            return await job.future
-        finally:
-            job.cancelled = True
+        return await asyncio.wrap_future(job.future)
 
     def close(self) -> None:
         """Ends the thread; requests that still run are cancelled."""
@@ -134,7 +120,7 @@ class Scheduler:
             if self._running:
                 self._step()
         for job in self._waiting + self._running:
-            _deliver(job, job.future.cancel)
+            job.future.cancel()
 
     def _receive(self, *, block: bool) -> None:
         while True:
@@ -149,9 +135,9 @@ class Scheduler:
             block = False
 
     def _drop_cancelled(self) -> None:
-        for job in [job for job in self._running if job.cancelled]:
+        for job in [job for job in self._running if job.future.cancelled()]:
             self._release(job)
-        self._waiting = [job for job in self._waiting if not job.cancelled]
+        self._waiting = [job for job in self._waiting if not job.future.cancelled()]
 
     def _admit(self) -> None:
         """Starts the next waiting request unless a prompt is being computed or no sequence is free."""
@@ -167,7 +153,7 @@ class Scheduler:
             return
         begun = job.request.prompt[len(job.request.prompt) - job.request.begun :]
         if job.matcher is not None and not job.matcher.consume_tokens(list(begun)):
-            _deliver(job, lambda: _settle(job.future, Generated((), (), 0, finished=False)))
+            _settle(job, Generated((), (), 0, finished=False))
             return
         if len(job.request.prompt) + job.request.max_tokens > self._runtime.cells:
             _fail(job, MemoryError("the prompt is longer than the model's context"))
@@ -190,7 +176,6 @@ class Scheduler:
         job.sequence = self._cache.place(request.prompt, request.keep, request.max_tokens, reserved)
         job.cached = len(self._cache[job.sequence].tokens)
         job.pending = list(request.prompt[job.cached :])
-        job.random = np.random.default_rng(request.seed)
 
     def _step(self) -> None:
         """Decodes one batch: a part of the prompt that is being computed, a token or more of every answer."""
@@ -205,19 +190,14 @@ class Scheduler:
             guessed = self._guess(job, room - len(tokens)) if whole else []
             room -= len(tokens) + len(guessed)
             position = len(self._cache[job.sequence].tokens)
-            # From the prompt's last token on.
-            behind = position + len(tokens) + len(guessed) - max(position, len(job.request.prompt) - 1)
-            read = max(behind, 0) if job.request.states else 0
-            slices.append(Slice(job.sequence, position, tokens + guessed, whole + len(guessed), read))
+            slices.append(Slice(job.sequence, position, tokens + guessed, whole + len(guessed)))
             jobs.append(job)
         try:
             logits = self._runtime.decode(slices)
         except MemoryError as problem:
             self._give_up(problem)
             return
-        states = iter(self._runtime.states())
         for job, piece, rows in zip(jobs, slices, logits, strict=True):
-            job.states += islice(states, piece.states)
             self._cache[job.sequence].tokens.extend(piece.tokens)
             job.pending = job.pending[len(piece.tokens) :]
             if rows:
@@ -225,11 +205,11 @@ class Scheduler:
                 self._write(job, rows)
 
     def _guess(self, job: _Job, room: int) -> list[int]:
-        """Draft tokens after the pending ones; none for a sampled answer, or where the prompt is to be saved first."""
+        """Draft tokens after the pending ones; none where the prompt is to be saved first."""
         request = job.request
         if request.given:
             return list(request.given[len(job.answer) : -1][:room])
-        if request.temperature > 0 or (request.keep is not None and not job.answer):
+        if request.keep is not None and not job.answer:
             return []
         left = request.max_tokens - len(job.answer) - 1
         return self._drafts.guess((*request.prompt, *job.answer), min(room, left))
@@ -248,8 +228,7 @@ class Scheduler:
         if right < len(guessed):
             self._cut(job, first + right)
         job.pending = job.answer[first + right :]
-        free = job.request.temperature == 0 and not job.request.given
-        if going and free and (places := circles.second_round(job.answer)):
+        if going and not job.request.given and (places := circles.second_round(job.answer)):
             self._leave(job, places)
 
     def _leave(self, job: _Job, places: range) -> None:
@@ -282,7 +261,6 @@ class Scheduler:
     def _cut(self, job: _Job, length: int) -> None:
         """Forgets what was computed behind the first `length` tokens of the answer."""
         self._cache.cut(job.sequence, len(job.request.prompt) + length)
-        del job.states[length + 1 :]
 
     def _spells(self, token: int, answer: Sequence[int]) -> bool:
         """Whether the token is only another beginning of the answer's text."""
@@ -306,7 +284,7 @@ class Scheduler:
         if job.request.given:
             return self._weigh(job, logits)
         allowed, total = self._allowed(job, logits), log_total(logits)
-        token = chosen(allowed, job.request.temperature, job.random)
+        token = int(np.argmax(allowed))
         if job.matcher is not None and job.matcher.is_error():
             # Past a limit the library allows the end alone, which is no end of a statement.
             self._finish(job, finished=False)
@@ -362,10 +340,9 @@ class Scheduler:
         told = tuple(each[: job.request.top] for each in job.top)
         if not job.request.given:
             self._drafts.learn((*job.request.prompt[-GRAM:], *answer))
-        states = np.stack(job.states[: len(job.answer) + 1]) if job.states else None
-        result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished, told, states)
+        result = Generated(tuple(answer), tuple(job.logprobs), job.cached, finished, told)
         self._release(job)
-        _deliver(job, lambda: _settle(job.future, result))
+        _settle(job, result)
 
     def _release(self, job: _Job) -> None:
         self._running.remove(job)
@@ -373,17 +350,11 @@ class Scheduler:
 
 
 def _fail(job: _Job, problem: Exception) -> None:
-    _deliver(job, lambda: _settle(job.future, problem))
+    # Nobody waits any more where it was cancelled meanwhile.
+    with contextlib.suppress(InvalidStateError):
+        job.future.set_exception(problem)
 
 
-def _settle(future: asyncio.Future[Generated], outcome: Generated | Exception) -> None:
-    if future.done():
-        return
-    if isinstance(outcome, Exception):
-        future.set_exception(outcome)
-    else:
-        future.set_result(outcome)
-
-
-def _deliver(job: _Job, action: Callable[[], object]) -> None:
-    job.loop.call_soon_threadsafe(action)
+def _settle(job: _Job, result: Generated) -> None:
+    with contextlib.suppress(InvalidStateError):
+        job.future.set_result(result)

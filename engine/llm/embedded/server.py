@@ -51,8 +51,6 @@ class ChatRequest:
 
     messages: tuple[Message, ...]
     max_tokens: int = 256
-    temperature: float = 0.0
-    seed: int = 0
     logprobs: bool = False
     top_logprobs: Annotated[int, msgspec.Meta(ge=0, le=20)] = 0
     continue_final_message: bool = False
@@ -103,8 +101,6 @@ class EmbeddedServer:
             begun=len(begun),
             max_tokens=len(given) or body.max_tokens,
             given=given,
-            temperature=body.temperature,
-            seed=body.seed,
             grammar=body.structured_outputs.grammar,
             keep=self._file(prompt) if body.keep_prompt else None,
             top=body.top_logprobs if body.logprobs else 0,

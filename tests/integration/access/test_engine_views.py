@@ -66,11 +66,11 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
         spare = ServiceSettings(base_url="http://spare:2/v1", model="other", api_key="secret")
         both = ModelSettings(base_url="http://there:1/v1", api_key="secret", fallback=(spare,))
         found = ConsoleViews(
-            pool, both, asyncio.Event(), calibrating, lambda: 0, profile=lambda: EMBEDDED.without("seed")
+            pool, both, asyncio.Event(), calibrating, lambda: 0, profile=lambda: EMBEDDED.without("system")
         )
         shown = (await found.view(ViewRequest("nl_models"))).rows
         assert "grammar: embedded; " in str(shown[0][4])
-        assert "refused: seed" in str(shown[0][4])
+        assert "refused: system" in str(shown[0][4])
         assert shown[1][:3] == ("fallback", "other", "spare:2")
         assert "secret" not in str(shown)
         assert seen["nl_questions"][0][3:6] == ("how many?", "candidate", 1)

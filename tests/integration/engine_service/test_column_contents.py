@@ -13,7 +13,7 @@ from engine.core.elements import UnknownPhrase
 from engine.core.state import Route
 from engine.core.tools import Tools
 from engine.linking.source import StoredValues
-from engine.linking.value_reader import json_columns, read_values, text_columns
+from engine.linking.value_reader import read_values
 from engine.settings import UpstreamSettings
 from engine.stages.check_values import check_values, validate
 from engine.understanding import missing_values
@@ -47,8 +47,11 @@ async def test_what_columns_hold_is_read_and_used(
     snapshot = await introspect(connection, database)
     await connection.close()
     store = ValueStore(pool)
-    own = [key for key in (*text_columns(snapshot), *json_columns(snapshot)) if key[1] == "report"]
-    allowed = [key for key in own if key[2] != "place"]
+    allowed = [
+        (*table.key, column.name)
+        for table, column in snapshot.columns()
+        if table.name == "report" and column.name != "place" and column.type in {"text", "json", "jsonb"}
+    ]
     await allow(pool, "music", allowed)
     for read in await read_values(database, snapshot, allowed, upstream, ConnectSettings()):
         assert isinstance(read, ColumnValues)

@@ -14,11 +14,13 @@ from engine.core.ports import Completion, Prompt
 from engine.core.tools import Tools
 from engine.errors import NoRouteError
 from engine.linking.source import StoredValues
+from engine.llm.profile import ModelProfile
 from engine.settings import Limits
 from engine.types import Asker, AskRequest, Topic, TopicRequest
 from pgparley.cluster import Cluster
 from schema_catalog.values import ColumnValues, ValueStore
 from tests.support.allowed_values import allow
+from tests.support.generating import WITH_GRAMMARS
 from tests.support.scripted import ScriptedLLM
 
 ANA = Asker("ana", "music")
@@ -29,8 +31,7 @@ FAMILY = ("public", "singer", "family_name")
 class GrammarLLM(ScriptedLLM):
     """Remembers the grammars that it was given, too."""
 
-    grammars: bool = True
-    goes_on: bool = False
+    profile: ModelProfile = WITH_GRAMMARS
     given: list[str] = field(default_factory=list)
 
     async def complete(self, prompt: Prompt, **options: object) -> Completion:

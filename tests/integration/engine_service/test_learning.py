@@ -17,6 +17,7 @@ from engine.core.tools import Tools
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore, NewExample
 from engine.learning.types import ExampleKind, Vote
+from engine.llm.profile import UNKNOWN, ModelProfile
 from engine.settings import LearningSettings, Limits
 from engine.types import (
     Asker,
@@ -47,8 +48,7 @@ class Reader:
     """Names the first of three columns that the schema in the prompt still shows."""
 
     prompts: list[Prompt] = field(default_factory=list)
-    grammars: bool = False
-    goes_on: bool = False
+    profile: ModelProfile = UNKNOWN
 
     async def complete(self, prompt: Prompt, **_: object) -> Completion:
         """One statement."""

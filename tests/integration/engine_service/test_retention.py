@@ -7,7 +7,6 @@ from typing import Any
 
 from engine.api.question_store import Questions
 from engine.api.service import Service
-from engine.app.warmup import keep_no_longer
 from engine.core.background import Background
 from engine.types import Asker, AskRequest, ChooseRequest
 
@@ -22,7 +21,8 @@ async def test_what_has_expired_goes_and_the_rest_stays(service: Service, pool: 
     await pool.execute(
         "UPDATE pgparley.question SET expires_at = now() - interval '1 second' WHERE qid = $1", reply.qid
     )
-    sweeping = asyncio.create_task(keep_no_longer(Questions(pool, 600.0), Background(), 0.01))
+    questions = Questions(pool, 600.0)
+    sweeping = asyncio.create_task(Background().repeat("retention", 0.01, questions.delete_expired))
     async with asyncio.timeout(30):
         while tuple(await pool.fetchrow(KEPT)) != (1, 1):
             pass
@@ -46,7 +46,7 @@ class Failing(Questions):
 
 async def test_a_store_that_does_not_answer_costs_one_round() -> None:
     questions = Failing()
-    sweeping = asyncio.create_task(keep_no_longer(questions, Background(), 0.0))
+    sweeping = asyncio.create_task(Background().repeat("retention", 0.0, questions.delete_expired))
     async with asyncio.timeout(30):
         await questions.again.wait()
     sweeping.cancel()

@@ -25,6 +25,7 @@ from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ColumnValues, ValueStore
 from tests.support.allowed_values import allow
+from tests.support.generating import WITH_GRAMMARS
 from tests.support.scripted import ScriptedLLM
 from tests.support.statements import execute
 
@@ -53,7 +54,7 @@ class WritingLLM(ScriptedLLM):
 
 @pytest.fixture
 def model() -> WritingLLM:
-    made = WritingLLM([], grammars=True)
+    made = WritingLLM([], profile=WITH_GRAMMARS)
     made.written = []
     return made
 

@@ -11,7 +11,7 @@ from guard_lists import STILL_REFUSED, blocks
 
 from engine.guard import Analysis, Refused, Rules, check
 from engine.guard.server_rules import rules_for
-from engine.printing import Printed
+from engine.printing.statement import Printed
 from engine.settings import Allowances, GuardSettings, UpstreamSettings
 from engine.upstream.access import Access
 from engine.upstream.frame import Frame

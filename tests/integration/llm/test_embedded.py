@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import re
 import time
 from collections.abc import AsyncIterator
@@ -187,34 +186,6 @@ async def test_a_prompt_longer_than_the_context_is_refused(model: ChatModel) -> 
 async def test_out_of_time(model: ChatModel) -> None:
     with pytest.raises(CancelledError):
         await model.complete(Prompt(SYSTEM, "x " * 150), deadline=deadline(0.3), max_tokens=50)
-
-
-async def test_it_weighs_two_answers(model: ChatModel) -> None:
-    """Odds of A (yes) against B (no)."""
-
-    async def odds(sql: str) -> float:
-        asked = Prompt(
-            SYSTEM,
-            f"{SCHEMA}\n{sql}\nDoes it answer 'How many singers are from France?'? A. Yes B. No",
-        )
-        weighed = await model.weigh(asked, ("A", "B"), deadline=deadline())
-        yes, no = weighed.logprobs
-        assert yes is not None
-        assert no is not None
-        assert yes < 0
-        assert no < 0
-        assert math.exp(yes) + math.exp(no) > 0.5, "it answers with one of the letters"
-        assert weighed.generated == 1
-        return yes - no
-
-    right = await odds("SELECT count(*) FROM singer WHERE country = 'France'")
-    wrong = await odds("SELECT title FROM concert")
-    assert right > wrong
-
-
-async def test_what_is_not_offered_has_no_weight(model: ChatModel) -> None:
-    weighed = await model.weigh(Prompt(SYSTEM, "Say yes."), ("\u2603", "\u2602"), deadline=deadline())
-    assert weighed.logprobs == (None, None)
 
 
 async def test_nobody_listens() -> None:

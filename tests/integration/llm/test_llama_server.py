@@ -68,8 +68,6 @@ async def test_a_grammar_is_obeyed_and_the_answer_is_the_continuation_alone(mode
     assert all(len(token.others) == 3 for token in written.tokens)
     again = await model.complete(PROMPT, deadline=deadline, max_tokens=60, grammar=grammar)
     assert again.cached > again.prefilled
-    weighed = await model.weigh(Prompt("Answer A or B.", "A?"), ("A", "B"), deadline=deadline)
-    assert weighed.generated == 1
 
 
 async def test__schema_is_kept_to_and_a_long_prompt_is_told(model: ChatModel) -> None:

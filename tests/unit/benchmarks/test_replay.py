@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -12,7 +11,7 @@ import pytest
 
 from benchmarks.harness.replay import Completions, Replay, file_for
 from engine.core.deadline import Deadline
-from engine.core.ports import Completion, LanguageModel, Prompt, Token, Weighed
+from engine.core.ports import Completion, LanguageModel, Prompt, Token
 
 DEADLINE = Deadline(60.0, lambda: 0.0)
 PROMPT = Prompt("system", "user", "```sql\n")
@@ -23,8 +22,6 @@ TOKENS = (Token("SELECT", (("select", 0.25), ("WITH", 0.125))),)
 class Counting:
     """A model that numbers its answers and notices calls at once."""
 
-    grammars: bool = True
-    goes_on: bool = False
     asked: list[tuple[str, object]] = field(default_factory=list)
     running: int = 0
 
@@ -42,22 +39,15 @@ class Counting:
         self.asked.append((prompt.user, answer))
         return Completion(answer, 3, 4, 5, -0.5, finished=True)
 
-    async def weigh(self, prompt: Prompt, options: Sequence[str], **_: object) -> Weighed:
-        """The same each time."""
-        self.asked.append((prompt.user, tuple(options)))
-        return Weighed((-0.5, None), 2, 1, 1)
-
 
 def replay(model: Counting, path: Path) -> Replay:
     return Replay(cast("LanguageModel", model), Completions(path))
 
 
 async def ask(
-    model: Replay, prompt: Prompt = PROMPT, grammar: str | None = None, seed: int = 0
+    model: Replay, prompt: Prompt = PROMPT, grammar: str | None = None, tokens: int = 9
 ) -> Completion:
-    return await model.complete(
-        prompt, deadline=DEADLINE, max_tokens=9, grammar=grammar, seed=seed, others=20
-    )
+    return await model.complete(prompt, deadline=DEADLINE, max_tokens=tokens, grammar=grammar, others=20)
 
 
 async def test_the_same_call_is_made_once_and_another_run_has_its_answer(tmp_path: Path) -> None:
@@ -67,13 +57,10 @@ async def test_the_same_call_is_made_once_and_another_run_has_its_answer(tmp_pat
     assert await ask(again) == first
     assert first.tokens == TOKENS
     assert len(model.asked) == 1
-    await again.weigh(PROMPT, ["A", "B"], deadline=DEADLINE)
-    assert (await again.weigh(PROMPT, ["A", "B"], deadline=DEADLINE)).logprobs == (-0.5, None)
-    assert len(model.asked) == 2
     told = await again.likelihood(PROMPT, "How many?", deadline=DEADLINE)
     assert await again.likelihood(PROMPT, "How many?", deadline=DEADLINE) == told
     await again.likelihood(PROMPT, "Which?", deadline=DEADLINE)
-    assert [answer for _, answer in model.asked[2:]] == ["How many?", "Which?"]
+    assert [answer for _, answer in model.asked[1:]] == ["How many?", "Which?"]
 
 
 async def test_every_argument_makes_another_call(tmp_path: Path) -> None:
@@ -82,7 +69,7 @@ async def test_every_argument_makes_another_call(tmp_path: Path) -> None:
     calls = [
         await ask(kept),
         await ask(kept, grammar="start: /x/"),
-        await ask(kept, seed=2),
+        await ask(kept, tokens=8),
         *[await ask(kept, prompt) for prompt in (Prompt("s", "u"), Prompt("system", "user", "-- x"))],
     ]
     assert len({each.text for each in calls}) == len(calls) == len(model.asked)
@@ -105,13 +92,13 @@ async def test_the_schema_is_read_once_before_what_is_not_replayed_and_not_count
     model = Counting()
     kept = replay(model, tmp_path / "kept")
     kept.about(Prompt("system", "schema"))
-    for seed in (1, 2, 1):
-        await ask(kept, seed=seed)
+    for tokens in (1, 2, 1):
+        await ask(kept, tokens=tokens)
     assert [user for user, _ in model.asked] == ["schema", "user", "user"]
     assert kept.take(0.0).calls == 3
     again = replay(model, tmp_path / "kept")
     again.about(Prompt("system", "schema"))
-    await ask(again, seed=1)
+    await ask(again, tokens=1)
     assert len(model.asked) == 3
 
 

@@ -21,6 +21,7 @@ from engine.settings import DialogueSettings, GenerationSettings, Limits, Strate
 from engine.types import Asker, AskReply, AskRequest
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
 from schema_catalog.values import ColumnValues
+from tests.support.generating import WITH_GRAMMARS
 from tests.support.scripted import ScriptedLLM, WordEncoder
 from tests.support.tools import bare_tools
 
@@ -182,7 +183,9 @@ async def longest_turn(answering: asyncio.Task[AskReply]) -> float:
 
 async def test_a_large_schema_holds_nobody_up() -> None:
     ask = AskRequest(Asker("ana", "erp"), QUESTION, k=6, exclude=SHOWN)
-    answering = asyncio.create_task(service(ScriptedLLM(LINES, grammars=True)).ask(ask), name="question")
+    answering = asyncio.create_task(
+        service(ScriptedLLM(LINES, profile=WITH_GRAMMARS)).ask(ask), name="question"
+    )
     longest = await longest_turn(answering)
     reply = await answering
     assert len(reply.rows) > 3

@@ -12,6 +12,7 @@ from engine.core.candidate import Candidate
 from engine.core.elements import SchemaLinks
 from engine.core.ports import Prompt
 from engine.core.tools import Tools
+from engine.llm.profile import EMBEDDED, ModelProfile
 from engine.prompting.prompts import prompt
 from engine.routing.router import HybridRouter
 from schema_catalog.types import Database, Snapshot
@@ -45,7 +46,7 @@ class Model:
     """Remembers the prompts that it reads."""
 
     prompts: list[Prompt] = field(default_factory=list)
-    goes_on: bool = True
+    profile: ModelProfile = EMBEDDED
 
     async def read(self, prompt: Prompt, **_: object) -> None:
         self.prompts.append(prompt)

@@ -11,13 +11,11 @@ from unittest.mock import Mock
 import pytest
 
 from engine.llm.embedded import library, runtime
-from engine.llm.settings import EmbeddedModelSettings
 
 
 def library_that_gives(context: int, cells: int, cells_a_sequence: int) -> Any:
     """A library that makes contexts of this size, whatever it is asked for."""
     return SimpleNamespace(
-        llama_context_default_params=SimpleNamespace,
         llama_init_from_model=lambda _model, _parameters: context,
         llama_n_seq_max=lambda _context: 16,
         llama_n_ctx=lambda _context: cells,
@@ -25,18 +23,18 @@ def library_that_gives(context: int, cells: int, cells_a_sequence: int) -> Any:
     )
 
 
-SETTINGS = EmbeddedModelSettings(path=Path("model.gguf"), context=4096, sequences=16)
+ASKED = library.ContextParameters(n_ctx=4096, n_seq_max=16)
 
 
 def test_a_context_whose_cells_are_not_shared_is_refused() -> None:
     with pytest.raises(OSError, match="not the version"):
-        runtime._context(library_that_gives(1, 4096, 256), 1, SETTINGS, None)
-    assert runtime._context(library_that_gives(1, 4096, 4096), 1, SETTINGS, None) == 1
+        runtime._context(library_that_gives(1, 4096, 256), 1, ASKED)
+    assert runtime._context(library_that_gives(1, 4096, 4096), 1, ASKED) == 1
 
 
 def test_a_context_that_could_not_be_made_is_told() -> None:
     with pytest.raises(OSError, match="4096 tokens"):
-        runtime._context(library_that_gives(0, 0, 0), 1, SETTINGS, None)
+        runtime._context(library_that_gives(0, 0, 0), 1, ASKED)
 
 
 def test_a_missing_library_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ HOPED = ModelProfile(
 )
 SENT = dict.fromkeys(
     [
-        *("model", "messages", "temperature", "seed", "logprobs", "top_logprobs", "max_tokens"),
+        *("model", "messages", "temperature", "logprobs", "top_logprobs", "max_tokens"),
         *("response_format", "structured_outputs", "continue_final_message", "grammar"),
     ]
 )

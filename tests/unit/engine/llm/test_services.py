@@ -126,7 +126,7 @@ async def test_every_service_answers_and_is_found_out_by_four_calls(name: str) -
         profile = await model.find_out(soon())
         assert len(service.requests) <= 4
         made = len(service.requests)
-        written = await asked(model, others=3, seed=7, temperature=0.7, grammar='start: "SELECT 1"')
+        written = await asked(model, others=3, grammar='start: "SELECT 1"')
         assert written.text.endswith("SELECT 1" if name in GRAMMARS else SQL)
         assert written.finished
         schemed = await asked(model, schema=SCHEMA)
@@ -135,7 +135,7 @@ async def test_every_service_answers_and_is_found_out_by_four_calls(name: str) -
         assert service.refused["response_format"] <= 1 + (name in JSON_ONLY)
         assert len(service.requests) <= made + 2 + sum(service.refused.values())
         service.refused.clear()
-        await asked(model, others=3, seed=7, temperature=0.7)
+        await asked(model, others=3)
         await asked(model, schema=SCHEMA)
         assert not service.refused
     assert profile.schema == (name in KEPT)
@@ -173,20 +173,9 @@ async def test_what_only_our_server_knows_is_sent_to_it_alone() -> None:
         await model.complete(
             Prompt("a", "b", "```sql\n", "SELECT"), deadline=soon(), max_tokens=9, grammar='start: "a"'
         )
-        weighed = await model.weigh(PROMPT, ("A", "B"), deadline=soon())
     own = {"begun", "given", "keep_prompt", "continue_final_message", "add_generation_prompt", "grammar"}
     assert not any(own & body.keys() for body in service.requests)
     assert all(body["messages"][-1]["role"] == "user" for body in service.requests)
-    assert weighed.logprobs == (None, None)
-
-
-async def test_weighing_asks_nobody_who_does_not_tell() -> None:
-    async with asking("groq") as (service, model):
-        await model.find_out(soon())
-        made = len(service.requests)
-        weighed = await model.weigh(PROMPT, ("A", "B", "C"), deadline=soon())
-        assert (weighed.logprobs, weighed.usage.calls) == ((None,) * 3, 0)
-        assert len(service.requests) == made
 
 
 async def test_a_model_that_thinks_gets_more_room_and_then_twice_as_much() -> None:
@@ -302,7 +291,7 @@ async def test_the_next_service_is_asked_where_one_is_away() -> None:
         assert model.outage is not None
         assert both.profile is other.profile
         asked_before = len(first.requests)
-        assert (await both.weigh(PROMPT, ("A",), deadline=soon())).logprobs == (None,)
+        await both.complete(PROMPT, deadline=soon(), max_tokens=9)
         assert len(first.requests) == asked_before, "a service whose circuit is open is not asked"
 
 

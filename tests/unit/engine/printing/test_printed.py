@@ -6,7 +6,8 @@ import pytest
 
 from engine.guard import BUILT_IN
 from engine.guard.analyse import analyse
-from engine.printing import Kind, Names, Overload, Printed, PrintingError, Relation, Type, printed
+from engine.printing.names import Kind, Names, Overload, Relation, Type
+from engine.printing.statement import Printed, PrintingError, printed
 
 INT, TEXT, VARCHAR, BOOL = (Type("pg_catalog", name) for name in ("int4", "text", "varchar", "bool"))
 CITEXT = Type("public", "citext", own=True)

@@ -44,8 +44,6 @@ class Instructed:
     replies: list[str | Exception]
     prompts: list[Prompt] = field(default_factory=list)
     limits: list[int] = field(default_factory=list)
-    grammars: bool = False
-    goes_on: bool = False
     profile: ModelProfile = field(default_factory=ModelProfile)
 
     async def complete(self, prompt: Prompt, *, max_tokens: int, **_: object) -> Completion:

@@ -180,5 +180,6 @@ def test_the_first_question_leaves_torch_with_the_threads_that_were_set() -> Non
 
     torch.set_num_threads(2)
     router = HybridRouter(MiniLMEncoder(EncoderSettings(threads=1)), Schemas())
-    router.rank("how many singers?", [whole(snapshot) for snapshot in catalog(3)])
+    # In this thread, of which alone the number is known here.
+    router.rank_many(["how many singers?"], [whole(snapshot) for snapshot in catalog(3)])
     assert torch.get_num_threads() == 1

@@ -25,8 +25,6 @@ LAYERS = 7
 class Scripted:
     """`HiddenStates` with log-odds by name, -2 for the others; None where there are none."""
 
-    version = "scripted"
-
     def __init__(self, odds: dict[tuple[str, str], float] | None) -> None:
         self._odds = odds
 
@@ -80,7 +78,6 @@ def test_the_packaged_model_links_the_table_that_is_asked_for(model: LinkerEncod
     assert links is not None
     assert links.linked == {(*SINGER, WHOLE_TABLE)}
     assert links.answerable > 0.5
-    assert len(model.version) == 64
 
 
 def test_every_node_has_log_odds(model: LinkerEncoder) -> None:

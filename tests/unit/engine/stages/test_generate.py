@@ -10,11 +10,12 @@ from engine.core.elements import WHOLE_TABLE, Relation, SchemaLinks, ValueLink
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.errors import CancelledError
+from engine.llm.profile import EMBEDDED
 from engine.settings import GenerationSettings
 from engine.stages.generate import FORKS
 from engine.types import TraceLine
 from schema_catalog.types import ColumnKey
-from tests.support.generating import Model, generated
+from tests.support.generating import WITH_GRAMMARS, Model, generated
 from tests.support.schemas import MUSIC
 
 SORTED, GROUPED = "sort (ORDER BY)", "group (GROUP BY)"
@@ -52,7 +53,7 @@ def test_a_statement_is_gone_on_with_from_where_another_one_was_near() -> None:
         ("SELECT artist_name COUNT", " FROM concert"),
         ("", "SELECT artist_name FROM singer"),
     ]
-    model = Model(lines, goes_on=True, nearly=(" COUNT", 0.4))
+    model = Model(lines, profile=EMBEDDED, nearly=(" COUNT", 0.4))
     state = generated(model, k=2)
     assert "SELECT COUNT(*) FROM singer" in {each.sql for each in state.candidates}
     assert state.usage.calls == len(model.prompts) == 1 + FORKS
@@ -64,18 +65,18 @@ def test_a_statement_is_gone_on_with_from_where_another_one_was_near() -> None:
     assert any("begun:" in line.event for line in state.trace)
     for other in (
         Model(lines, nearly=(" COUNT", 0.4)),
-        Model(lines, goes_on=True, nearly=(" COUNT", 0.001)),
+        Model(lines, profile=EMBEDDED, nearly=(" COUNT", 0.001)),
     ):
         generated(other, k=2)
         assert not any("SELECT COUNT" in prompt for prompt in other.prompts)
-    off = Model(lines, goes_on=True, nearly=(" COUNT", 0.4))
+    off = Model(lines, profile=EMBEDDED, nearly=(" COUNT", 0.4))
     generated(off, k=2, settings=GenerationSettings(forks=False))
     assert not any("SELECT COUNT" in prompt for prompt in off.prompts)
 
 
 def test_where_the_model_was_sure_nothing_more_is_asked() -> None:
     lines = [("SELECT COUNT", "(*) FROM singer"), ("", "SELECT artist_name FROM singer")]
-    sure = Model(lines, goes_on=True, nearly=(" COUNT", 0.2))
+    sure = Model(lines, profile=EMBEDDED, nearly=(" COUNT", 0.2))
     state = generated(sure, k=3)
     assert len(sure.prompts) == 1
     assert "SELECT performer_name FROM singer" in {each.sql for each in state.candidates}
@@ -83,7 +84,7 @@ def test_where_the_model_was_sure_nothing_more_is_asked() -> None:
 
 def test_a_refused_answer_is_asked_for_again_however_sure_it_was() -> None:
     lines = [("does not exist", "SELECT artist_name FROM singer"), ("", "SELECT nothing FROM singer")]
-    model = Model(lines, goes_on=True, nearly=(" COUNT", 0.001))
+    model = Model(lines, profile=EMBEDDED, nearly=(" COUNT", 0.001))
     state = generated(model, k=2)
     assert len(model.prompts) > 1
     assert "SELECT artist_name FROM singer" in {each.sql for each in state.candidates}
@@ -94,11 +95,11 @@ def test_names_are_masked_of_a_model_that_does_not_tell_what_it_nearly_wrote() -
     off = GenerationSettings(exchanges=False, masks=True)
     silent, telling = (
         generated(
-            Model(lines, goes_on=tells, nearly=(" COUNT", 0.4)),
+            Model(lines, profile=tells, nearly=(" COUNT", 0.4)),
             settings=off,
             phrases=("artist performer name",),
         )
-        for tells in (False, True)
+        for tells in (WITH_GRAMMARS, EMBEDDED)
     )
     assert any("artist_name masked" in line.event for line in silent.trace)
     assert all("nothing masked" in line.event for line in telling.trace if line.stage == "generate")

@@ -17,6 +17,7 @@ from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.errors import ModelUnavailableError
 from engine.judgement.model import Judgement, Weights
+from engine.llm.profile import EMBEDDED, UNKNOWN, ModelProfile
 from engine.settings import GenerationSettings
 from engine.stages.rank import UNSURE, rank
 from engine.types import Asker, AskRequest
@@ -32,7 +33,7 @@ class Teller:
     """A model by which the question has these log-probabilities of statements; None: it fails."""
 
     told: Mapping[str, float | None]
-    goes_on: bool = True
+    profile: ModelProfile = EMBEDDED
     asked: list[str] = field(default_factory=list)
     until: list[float] = field(default_factory=list)
 
@@ -79,9 +80,7 @@ def test_the_likelier_question_comes_first_and_confidences_keep_their_sum() -> N
     after = asked(state(0.4, 0.35, 0.25), model)
     assert [each.sql for each in after.candidates] == [SUM, COUNT, LIST]
     shares = [0.35, 0.4 * math.exp(-10 * NAT), 0.25 * math.exp(-20 * NAT)]
-    some = sum(
-        each.confidence for each in asked(state(0.4, 0.35, 0.25), Teller({}, goes_on=False)).candidates
-    )
+    some = sum(each.confidence for each in asked(state(0.4, 0.35, 0.25), Teller({}, UNKNOWN)).candidates)
     expected = [some * share / sum(shares) for share in shares]
     assert [each.confidence for each in after.candidates] == pytest.approx(expected)
     assert model.asked == [QUESTION] * 3
@@ -98,17 +97,17 @@ def test_what_is_hardly_worth_it_is_not_asked_about() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "goes_on"),
+    ("before", "profile"),
     [
-        pytest.param(state(0.9, 0.1), True, id="the first is sure"),
-        pytest.param(state(UNSURE + 1e-9, 1 - UNSURE - 1e-9), True, id="just sure"),
-        pytest.param(state(0.4), True, id="there is nothing to order"),
-        pytest.param(state(), True, id="there is nothing"),
-        pytest.param(state(0.5, 0.5), False, id="the server cannot say"),
+        pytest.param(state(0.9, 0.1), EMBEDDED, id="the first is sure"),
+        pytest.param(state(UNSURE + 1e-9, 1 - UNSURE - 1e-9), EMBEDDED, id="just sure"),
+        pytest.param(state(0.4), EMBEDDED, id="there is nothing to order"),
+        pytest.param(state(), EMBEDDED, id="there is nothing"),
+        pytest.param(state(0.5, 0.5), UNKNOWN, id="the server cannot say"),
     ],
 )
-def test_nothing_is_asked_where(before: State, *, goes_on: bool) -> None:
-    model = Teller({COUNT: -20.0, SUM: -10.0}, goes_on)
+def test_nothing_is_asked_where(before: State, profile: ModelProfile) -> None:
+    model = Teller({COUNT: -20.0, SUM: -10.0}, profile)
     after = asked(before, model)
     assert [each.sql for each in after.candidates] == [each.sql for each in before.candidates]
     assert model.asked == []

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from engine.core.ports import Completion, Prompt, Token
+from engine.llm.profile import EMBEDDED, ModelProfile
 from engine.settings import GenerationSettings
 from engine.stages.generate import generate
 from tests.support.asking import asked, route, tools
@@ -18,8 +19,7 @@ QUESTION = "Which songs do singers sing?"
 class Listing:
     """Lists columns without an end where its answer begins anew."""
 
-    grammars: bool = True
-    goes_on: bool = True
+    profile: ModelProfile = EMBEDDED
     prompts: list[Prompt] = field(default_factory=list)
 
     async def complete(self, prompt: Prompt, **_: object) -> Completion:

@@ -49,7 +49,7 @@ def drop_unasked_condition(statement: Statement, context: Context) -> str | None
         return None
     asked = _Asked(context)
     needless = [
-        (select, [test for test in tests_of(select) if asked.is_silent_about(test, statement.scopes)])
+        (select, list(asked.silent_about(select, statement.scopes)))
         for select in statement.tree.find_all(exp.Select)
     ]
     dropped = [test for _, tests in needless for test in tests]
@@ -71,7 +71,14 @@ class _Asked:
         self._periods = said_periods(context.question, context.today)
         self._links = [link for link in context.values if link.span]
 
-    def is_silent_about(self, test: exp.Expr, scopes: Scopes) -> bool:
+    def silent_about(self, select: exp.Select, scopes: Scopes) -> Iterator[exp.Expr]:
+        """The parts of a WHERE that compare what no other part does with constants of which nothing is said."""
+        tests = tests_of(select)
+        silent = [test for test in tests if self._is_silent_about(test, scopes)]
+        others = scopes.keys(without_tests(tests, silent))
+        yield from (test for test in silent if others.isdisjoint(scopes.keys([test])))
+
+    def _is_silent_about(self, test: exp.Expr, scopes: Scopes) -> bool:
         """Whether a condition compares columns with constants alone, and neither is said."""
         nodes = list(test.walk())
         literals = [each for each in nodes if isinstance(each, exp.Literal)]

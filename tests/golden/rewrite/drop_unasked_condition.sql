@@ -41,6 +41,17 @@ SELECT AVG(capacity) FROM stadium WHERE name = 'Paris'
 =>
 unchanged
 
+-- so it is for the same column
+-- question: average capacity of the stadiums of Paris
+SELECT AVG(capacity) FROM stadium WHERE name = 'Paris' OR name = 'Rome'
+=>
+unchanged
+
+-- question: average capacity of the stadiums like Paris
+SELECT AVG(capacity) FROM stadium WHERE name LIKE 'Paris%' AND name <> 'Rome'
+=>
+unchanged
+
 -- a code is said by what it means
 -- schema: trade
 -- question: total of the paid orders

@@ -11,20 +11,17 @@ from engine.types import (
     AnswerRequest,
     AskReply,
     AskRequest,
-    ChooseRequest,
     Chosen,
     CorrectRequest,
     EngineRequest,
     ErrorReply,
     MoreRequest,
     NoneRequest,
-    PlanRequest,
     RowKind,
-    ShowRequest,
     TopicRequest,
 )
 from proxy.protocol import lexer
-from proxy.protocol.commands import EngineReply
+from proxy.protocol.commands import VERBS, EngineReply
 from proxy.protocol.lexer import TokenKind
 from proxy.settings import AuditRedaction
 
@@ -94,7 +91,7 @@ class Replied:
 
 def asked(request: EngineRequest) -> Asked:
     """The verb of `request`, and what its asker said."""
-    verb = request.topic if isinstance(request, TopicRequest) else _VERBS[type(request)]
+    verb = request.topic if isinstance(request, TopicRequest) else VERBS[type(request)]
     match request:
         case AskRequest():
             return Asked(verb, text=request.question)
@@ -107,18 +104,6 @@ def asked(request: EngineRequest) -> Asked:
         case MoreRequest():
             return Asked(verb, request.qid)
     return Asked(verb, request.qid, request.n)
-
-
-_VERBS: dict[type[EngineRequest], str] = {
-    AskRequest: "ask",
-    AnswerRequest: "answer",
-    NoneRequest: "none",
-    MoreRequest: "more",
-    ChooseRequest: "choose",
-    PlanRequest: "plan",
-    CorrectRequest: "correct",
-    ShowRequest: "show",
-}
 
 
 def replied(reply: EngineReply) -> Replied:

@@ -26,7 +26,6 @@ from proxy.protocol.encoding import decode, encode
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
     AskCall,
-    Choose,
     Examination,
     Finding,
     FollowUp,
@@ -36,7 +35,7 @@ from proxy.protocol.nl.statements import (
     Question,
     RunCall,
     RunQuestion,
-    ShowPlan,
+    SqlStatement,
     TableStatement,
 )
 from proxy.protocol.replies import Mark, StatementChange
@@ -154,11 +153,11 @@ class Translator:
                 return _run_replacement(outcome, context)
             case RunQuestion():
                 return _run_replacement((yield from self.conversation.run(content, context)), context)
-            case Choose() | ShowPlan():
+            case SqlStatement():
                 choice = yield from self.conversation.statement(content, context)
                 return _pinned(choice, context, last=content.qid is None)
             case RunCall():
-                choice = yield from self.conversation.statement(content, context)
+                choice = yield from self.conversation.run_call(content, context)
                 return _pinned(choice, context, last=False)
         raise TypeError(content)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from engine.errors import for_log
@@ -327,9 +328,13 @@ class SessionConnection(asyncio.Protocol):
     async def _consult(self, request: EngineRequest) -> None:
         requested_at = time.perf_counter()
         context = self._context
-        trail = context.trail(self)
-        self._consultation = Consultation(context, self._session, self._perform, self._pause_server, trail)
-        reply = await self._consultation.reply(request)
+        self._consultation = Consultation(
+            *(context.loans, context.settings, context.metrics),
+            session=self._session,
+            perform=self._perform,
+            pause_server=self._pause_server,
+        )
+        reply = await self._consultation.reply(request, partial(context.consult, self))
         replied_at = time.perf_counter()
         before, self._received_at = requested_at - self._received_at, replied_at
         self._task = None

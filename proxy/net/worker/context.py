@@ -17,14 +17,13 @@ import structlog
 
 from engine.engines import Engines
 from engine.errors import InternalError, NLError
-from engine.types import EngineRequest, ErrorReply, QuestionRequest, SessionLoan
+from engine.types import EngineRequest, ErrorReply, QuestionRequest
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
 from proxy.net.access import engine_addresses
 from proxy.net.audit_log import AuditLog, AuditTrail
 from proxy.net.login_service import LoginService
-from proxy.net.session.consultation import Consultation
-from proxy.net.session.loan_listener import LoanListener
+from proxy.net.session.consultation import LoanListener
 from proxy.net.session.session_registry import SessionRegistry, SessionView
 from proxy.net.upstream.dialer import Dialer
 from proxy.net.upstream.prewarmed import PrewarmPool
@@ -289,16 +288,22 @@ class GatewayContext:
 
     # -- the engine
 
-    def offer(self, consultation: Consultation) -> SessionLoan | None:
-        """Where the engine can borrow the server of the consultation's session; None where nothing is lent."""
-        return self.loans.offer(consultation)
+    async def consult(self, connection: SessionView, request: EngineRequest) -> EngineReply:
+        """The engine's reply to a session's request, which leaves its line in the audit log, however it ends."""
+        trail = self.trail(connection)
+        if trail is None:
+            return await self._reply(request)
+        trail.begun(request)
+        try:
+            reply = await self._reply(request)
+        except asyncio.CancelledError:
+            trail.dropped()
+            raise
+        trail.answered(reply)
+        return reply
 
-    def withdraw(self, loan: SessionLoan) -> None:
-        """Ends an offer."""
-        self.loans.withdraw(loan)
-
-    async def consult(self, request: EngineRequest) -> EngineReply:
-        """The engine's reply; every failure comes as an ErrorReply.
+    async def _reply(self, request: EngineRequest) -> EngineReply:
+        """Every failure comes as an ErrorReply.
 
         The engine ends a question itself, with what it has found by then.
         """

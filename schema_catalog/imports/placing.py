@@ -11,9 +11,6 @@ import msgspec
 
 from schema_catalog.imports.expressions import ExpressionError, qualified
 from schema_catalog.imports.statements import (
-    ImportedFile,
-    LeftOut,
-    Place,
     SaidColumn,
     SaidJoin,
     SaidMetric,
@@ -21,6 +18,7 @@ from schema_catalog.imports.statements import (
     Statements,
     TableName,
     Target,
+    stands_at,
 )
 from schema_catalog.knowledge_files.format import (
     Cardinality,
@@ -28,6 +26,9 @@ from schema_catalog.knowledge_files.format import (
     DatabaseBlock,
     JoinBlock,
     KnowledgeFile,
+    LeftOut,
+    Place,
+    Source,
     TableBlock,
     TermBlock,
 )
@@ -43,7 +44,7 @@ MOST_WORDS = 30
 
 def placed(
     said: Statements, target: Target, origin: str, name: str, refusal: Callable[[str], str | None]
-) -> ImportedFile:
+) -> Source:
     """`said` of `target`. `refusal`: why a definition cannot be one, None where it can."""
     return _Placing(target, refusal, [*said.left_out]).file(said, origin, name)
 
@@ -59,12 +60,12 @@ class _Placing:
     left_out: list[LeftOut]
     places: dict[str, Place] = field(default_factory=dict)
 
-    def file(self, said: Statements, origin: str, name: str) -> ImportedFile:
+    def file(self, said: Statements, origin: str, name: str) -> Source:
         block = DatabaseBlock(
             self.target.database, tables=self._tables(said), joins=self._joins(said), terms=self._terms(said)
         )
         content = KnowledgeFile(1, (block,))
-        return ImportedFile(name, content, origin, tuple(self.left_out), self.places)
+        return Source(name, content, stands_at(name, self.places), origin, tuple(self.left_out))
 
     def _tables(self, said: Statements) -> tuple[TableBlock, ...]:
         blocks: dict[TableKey, TableBlock] = {}

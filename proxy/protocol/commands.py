@@ -85,7 +85,7 @@ class ToBorrower:
 
 @dataclass(frozen=True, slots=True)
 class CancelLent:
-    """Cancel the borrower's statement, on a connection of its own; then call `LoanLifecycle.cancel_sent`."""
+    """Cancel the borrower's statement, on a connection of its own; then call `Loan.cancel_sent`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """One client's session, without I/O: bytes in, commands out. Owns its phase and the client's half of the stream.
 
-The phases are in `session_phases`, the server's half in `backend`, loans in `loan_lifecycle`, NL in `translator`.
+The phases are in `session_phases`, the server's half in `backend`, loans in `loan`, NL in `translator`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from proxy.protocol.framing import (
     startup_length,
 )
 from proxy.protocol.inspection import InspectionOutcome, Inspector, SessionLimits
-from proxy.protocol.loan_lifecycle import LOST, LoanLifecycle
+from proxy.protocol.loan import LOST, Loan
 from proxy.protocol.replies import RelayState, TransactionStatus
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
 from proxy.protocol.translator import Job, Rewritten
@@ -84,7 +84,7 @@ class Session:
         self._job: tuple[int, Job] | None = None
         self._key_reported = False
         self._late_reply: EngineReply | None = None
-        self.loan: LoanLifecycle | None = None
+        self.loan: Loan | None = None
         """The loan of the server to the engine, from its request to its end; None without one."""
         self.backend = Backend()
         self._account = self.backend.replies.forwarded_boundary
@@ -363,7 +363,7 @@ class Session:
 
     def lend(self) -> list[Command]:
         """The engine wants the session's server for one transaction; only while `can_lend`."""
-        self.loan = LoanLifecycle(self, self._inspecting.translator.unnamed)
+        self.loan = Loan(self, self._inspecting.translator.unnamed)
         return self.loan.begin()
 
     def loan_ended(self, *, intact: bool) -> list[Command]:

@@ -80,17 +80,8 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricSample:
-    """A value of a metric."""
-
-    name: str
-    labels: tuple[tuple[str, str], ...]
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """The state of one worker. `period`: seconds that `recent` covers."""
+    """The state of one worker. `period`: seconds that `recent` covers; `metrics`: a page of Prometheus'."""
 
     pid: int
     started: float
@@ -103,5 +94,5 @@ class WorkerReport:
     all_paused: bool
     logins: int
     memory: int
-    samples: tuple[MetricSample, ...]
+    metrics: str
     prewarmed: tuple[PrewarmedReport, ...] = ()

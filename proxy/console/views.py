@@ -17,6 +17,7 @@ from proxy.console.reports import (
     WorkerReport,
 )
 from proxy.console.tables import ResultTable, TypedColumns, Value, columns
+from proxy.metrics import families
 
 _SOCKET = (
     "type user database replication state addr port local_addr local_port connect_time request_time wait wait_us"
@@ -303,8 +304,9 @@ def _state(snapshot: ConsoleSnapshot) -> Iterator[Row]:
 
 def _nl_stats(snapshot: ConsoleSnapshot) -> Iterator[Row]:
     sums: Counter[tuple[str, str]] = Counter()
-    for sample in (sample for report in snapshot.reports for sample in report.samples):
-        labels = ",".join(f"{name}={value}" for name, value in sample.labels)
+    pages = (families(report.metrics) for report in snapshot.reports)
+    for sample in (sample for page in pages for family in page for sample in family.samples):
+        labels = ",".join(f"{name}={value}" for name, value in sorted(sample.labels.items()))
         sums[sample.name, labels] += sample.value  # type: ignore[assignment]  # a Counter adds floats as well
     return ((*key, value) for key, value in sorted(sums.items()))
 

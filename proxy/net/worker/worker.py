@@ -15,10 +15,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from proxy.console.reports import MetricSample, PrewarmedReport, WorkerReport
+from prometheus_client import generate_latest
+
+from proxy.console.reports import PrewarmedReport, WorkerReport
 from proxy.console.tables import Value
 from proxy.console.views import ConsoleSnapshot
-from proxy.metrics import GatewayMetrics
 from proxy.net import access, pump
 from proxy.net.client import sockets
 from proxy.net.client.listener import Listener
@@ -298,18 +299,9 @@ def report(context: GatewayContext) -> WorkerReport:
         all_paused=sessions.all_paused,
         logins=len(context.pending_clients),
         memory=_resident(),
-        samples=tuple(_samples(context.metrics)),
+        metrics=generate_latest(context.metrics.registry).decode(),
         prewarmed=tuple(PrewarmedReport(server_side(each.transport), each.connected) for each in sockets),
     )
-
-
-def _samples(metrics: GatewayMetrics) -> list[MetricSample]:
-    return [
-        MetricSample(sample.name, tuple(sorted(sample.labels.items())), sample.value)
-        for family in metrics.registry.collect()
-        for sample in family.samples
-        if not sample.name.endswith("_created")
-    ]
 
 
 def _resident() -> int:

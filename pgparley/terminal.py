@@ -21,9 +21,9 @@ T = TypeVar("T")
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
-def fail(*lines: str) -> NoReturn:
-    """Ends the command with exit status 1; `lines` go to standard error, the first one behind the program's name."""
-    typer.echo("\n".join(["pgparley: " + printable(lines[0]), *map(printable, lines[1:])]), err=True)
+def fail(message: str, *more: str | None) -> NoReturn:
+    """Ends the command with exit status 1; what there is to say goes to standard error, a line each."""
+    typer.echo("\n".join(["pgparley: " + printable(message), *map(printable, filter(None, more))]), err=True)
     raise typer.Exit(1)
 
 
@@ -33,13 +33,6 @@ def uri_of(dsn: str) -> str:
         return as_uri(dsn)
     except DSNError as error:
         fail(f"{error}.")
-
-
-def print_error(message: str, detail: str | None = None, hint: str | None = None) -> None:
-    """Writes an error to standard error, a labelled line for each of its parts."""
-    for label, text in (("error", message), ("detail", detail), ("hint", hint)):
-        if text:
-            typer.echo(f"{label}: {text}", err=True)
 
 
 def print_json(value: object, *, indent: bool = False) -> None:

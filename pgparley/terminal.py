@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
 import msgspec
@@ -53,22 +52,6 @@ def print_table(*headings: str, rows: Iterable[Iterable[str]], caption: str | No
     for row in rows:
         grid.add_row(*map(cell, row))
     Console().print(grid)
-
-
-def read_json_lines(path: Path, kind: type[T], shape: str) -> list[T]:
-    """The objects of a file, one a line; ends the command, saying the `shape`, where it holds anything else."""
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as problem:
-        fail(f"cannot read {path}: {problem.strerror}", shape)
-    found = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                found.append(msgspec.json.decode(line, type=kind))
-            except msgspec.MsgspecError as problem:
-                fail(f"{path}, line {number}: {problem}", shape)
-    return found
 
 
 def one_by_one(doing: str, items: Sequence[T], console: Console, *, transient: bool = False) -> Iterator[T]:

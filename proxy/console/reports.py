@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,8 @@ class Traffic:
 
     def plus(self, other: Traffic, times: int = 1) -> Traffic:
         """The same with the counts of `other` added so many `times`; -1 subtracts them."""
-        return Traffic(
-            self.database,
-            self.sessions + times * other.sessions,
-            self.transactions + times * other.transactions,
-            self.queries + times * other.queries,
-            self.received + times * other.received,
-            self.sent + times * other.sent,
-        )
+        counts = zip(astuple(self)[1:], astuple(other)[1:], strict=True)
+        return Traffic(self.database, *(one + times * more for one, more in counts))
 
 
 @dataclass(frozen=True, slots=True)

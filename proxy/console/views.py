@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 
 from proxy.console.grammar import SETTINGS_OF_DRIVERS
@@ -265,7 +265,7 @@ def _added(parts: Iterable[Traffic]) -> list[Traffic]:
 
 
 def _counts(traffic: Traffic) -> tuple[int, ...]:
-    return (traffic.sessions, traffic.transactions, traffic.queries, traffic.received, traffic.sent)
+    return astuple(traffic)[1:]
 
 
 def _total_values(traffic: Traffic) -> Row:

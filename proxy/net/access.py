@@ -25,9 +25,6 @@ from proxy.settings import AuthType, GatewaySettings
 CONSOLE_DATABASES = frozenset({"pgparley", "pgbouncer"})
 """Names of the virtual database behind which the console is."""
 
-OWNER_USERS = frozenset({"pgparley", "pgbouncer"})
-"""Console users that the gateway's own Unix user may log in as without a secret."""
-
 _NONCE_BYTES = 18
 _KEY_BYTES = 32
 

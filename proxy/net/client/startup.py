@@ -10,7 +10,7 @@ from engine.errors import for_log
 from engine.types import ErrorReply
 from proxy.console.grammar import Rights
 from proxy.console.reports import ClientReport
-from proxy.net.access import CONSOLE_DATABASES, OWNER_USERS
+from proxy.net.access import CONSOLE_DATABASES
 from proxy.net.client.authentication import Authentication
 from proxy.net.console.console_connection import Admin, ConsoleConnection
 from proxy.net.console.upstream_auth import UpstreamAuth
@@ -212,7 +212,7 @@ class ClientStartup(asyncio.Protocol):
     def _enter_console(self, client: ClientInfo) -> None:
         context = self._context
         self.write(codec.encode_negotiation(client.startup))
-        if _is_owner(client):
+        if client.is_owner:
             self._open_console(client, proved=True)
         elif self._method is not Method.PASSTHROUGH:
             self._authenticate(client)
@@ -244,7 +244,7 @@ class ClientStartup(asyncio.Protocol):
 
     def _rights(self, client: ClientInfo) -> Rights | None:
         access = self._context.access
-        if client.user in access.admins or _is_owner(client):
+        if client.user in access.admins or client.is_owner:
             return Rights.ADMIN
         return Rights.STATS if client.user in access.statisticians else None
 
@@ -298,8 +298,3 @@ class ClientStartup(asyncio.Protocol):
             self._transport.close()
             self._transport = None
         self._release()
-
-
-def _is_owner(client: ClientInfo) -> bool:
-    """Whether the client is the gateway's own Unix user, under one of the names reserved for it."""
-    return client.user in OWNER_USERS and client.local and client.is_owner

@@ -12,7 +12,6 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from prometheus_client import generate_latest
@@ -46,30 +45,23 @@ _TLS_HINT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerPlacement:
-    """How a worker is placed. `sockets`: to listen on, empty: its own; `supervisor`: None where it is alone."""
-
-    sockets: tuple[int, ...] = ()
-    supervisor: int | None = None
-
-
-STANDALONE = WorkerPlacement()
-"""A worker that binds its own sockets and has no supervisor."""
-
-
 class Worker:
     """Serves clients on one event loop from `start` to `stop`."""
 
     def __init__(
         self,
         settings: GatewaySettings,
-        placement: WorkerPlacement = STANDALONE,
+        descriptors: tuple[int, ...] = (),
+        supervisor: int | None = None,
         reread: Callable[[], GatewaySettings] | None = None,
     ) -> None:
-        """`reread`: gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad."""
+        """`descriptors`: of the sockets to listen on, empty: its own. `supervisor`: its process, None for none.
+
+        `reread` gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad.
+        """
         self.context = GatewayContext(settings, self._ask_others)
-        self._placement = placement
+        self._descriptors = descriptors
+        self._supervisor = supervisor
         self._reread = reread
         self._listener: Listener | None = None
         self._channel: WorkerChannel | None = None
@@ -106,8 +98,8 @@ class Worker:
             context.log.warning("clients_without_tls", addresses=exposed, hint=_TLS_HINT)
 
     def _sockets(self) -> list[socket.socket]:
-        if self._placement.sockets:
-            return [socket.socket(fileno=descriptor) for descriptor in self._placement.sockets]
+        if self._descriptors:
+            return [socket.socket(fileno=descriptor) for descriptor in self._descriptors]
         settings = self.context.settings
         found = sockets.bind(settings)
         if settings.unix_socket_dir:
@@ -181,8 +173,8 @@ class Worker:
 
     async def shut_all_down(self, how: ShutdownMode) -> None:
         """SHUTDOWN on the console: by the supervisor where there is one, else by a request to all workers."""
-        if self._placement.supervisor is not None:
-            os.kill(self._placement.supervisor, _SIGNALS[how])
+        if self._supervisor is not None:
+            os.kill(self._supervisor, _SIGNALS[how])
         else:
             await self.ask_all(WorkerRequest("shutdown", how.value))
 

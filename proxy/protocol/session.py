@@ -37,7 +37,7 @@ from proxy.protocol.framing import (
     responses,
     startup_length,
 )
-from proxy.protocol.inspection import InspectionOutcome, Inspector, SessionLimits
+from proxy.protocol.inspection import InspectionOutcome, Inspector
 from proxy.protocol.loan import LOST, Loan
 from proxy.protocol.replies import RelayState, TransactionStatus
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
@@ -64,9 +64,9 @@ class Session:
         "_job",
         "_key_reported",
         "_late_reply",
-        "_limits",
         "_need",
         "_plain",
+        "_question_chars",
         "_rest",
         "backend",
         "loan",
@@ -74,8 +74,9 @@ class Session:
         "relay_backend",
     )
 
-    def __init__(self, limits: SessionLimits) -> None:
-        self._limits = limits
+    def __init__(self, question_chars: int) -> None:
+        """`question_chars`: characters of the longest question."""
+        self._question_chars = question_chars
         self._inspector: Inspector | None = None
         self._plain = False
         self._inbox = bytearray()
@@ -186,7 +187,7 @@ class Session:
         if not isinstance(startup, Startup):
             raise ProtocolViolationError("expected a startup packet")
         self._move(Event.STARTED)
-        self._inspector = Inspector(startup, self.backend, self._limits)
+        self._inspector = Inspector(startup, self.backend, self._question_chars)
         self.backend.observe_with(self._inspector)
         out.append(Dial(startup))
         return length

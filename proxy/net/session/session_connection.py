@@ -66,7 +66,7 @@ class SessionConnection(asyncio.Protocol):
         self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login_handler)
         self._received = 0
         self._sent = 0
-        self._session = Session(context.limits)
+        self._session = Session(context.settings.max_question_chars)
         self._client: asyncio.Transport | None = None
         self._server: asyncio.Transport | None = None
         self._key: bytes | None = None

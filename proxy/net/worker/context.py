@@ -30,7 +30,6 @@ from proxy.net.upstream.prewarmed import PrewarmPool
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.codec import CancelRequest
 from proxy.protocol.commands import EngineReply
-from proxy.protocol.inspection import SessionLimits
 from proxy.settings import GatewaySettings, assigned, changes
 
 if TYPE_CHECKING:
@@ -136,7 +135,6 @@ class GatewayContext:
         self, settings: GatewaySettings, siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]]
     ) -> None:
         self.settings = settings
-        self.limits = SessionLimits(question_chars=settings.max_question_chars)
         self.metrics = GatewayMetrics()
         self.access = access.load(settings)
         self.dialer = Dialer(settings, self.access.server_tls)
@@ -170,7 +168,6 @@ class GatewayContext:
             raise ValueError("client_tls_sslmode: turning TLS on or off needs a restart")
         elsewhere = Dialer.upstream_identity(settings) != Dialer.upstream_identity(self.settings)
         self.settings, self.access = settings, loaded
-        self.limits = SessionLimits(question_chars=settings.max_question_chars)
         self.dialer = Dialer(settings, loaded.server_tls)
         self.login_service.configure(settings, loaded, self.dialer)
         self.prewarm_pool.close()

@@ -29,7 +29,7 @@ from proxy.protocol.lexer import (
     SqlText,
     TokenKind,
 )
-from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, refuse_long, verb_question
+from proxy.protocol.nl.questions import OPTION_NAMES, question, refuse_long
 from proxy.protocol.nl.statements import (
     NOBODY,
     AnswerTopic,
@@ -98,11 +98,11 @@ def parse(source: SqlText, statement: LexedStatement, *, max_chars: int) -> NLSt
     if len(words) == 1:
         raise SyntaxProblemError("NL needs a question or a command", hint=f"Possible are: {_FORMS}.")
     if source.raw(words[1]) in _OPENINGS:
-        return opened_question(source, statement, words[1:], max_chars)
+        return question(source, statement, words[1:], max_chars)
     if source.is_word(words[1], "run"):
-        return RunQuestion(verb_question(source, statement, words[2:], max_chars, "RUN"))
+        return RunQuestion(question(source, statement, words[2:], max_chars, "RUN"))
     if source.is_word(words[1], "new"):
-        return replace(verb_question(source, statement, words[2:], max_chars, "NEW"), new=True)
+        return replace(question(source, statement, words[2:], max_chars, "NEW"), new=True)
     return _command(source, words, max_chars)
 
 

@@ -16,10 +16,6 @@ _VERSIONS = {"tlsv1.2": ssl.TLSVersion.TLSv1_2, "tlsv1.3": ssl.TLSVersion.TLSv1_
 _SECURE = frozenset({"secure", "default", "all"})
 
 
-class TLSConfigError(Exception):
-    """The TLS settings cannot be used; the message says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class TLSFiles:
     """The TLS settings of one side, by their names without its own."""
@@ -38,14 +34,14 @@ class TLSFiles:
 
 
 def client_context(settings: GatewaySettings) -> ssl.SSLContext | None:
-    """The context for clients; None where TLS is off. Reads the files. Raises `TLSConfigError`."""
+    """The context for clients; None where TLS is off. Raises `ValueError`: files or settings cannot be used."""
     files = TLSFiles.of(settings, "client")
     if files.sslmode is TLSMode.DISABLE:
         return None
     if not files.cert_file or not files.key_file:
-        raise TLSConfigError("client_tls_sslmode needs client_tls_cert_file and client_tls_key_file")
+        raise ValueError("client_tls_sslmode needs client_tls_cert_file and client_tls_key_file")
     if files.sslmode.verifies and not files.ca_file:
-        raise TLSConfigError(f"client_tls_sslmode = {files.sslmode} needs client_tls_ca_file")
+        raise ValueError(f"client_tls_sslmode = {files.sslmode} needs client_tls_ca_file")
     context = _context(ssl.PROTOCOL_TLS_SERVER, files)
     if files.ca_file:
         context.verify_mode = ssl.CERT_REQUIRED if files.sslmode.verifies else ssl.CERT_OPTIONAL
@@ -58,7 +54,7 @@ def server_context(settings: GatewaySettings) -> ssl.SSLContext | None:
     if files.sslmode is TLSMode.DISABLE or settings.upstream_host.startswith("/"):
         return None
     if files.sslmode.verifies and not files.ca_file:
-        raise TLSConfigError(f"server_tls_sslmode = {files.sslmode} needs server_tls_ca_file")
+        raise ValueError(f"server_tls_sslmode = {files.sslmode} needs server_tls_ca_file")
     context = _context(ssl.PROTOCOL_TLS_CLIENT, files)
     context.check_hostname = files.sslmode is TLSMode.VERIFY_FULL
     context.verify_mode = ssl.CERT_REQUIRED if files.sslmode.verifies else ssl.CERT_NONE
@@ -78,15 +74,15 @@ def _context(protocol: int, files: TLSFiles) -> ssl.SSLContext:
             context.load_cert_chain(files.cert_file, files.key_file or None, password=_no_password)
         if files.ca_file:
             context.load_verify_locations(files.ca_file)
-    except (OSError, ssl.SSLError) as problem:
+    except OSError as problem:
         names = ", ".join(name for name in (files.cert_file, files.key_file, files.ca_file) if name)
-        raise TLSConfigError(f"TLS files or ciphers cannot be used ({names}): {problem}") from problem
+        raise ValueError(f"TLS files or ciphers cannot be used ({names}): {problem}") from problem
     return context
 
 
 def _no_password() -> str:
     """A key with a password would otherwise be asked for on the terminal."""
-    raise TLSConfigError("the TLS key is protected by a password")
+    raise ValueError("the TLS key is protected by a password")
 
 
 def _versions(text: str) -> tuple[ssl.TLSVersion, ssl.TLSVersion]:
@@ -94,7 +90,7 @@ def _versions(text: str) -> tuple[ssl.TLSVersion, ssl.TLSVersion]:
     if words <= _SECURE:
         return ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
     if not words <= _VERSIONS.keys():
-        raise TLSConfigError(f'TLS protocols "{text}" are not known; use secure, tlsv1.2, tlsv1.3')
+        raise ValueError(f'TLS protocols "{text}" are not known; use secure, tlsv1.2, tlsv1.3')
     chosen = sorted(_VERSIONS[word] for word in words)
     return chosen[0], chosen[-1]
 
@@ -152,12 +148,12 @@ def _der(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def certificate_of(file: str) -> bytes:
-    """The first certificate of a PEM file, in DER. Raises `TLSConfigError`: there is none."""
+    """The first certificate of a PEM file, in DER. Raises `ValueError`: there is none."""
     try:
         with open(file, encoding="ascii") as source:  # noqa: PTH123 - one read, no path arithmetic
             text = source.read()
         begin = text.index("-----BEGIN CERTIFICATE-----")
         end = text.index("-----END CERTIFICATE-----") + len("-----END CERTIFICATE-----")
     except (OSError, ValueError) as problem:
-        raise TLSConfigError(f"{file} holds no certificate: {problem}") from problem
+        raise ValueError(f"{file} holds no certificate: {problem}") from problem
     return ssl.PEM_cert_to_DER_cert(text[begin:end] + "\n")

@@ -79,12 +79,17 @@ class JSONRows:
 
 @dataclass(frozen=True, slots=True)
 class ChosenStatement:
-    """A statement of the engine's as SQL. `elsewhere`: the database that it was run on, None in place."""
+    """A statement of the engine's as SQL, which belongs to one answer; `notice` goes with every execution.
+
+    `elsewhere`: the database that its rows are of, None in place. `last`: it named no answer, so that, where it is
+    prepared, it goes stale with the next question.
+    """
 
     sql: str
-    qid: str
-    elsewhere: str | None
-    notice: bytes
+    qid: str = ""
+    elsewhere: str | None = None
+    notice: bytes = b""
+    last: bool = False
 
 
 RowsJob = Generator[EngineRequest, EngineReply, JSONRows]
@@ -267,11 +272,12 @@ class Conversation:
         self.statement_kinds.append(VERBS[type(statement.request)])
         request = self._addressed(statement.request, statement.qid)
         if isinstance(request, ChooseRequest):
-            return (yield from self._chosen(request, context))
+            found = yield from self._chosen(request, context)
+            return replace(found, last=statement.qid is None)
         chosen = _as(Chosen, (yield from _consult(request)))
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         # A plan of another database changes nothing there: it may stand in any transaction.
-        return ChosenStatement(sql, request.qid, None, b"")
+        return ChosenStatement(sql, request.qid, last=statement.qid is None)
 
     def run_call(self, call: RunCall, context: TranslationContext) -> ChoiceJob:
         """The SQL of the row that a call names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from proxy.protocol.conversation import ChosenStatement
 from proxy.protocol.nl.statements import AnswerStatement, TableStatement
 
 RowStatement = AnswerStatement | TableStatement
@@ -28,18 +29,4 @@ class ParameterStatement:
         return self.statement is not None
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedStatement:
-    """A prepared statement whose SQL came from the engine, and belongs to one answer.
-
-    `last`: it named no answer, so that it goes stale with the next question. `elsewhere`: it holds rows of
-    that database. `notice` goes with every execution.
-    """
-
-    qid: str
-    last: bool
-    elsewhere: str | None
-    notice: bytes
-
-
-PreparedTreatment = ParameterStatement | PinnedStatement
+PreparedTreatment = ParameterStatement | ChosenStatement

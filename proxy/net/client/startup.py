@@ -272,9 +272,8 @@ class ClientStartup(asyncio.Protocol):
     ) -> None:
         if self._transport is None:
             return
-        session = SessionConnection(self._context, login_handler)
+        session = SessionConnection(self._context, client_report, login_handler)
         rest, self._buffer = self._buffer, b""
-        self._context.sessions.identify(session, client_report)
         self._hand_to(session)
         session.data_received(packet + rest)
 

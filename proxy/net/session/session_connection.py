@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from engine.errors import for_log
 from engine.types import EngineRequest, ErrorReply
+from proxy.console.reports import ClientReport
 from proxy.net import pump
 from proxy.net.session.consultation import Consultation
 from proxy.net.session.server_connection import ServerAcquisition
@@ -58,12 +59,14 @@ class SessionConnection(asyncio.Protocol):
         "_session",
         "_task",
         "_upstream_full",
+        "client",
     )
 
-    def __init__(self, context: GatewayContext, login_handler: LoginHandler | None = None) -> None:
-        """`login_handler`: the gateway's part in the server's login phase, None for none."""
+    def __init__(self, context: GatewayContext, client: ClientReport, login: LoginHandler | None) -> None:
+        """`login`: the gateway's part in the server's login phase, None for none."""
         self._context = context
-        self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login_handler)
+        self.client = client
+        self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login)
         self._received = 0
         self._sent = 0
         self._session = Session(context.settings.max_question_chars)

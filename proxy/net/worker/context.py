@@ -271,8 +271,7 @@ class GatewayContext:
     def trail(self, connection: SessionView) -> AuditTrail | None:
         """The session's lines in the audit log; None where there is none."""
         if connection not in self._trails:
-            client = self.sessions.client_of(connection)
-            self._trails[connection] = None if client is None else self.audit.trail(client)
+            self._trails[connection] = self.audit.trail(connection.client)
         return self._trails[connection]
 
     def statement_failed(self, connection: SessionView, error: ErrorReply) -> None:

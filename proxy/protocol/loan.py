@@ -200,14 +200,11 @@ class Loan:
             if end > len(self._borrowed):
                 break
             out.append(ToUpstream(self._borrowed[pos:end]))
-            self._account(kind)
+            self._unsynced = kind in _OPENING_SEGMENT
+            self._owed += kind in (_QUERY, _SYNC)
             pos = end
         self._borrowed = self._borrowed[pos:]
         return out
-
-    def _account(self, kind: int) -> None:
-        self._unsynced = kind in _OPENING_SEGMENT
-        self._owed += kind in (_QUERY, _SYNC)
 
     def _end(self) -> list[Command]:
         """What the borrower began is cancelled and undone."""

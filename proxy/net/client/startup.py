@@ -9,7 +9,6 @@ from typing import cast
 from engine.errors import for_log
 from engine.types import ErrorReply
 from proxy.console.grammar import Rights
-from proxy.console.reports import ClientReport
 from proxy.net.access import CONSOLE_DATABASES
 from proxy.net.client.authentication import Authentication
 from proxy.net.console.console_connection import Admin, ConsoleConnection
@@ -258,24 +257,17 @@ class ClientStartup(asyncio.Protocol):
             if self._timer is not None:
                 self._timer.cancel()
             self._waiting = self._context.spawn("paused", self._wait_for_resume(client, login_handler))
-        elif self._startup is not None:
+        elif self._startup is not None and self._transport is not None:
             client_report = client.report(self._context.next_id(), self._connected)
-            self._start_session(self._startup.packet, login_handler, client_report)
+            session = SessionConnection(self._context, client_report, login_handler)
+            rest, self._buffer = self._buffer, b""
+            self._hand_to(session)
+            session.data_received(self._startup.packet + rest)
 
     async def _wait_for_resume(self, client: ClientInfo, login_handler: LoginHandler | None) -> None:
         await self._context.sessions.resumed(client.database)
         self._waiting = None
         self._enter_session(client, login_handler)
-
-    def _start_session(
-        self, packet: bytes, login_handler: LoginHandler | None, client_report: ClientReport
-    ) -> None:
-        if self._transport is None:
-            return
-        session = SessionConnection(self._context, client_report, login_handler)
-        rest, self._buffer = self._buffer, b""
-        self._hand_to(session)
-        session.data_received(packet + rest)
 
     def _hand_to(self, protocol: asyncio.Protocol) -> None:
         if self._transport is not None:

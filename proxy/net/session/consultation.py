@@ -151,12 +151,12 @@ class LoanConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """The engine reads slower than the server writes."""
         if self._consultation is not None:
-            self._consultation.full(full=True)
+            self._consultation.pause_server(full=True)
 
     def resume_writing(self) -> None:
         """The engine has caught up."""
         if self._consultation is not None:
-            self._consultation.full(full=False)
+            self._consultation.pause_server(full=False)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -200,7 +200,7 @@ class Consultation:
         self._session = session
         self._perform = perform
         self._metrics = metrics
-        self._pause_server = pause_server
+        self.pause_server = pause_server
         self._progress_seconds = settings.nl_progress
         self._grace = settings.loan_grace
         self._waiting: deque[LoanConnection] = deque()
@@ -277,10 +277,6 @@ class Consultation:
             self._waiting.remove(borrower)
         elif borrower is self._active and self._session.loan is not None:
             self._perform(self._session.loan.borrower_left())
-
-    def full(self, *, full: bool) -> None:
-        """The borrower reads slower than the server writes, or it has caught up."""
-        self._pause_server(full=full)
 
     def to_borrower(self, data: bytes) -> None:
         """Carries out `ToBorrower`."""

@@ -25,13 +25,14 @@ class ClientReport:
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """A session's connection to the server; `pid`: the backend's, from BackendKeyData."""
+    """A connection to the server; `pid`: the backend's, from BackendKeyData, 0 until the server has sent it."""
 
     address: str
     port: int
     local_address: str
     local_port: int
     tls: str
+    connected: float
     pid: int
 
 
@@ -46,14 +47,6 @@ class SessionReport:
     sent: int
     asking: bool = False
     close_needed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PrewarmedReport:
-    """A connection to the server that waits for its client, with `server.pid` 0: the server has not sent it."""
-
-    server: ServerReport
-    connected: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +68,10 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """The state of one worker. `period`: seconds that `recent` covers; `metrics`: a page of Prometheus'."""
+    """The state of one worker. `period`: seconds that `recent` covers; `metrics`: a page of Prometheus'.
+
+    `prewarmed`: connections that wait for their clients.
+    """
 
     pid: int
     started: float
@@ -89,4 +85,4 @@ class WorkerReport:
     logins: int
     memory: int
     metrics: str
-    prewarmed: tuple[PrewarmedReport, ...] = ()
+    prewarmed: tuple[ServerReport, ...] = ()

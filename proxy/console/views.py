@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from proxy.console.grammar import SETTINGS_OF_DRIVERS
 from proxy.console.reports import (
     ClientReport,
-    PrewarmedReport,
     ServerReport,
     SessionReport,
     Traffic,
@@ -108,7 +107,7 @@ class ConsoleSnapshot:
         return (session for report in self.reports for session in report.sessions)
 
     @property
-    def prewarmed(self) -> tuple[PrewarmedReport, ...]:
+    def prewarmed(self) -> tuple[ServerReport, ...]:
         """Those of all workers."""
         return tuple(each for report in self.reports for each in report.prewarmed)
 
@@ -139,9 +138,9 @@ def table(view: str, snapshot: ConsoleSnapshot) -> ResultTable:
 def _servers(snapshot: ConsoleSnapshot) -> Iterator[Row]:
     for session in snapshot.sessions:
         if session.server is not None:
-            yield _server_row(session, session.server, "active")
+            yield _server_row(session.server, "active", session)
     for prewarmed in snapshot.prewarmed:
-        yield _prewarmed_row(prewarmed, "new")
+        yield _server_row(prewarmed, "new")
 
 
 def _sockets(snapshot: ConsoleSnapshot) -> Iterator[Row]:
@@ -149,9 +148,9 @@ def _sockets(snapshot: ConsoleSnapshot) -> Iterator[Row]:
     for session in snapshot.sessions:
         yield _client_row(session, "cl_active" if session.state != "waiting" else "cl_waiting") + debug
         if session.server is not None:
-            yield _server_row(session, session.server, "sv_active") + debug
+            yield _server_row(session.server, "sv_active", session) + debug
     for prewarmed in snapshot.prewarmed:
-        yield _prewarmed_row(prewarmed, "sv_login") + debug
+        yield _server_row(prewarmed, "sv_login") + debug
 
 
 def _active_sockets(snapshot: ConsoleSnapshot) -> Iterator[Row]:
@@ -166,20 +165,14 @@ def _client_row(session: SessionReport, state: str) -> Row:
     client = session.client
     link = "" if session.server is None else f"s{client.id}"
     ids = (f"c{client.id}", link, client.peer_pid)
-    return _socket_row("C", client, state, client, connected=client.connected, ids=ids)
+    return _socket_row("C", client, state, client, ids=ids)
 
 
-def _server_row(session: SessionReport, server: ServerReport, state: str) -> Row:
-    client = session.client
-    ids = (f"s{client.id}", f"c{client.id}", server.pid)
-    return _socket_row(
-        "S", client, state, server, connected=client.connected, ids=ids, close_needed=session.close_needed
-    )
-
-
-def _prewarmed_row(prewarmed: PrewarmedReport, state: str) -> Row:
-    server = prewarmed.server
-    return _socket_row("S", None, state, server, connected=prewarmed.connected, ids=("", "", server.pid))
+def _server_row(server: ServerReport, state: str, session: SessionReport | None = None) -> Row:
+    if session is None:
+        return _socket_row("S", None, state, server, ids=("", "", server.pid))
+    ids = (f"s{session.client.id}", f"c{session.client.id}", server.pid)
+    return _socket_row("S", session.client, state, server, ids=ids, close_needed=session.close_needed)
 
 
 def _socket_row(
@@ -188,7 +181,6 @@ def _socket_row(
     state: str,
     end: ClientReport | ServerReport,
     *,
-    connected: float,
     ids: tuple[str, str, int],
     close_needed: bool = False,
 ) -> Row:
@@ -198,7 +190,7 @@ def _socket_row(
         if client is None
         else (client.user, client.database, client.replication, client.application_name, client.id)
     )
-    begun = datetime.fromtimestamp(connected, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    begun = datetime.fromtimestamp(end.connected, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     ends = (end.address, end.port, end.local_address, end.local_port)
     times = (begun, begun, 0, 0, int(close_needed))
     return (kind, user, database, replication, state, *ends, *times, *ids, end.tls, application, 0, number)

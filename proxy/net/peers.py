@@ -26,12 +26,12 @@ def address(found: Any) -> tuple[str, int]:
     return (str(found[0]), int(found[1])) if isinstance(found, tuple) else ("unix", 0)
 
 
-def server_side(transport: asyncio.Transport, key: bytes | None = None) -> ServerReport:
+def server_side(transport: asyncio.Transport, connected: float, key: bytes | None = None) -> ServerReport:
     """A connection to the server; `key` is the body of its BackendKeyData."""
     there, here = address(transport.get_extra_info("peername")), address(transport.get_extra_info("sockname"))
     secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
     pid = int.from_bytes(key[:4], "big", signed=True) if key else 0
-    return ServerReport(*there, *here, tls.describe(secured), pid)
+    return ServerReport(*there, *here, tls.describe(secured), connected, pid)
 
 
 def is_loopback(host: str) -> bool:

@@ -182,9 +182,10 @@ def _add(sums: dict[str, Traffic], connection: SessionView) -> None:
 def _report(connection: SessionView, *, outdated: bool) -> SessionReport:
     session = connection.session
     at_rest = "idle" if session.at_rest else "active"
+    client, server = connection.client, connection.server
     return SessionReport(
-        client=connection.client,
-        server=None if connection.server is None else server_side(connection.server, session.backend.key),
+        client=client,
+        server=None if server is None else server_side(server, client.connected, session.backend.key),
         state="waiting" if session.phase in _WAITING else at_rest,
         received=connection.received,
         sent=connection.sent,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from prometheus_client import generate_latest
 
-from proxy.console.reports import PrewarmedReport, WorkerReport
+from proxy.console.reports import WorkerReport
 from proxy.console.tables import Value
 from proxy.console.views import ConsoleSnapshot
 from proxy.net import access, pump
@@ -292,7 +292,7 @@ def report(context: GatewayContext) -> WorkerReport:
         logins=len(context.pending_clients),
         memory=_resident(),
         metrics=generate_latest(context.metrics.registry).decode(),
-        prewarmed=tuple(PrewarmedReport(server_side(each.transport), each.connected) for each in sockets),
+        prewarmed=tuple(server_side(each.transport, each.connected) for each in sockets),
     )
 
 

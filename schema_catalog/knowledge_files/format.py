@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from schema_catalog.knowledge_files.yaml_text import Plain, YAMLTextError, dump, line_of, parse
+from schema_catalog.knowledge_files.yaml_text import YAMLTextError, dump, line_of, parse
 from schema_catalog.store import CatalogError
 from schema_catalog.types import DeclaredKey, Sensitivity, Status
 
@@ -187,7 +187,8 @@ def utf8(name: str, raw: bytes) -> str:
 def read_text(name: str, text: str) -> Source:
     """The file called `name` that holds `text`; raises `CatalogError`."""
     try:
-        content = decode(parse(text))
+        # Not strict: to YAML as it is parsed `true` and `1` are texts, so that a column may be called no.
+        content = msgspec.convert(parse(text), KnowledgeFile, strict=False)
     except YAMLTextError as error:
         raise CatalogError(f"{name}, line {error.line}: {error}") from None
     except msgspec.ValidationError as error:
@@ -202,12 +203,6 @@ def located(error: msgspec.ValidationError) -> tuple[str, str]:
     """What is wrong, and the path of where."""
     match = _AT.match(str(error))
     return (match[1], match[2]) if match else (str(error), "$")
-
-
-def decode(plain: Plain) -> KnowledgeFile:
-    """The file of which `plain` is the YAML; raises `msgspec.ValidationError`."""
-    # Not strict: to YAML as it is parsed `true` and `1` are texts, so that a column may be called no.
-    return msgspec.convert(plain, KnowledgeFile, strict=False)
 
 
 def write_text(content: KnowledgeFile) -> str:

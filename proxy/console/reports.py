@@ -70,7 +70,7 @@ class Traffic:
 class WorkerReport:
     """The state of one worker. `period`: seconds that `recent` covers; `metrics`: a page of Prometheus'.
 
-    `prewarmed`: connections that wait for their clients.
+    `paused`: databases, an empty name is all of them; `prewarmed`: connections that wait for their clients.
     """
 
     pid: int
@@ -81,7 +81,6 @@ class WorkerReport:
     period: float
     paused: tuple[str, ...]
     disabled: tuple[str, ...]
-    all_paused: bool
     logins: int
     memory: int
     metrics: str

@@ -213,13 +213,12 @@ def _databases(snapshot: ConsoleSnapshot) -> Iterator[Row]:
     counts = Counter(session.client.database for session in snapshot.sessions)
     paused = {name for report in snapshot.reports for name in report.paused}
     disabled = {name for report in snapshot.reports for name in report.disabled}
-    everything = any(report.all_paused for report in snapshot.reports)
     server = (snapshot.upstream_host, snapshot.upstream_port)
     most = snapshot.max_client_conn * len(snapshot.reports)
-    for name in sorted({*counts, *paused, *disabled, *(t.database for t in snapshot.traffic)}):
+    for name in sorted({*counts, *paused, *disabled, *(t.database for t in snapshot.traffic)} - {""}):
         place = (name, *server, name, None, 0, 0, 0, 0, _POOL_MODE, None)
         used = (0, counts[name], most, counts[name])
-        yield (*place, *used, int(everything or name in paused), int(name in disabled))
+        yield (*place, *used, int(not paused.isdisjoint(("", name))), int(name in disabled))
 
 
 def _users(snapshot: ConsoleSnapshot) -> Iterator[Row]:
@@ -289,7 +288,7 @@ def _totals(snapshot: ConsoleSnapshot) -> Iterator[Row]:
 
 
 def _state(snapshot: ConsoleSnapshot) -> Iterator[Row]:
-    paused = any(report.all_paused for report in snapshot.reports)
+    paused = any("" in report.paused for report in snapshot.reports)
     values = {"active": not paused, "paused": paused, "suspended": False}
     return ((key, "yes" if value else "no") for key, value in values.items())
 

@@ -51,8 +51,9 @@ class SessionRegistry:
         self.empty = asyncio.Event()
         self.empty.set()
         self.paused: set[str] = set()
+        """Databases of which new sessions wait; an empty name is all of them."""
         self.disabled: set[str] = set()
-        self.all_paused = False
+        """Those of which new sessions are refused."""
         self._resumed = asyncio.Event()
         self._closing: set[SessionView] = set()
         self._outdated: set[SessionView] = set()
@@ -97,42 +98,17 @@ class SessionRegistry:
 
     # -- pausing
 
-    def disable(self, database: str) -> bool:
-        """New sessions are refused from now on. Returns whether they were not before."""
-        before = database in self.disabled
-        self.disabled.add(database)
-        return not before
-
-    def enable(self, database: str) -> bool:
-        """Ends `disable`. Returns whether there was one."""
-        before = database in self.disabled
-        self.disabled.discard(database)
-        return before
-
     def is_paused(self, database: str) -> bool:
         """Whether new sessions of a database have to wait."""
-        return self.all_paused or database in self.paused
-
-    def pause(self, database: str) -> bool:
-        """New sessions wait from now on. Returns whether they did not before."""
-        before = self.all_paused if not database else database in self.paused
-        if database:
-            self.paused.add(database)
-        else:
-            self.all_paused = True
-        return not before
+        return not self.paused.isdisjoint(("", database))
 
     def resume(self, database: str) -> bool:
         """Ends a pause; the general one ends those of databases too. Returns whether there was one."""
-        was = database in self.paused if database else self.all_paused or bool(self.paused)
-        if database:
-            self.paused.discard(database)
-        else:
-            self.all_paused = False
-            self.paused.clear()
+        ended = self.paused & {database} if database else set(self.paused)
+        self.paused -= ended
         self._resumed.set()
         self._resumed = asyncio.Event()
-        return was
+        return bool(ended)
 
     async def resumed(self, database: str) -> None:
         """Waits until a database is not paused."""

@@ -211,12 +211,12 @@ class GatewayContext:
             lifetime=settings.dial_ahead_lifetime,
         )
 
-    def pause(self, database: str) -> bool:
-        """New sessions wait from now on. Returns whether they did not before."""
+    def pause(self, database: str) -> None:
+        """New sessions of a database, of all where it is empty, wait from now on."""
         if not database:
             self.prewarm_pool.close_idle()
             self.login_service.close_idle()
-        return self.sessions.pause(database)
+        self.sessions.paused.add(database)
 
     def reconnect(self, database: str) -> None:
         """Dials prewarmed sockets anew, and marks the sessions' connections to be closed as the sessions end."""

@@ -230,19 +230,9 @@ def _set(worker: Worker, assignment: str) -> WorkerAnswer:
     return _outcome(worker.context.assign(key, value))
 
 
-def _reconnect(worker: Worker, database: str) -> WorkerAnswer:
-    worker.context.reconnect(database)
-    return WorkerAnswer(done=True)
-
-
 def _kill(worker: Worker, database: str) -> WorkerAnswer:
     worker.context.pause(database)
     return _end(worker.context.sessions.of_database(database))
-
-
-def _shut_down(worker: Worker, how: str) -> WorkerAnswer:
-    worker.shut_down(ShutdownMode(how))
-    return WorkerAnswer(done=True)
 
 
 def _end(connections: Collection[SessionView]) -> WorkerAnswer:
@@ -255,20 +245,30 @@ def _outcome(problem: str | None) -> WorkerAnswer:
     return WorkerAnswer(done=problem is None, error=problem)
 
 
+def _done(act: Callable[[Worker, str], object]) -> Callable[[Worker, str], WorkerAnswer]:
+    """A verb that applies to every worker."""
+
+    def carry_out(worker: Worker, argument: str) -> WorkerAnswer:
+        act(worker, argument)
+        return WorkerAnswer(done=True)
+
+    return carry_out
+
+
 _VERBS: dict[str, Callable[[Worker, str], WorkerAnswer]] = {
     "cancel": lambda worker, key: WorkerAnswer(worker.context.keys.cancel_for_sibling(bytes.fromhex(key))),
-    "disable": lambda worker, database: WorkerAnswer(worker.context.sessions.disable(database)),
-    "enable": lambda worker, database: WorkerAnswer(worker.context.sessions.enable(database)),
+    "disable": _done(lambda worker, database: worker.context.sessions.disabled.add(database)),
+    "enable": _done(lambda worker, database: worker.context.sessions.disabled.discard(database)),
     "kill": _kill,
     "kill_client": lambda worker, number: _end(worker.context.sessions.of_client(int(number))),
-    "pause": lambda worker, database: WorkerAnswer(worker.context.pause(database)),
-    "ping": lambda *_: WorkerAnswer(done=True),
-    "reconnect": _reconnect,
+    "pause": _done(lambda worker, database: worker.context.pause(database)),
+    "ping": _done(lambda *_: None),
+    "reconnect": _done(lambda worker, database: worker.context.reconnect(database)),
     "reload": lambda worker, _: _outcome(worker.reload()),
     "report": lambda worker, _: WorkerAnswer(done=True, report=report(worker.context)),
     "resume": lambda worker, database: WorkerAnswer(worker.context.sessions.resume(database)),
     "set": _set,
-    "shutdown": _shut_down,
+    "shutdown": _done(lambda worker, how: worker.shut_down(ShutdownMode(how))),
 }
 
 
@@ -288,7 +288,6 @@ def report(context: GatewayContext) -> WorkerReport:
         period=period,
         paused=tuple(sessions.paused),
         disabled=tuple(sessions.disabled),
-        all_paused=sessions.all_paused,
         logins=len(context.pending_clients),
         memory=_resident(),
         metrics=generate_latest(context.metrics.registry).decode(),

@@ -11,7 +11,7 @@ from engine.types import ErrorReply
 from proxy.console.grammar import Rights
 from proxy.net.access import CONSOLE_DATABASES
 from proxy.net.client.authentication import Authentication
-from proxy.net.console.console_connection import Admin, ConsoleConnection
+from proxy.net.console.console_connection import ConsoleConnection
 from proxy.net.console.upstream_auth import UpstreamAuth
 from proxy.net.login_service import LOGIN_TIMEOUT, TOO_MANY_LOGINS
 from proxy.net.peers import ClientInfo
@@ -49,9 +49,8 @@ UNENCRYPTED_DATA = ErrorReply(
 class ClientStartup(asyncio.Protocol):
     """One client before its session. `head`: bytes that have been read from it already."""
 
-    def __init__(self, context: GatewayContext, admin: Admin, head: bytes = b"") -> None:
+    def __init__(self, context: GatewayContext, head: bytes = b"") -> None:
         self._context = context
-        self._admin = admin
         self._buffer = head
         self._requests = 0
         self._transport: asyncio.Transport | None = None
@@ -236,7 +235,7 @@ class ClientStartup(asyncio.Protocol):
             problem = _UNAUTHENTICATED_ADMIN
         else:
             client_report = client.report(context.next_id(), self._connected)
-            self._hand_to(ConsoleConnection(context, self._admin, client_report, rights))
+            self._hand_to(ConsoleConnection(context, client_report, rights))
             return
         context.log.info("console_refused", user=client.user, address=client.address, reason=problem.message)
         self.refuse(problem)

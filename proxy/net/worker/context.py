@@ -70,6 +70,30 @@ _MAX_UNKNOWN_KEYS = 16
 """Cancel requests with an unknown key that are carried out at once: any client can send them."""
 
 
+class ShutdownMode(StrEnum):
+    """How a worker ends."""
+
+    NOW = ""
+    WAIT_FOR_CLIENTS = "wait_for_clients"
+    WAIT_FOR_SERVERS = "wait_for_servers"
+
+
+class Admin(Protocol):
+    """The worker and its siblings."""
+
+    async def handle(self, request: WorkerRequest) -> WorkerAnswer:
+        """Carries out `request` in this worker alone."""
+
+    async def ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        """Sends `request` to all other workers and returns their answers."""
+
+    async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        """The same to all workers, this one's answer first."""
+
+    async def shut_all_down(self, how: ShutdownMode) -> None:
+        """Ends all workers."""
+
+
 class Cancellable(Protocol):
     """Something that has a cancel key."""
 
@@ -80,13 +104,9 @@ class Cancellable(Protocol):
 class CancelKeys:
     """The keys of one worker's sessions and consoles."""
 
-    def __init__(
-        self,
-        siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]],
-        send_to_server: Callable[[bytes], Awaitable[None]],
-    ) -> None:
-        """`siblings` asks every other worker. `send_to_server` sends a CancelRequest packet; it raises OSError."""
-        self._siblings = siblings
+    def __init__(self, admin: Admin, send_to_server: Callable[[bytes], Awaitable[None]]) -> None:
+        """`send_to_server` sends a CancelRequest packet; it raises OSError."""
+        self._admin = admin
         self._send_to_server = send_to_server
         self._unknown_keys = asyncio.Semaphore(_MAX_UNKNOWN_KEYS)
         self.owners: dict[bytes, Cancellable] = {}
@@ -97,7 +117,7 @@ class CancelKeys:
         owner = self.owners.get(request.key)
         if owner is None:
             async with self._unknown_keys:
-                answers = await self._siblings(WorkerRequest("cancel", request.key.hex()))
+                answers = await self._admin.ask_others(WorkerRequest("cancel", request.key.hex()))
                 if not any(answer.done for answer in answers):
                     await self._send_to_server(request.packet)
         elif owner.cancel_requested():
@@ -113,14 +133,6 @@ _IDS = 10_000_000
 """Session ids that one process gives out before they repeat."""
 
 
-class ShutdownMode(StrEnum):
-    """How a worker ends."""
-
-    NOW = ""
-    WAIT_FOR_CLIENTS = "wait_for_clients"
-    WAIT_FOR_SERVERS = "wait_for_servers"
-
-
 class ClosableConnection(Protocol):
     """A connection that is no session: a client that is logging in, or a console."""
 
@@ -129,12 +141,11 @@ class ClosableConnection(Protocol):
 
 
 class GatewayContext:
-    """One worker's shared state. `siblings` asks every other worker of the gateway."""
+    """One worker's shared state."""
 
-    def __init__(
-        self, settings: GatewaySettings, siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]]
-    ) -> None:
+    def __init__(self, settings: GatewaySettings, admin: Admin) -> None:
         self.settings = settings
+        self.admin = admin
         self.metrics = GatewayMetrics()
         self.access = access.load(settings)
         self.dialer = Dialer(settings, self.access.server_tls)
@@ -151,7 +162,7 @@ class GatewayContext:
         self.pending_clients: set[ClosableConnection] = set()
         """Those that have connected and are neither gone nor a session or a console."""
         self.consoles: set[ClosableConnection] = set()
-        self.keys = CancelKeys(siblings, self._send_to_server)
+        self.keys = CancelKeys(admin, self._send_to_server)
         self.loans = LoanListener(settings.runtime_dir, settings.lend_addr)
         self.prewarm_pool = self._prewarm_pool()
         """Sockets to the server that wait for their clients."""

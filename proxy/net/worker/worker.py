@@ -17,8 +17,6 @@ from pathlib import Path
 from prometheus_client import generate_latest
 
 from proxy.console.reports import WorkerReport
-from proxy.console.tables import Value
-from proxy.console.views import ConsoleSnapshot
 from proxy.net import access, pump
 from proxy.net.client import sockets
 from proxy.net.client.listener import Listener
@@ -26,9 +24,7 @@ from proxy.net.peers import server_side
 from proxy.net.session.session_registry import SessionView
 from proxy.net.worker.context import GatewayContext, ShutdownMode
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest
-from proxy.settings import GatewaySettings, described
-
-VERSION = "pgparley 0.1.0"
+from proxy.settings import GatewaySettings
 
 _POLL_SECONDS = 0.05
 """Seconds between two checks whether sessions are at rest."""
@@ -59,7 +55,7 @@ class Worker:
 
         `reread` gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad.
         """
-        self.context = GatewayContext(settings, self._ask_others)
+        self.context = GatewayContext(settings, self)
         self._descriptors = descriptors
         self._supervisor = supervisor
         self._reread = reread
@@ -80,7 +76,7 @@ class Worker:
             self._channel = WorkerChannel(Path(settings.runtime_dir), name, self.handle)
             await self._channel.open()
         await context.loans.open()
-        self._listener = Listener(context, self, self._sockets())
+        self._listener = Listener(context, self._sockets())
         await self._listener.open()
         relay = "python" if context.pump is None else "compiled"
         context.log.info(
@@ -189,33 +185,16 @@ class Worker:
 
     async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks all workers."""
-        return [await self.handle(request), *await self._ask_others(request)]
+        return [await self.handle(request), *await self.ask_others(request)]
 
-    async def _ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
+    async def ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        """Asks all but this one."""
         return [] if self._channel is None else await self._channel.ask_others(request)
 
     async def handle(self, request: WorkerRequest) -> WorkerAnswer:
         """Carries out a request of a sibling, or of this worker's own console; an unknown one is an error."""
         act = _VERBS.get(request.verb)
         return act(self, request.argument) if act else WorkerAnswer(error=f"unknown request {request.verb}")
-
-    def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
-        """The values that the console's tables are built from."""
-        settings = self.context.settings
-        return ConsoleSnapshot(
-            version=VERSION,
-            upstream_host=settings.upstream_host,
-            upstream_port=settings.upstream_port,
-            max_client_conn=settings.max_client_conn,
-            config=described(settings),
-            reports=reports,
-        )
-
-    async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
-        """The rows of a view that the engine provides. Raises NLError where it does not answer."""
-        context = self.context
-        table = await context.engine.view(view, timeout=context.settings.server_connect_timeout)
-        return table.rows
 
 
 _SIGNALS = {

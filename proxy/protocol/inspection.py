@@ -17,8 +17,7 @@ from proxy.protocol.nl.classify import examine, holds_nl_word
 from proxy.protocol.nl.statements import Examination
 from proxy.protocol.replies import DroppedMark, Mark, TransactionStatus
 from proxy.protocol.scan import may_hold_nl
-from proxy.protocol.translator import Job, Rewritten, Translator
-from proxy.protocol.treatments import ParameterStatement, PreparedTreatment
+from proxy.protocol.translator import Job, ParameterStatement, PreparedTreatment, Rewritten, Translator
 
 INSPECTION_LIMIT = 1 << 20
 """Length of a statement's message up to which its text is searched for NL; longer ones stream through."""

@@ -25,6 +25,7 @@ from proxy.protocol.conversation import (
 from proxy.protocol.encoding import decode, encode
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
+    AnswerStatement,
     AskCall,
     Examination,
     Finding,
@@ -39,11 +40,30 @@ from proxy.protocol.nl.statements import (
     TableStatement,
 )
 from proxy.protocol.replies import Mark, StatementChange
-from proxy.protocol.treatments import (
-    ParameterStatement,
-    PreparedTreatment,
-    RowStatement,
-)
+
+RowStatement = AnswerStatement | TableStatement
+"""Statements whose columns are fixed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterStatement:
+    """A prepared statement whose parameter at `index` (from 0) is the JSON of its rows.
+
+    `statement` None: the client's own parameter is the question. Otherwise the parameter is hidden from the
+    client, behind its own ones. `call`: it is a call of `nl.ask` inside of SQL.
+    """
+
+    index: int
+    statement: RowStatement | None
+    call: bool = False
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the client does not know of the parameter."""
+        return self.statement is not None
+
+
+PreparedTreatment = ParameterStatement | ChosenStatement
 
 
 @dataclass(frozen=True, slots=True)

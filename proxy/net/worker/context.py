@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -104,10 +104,8 @@ class Cancellable(Protocol):
 class CancelKeys:
     """The keys of one worker's sessions and consoles."""
 
-    def __init__(self, admin: Admin, send_to_server: Callable[[bytes], Awaitable[None]]) -> None:
-        """`send_to_server` sends a CancelRequest packet; it raises OSError."""
-        self._admin = admin
-        self._send_to_server = send_to_server
+    def __init__(self, context: GatewayContext) -> None:
+        self._context = context
         self._unknown_keys = asyncio.Semaphore(_MAX_UNKNOWN_KEYS)
         self.owners: dict[bytes, Cancellable] = {}
         """Key → session or console that it cancels."""
@@ -117,17 +115,20 @@ class CancelKeys:
         owner = self.owners.get(request.key)
         if owner is None:
             async with self._unknown_keys:
-                answers = await self._admin.ask_others(WorkerRequest("cancel", request.key.hex()))
+                answers = await self._context.admin.ask_others(WorkerRequest("cancel", request.key.hex()))
                 if not any(answer.done for answer in answers):
-                    await self._send_to_server(request.packet)
+                    await self._context.dialer.send_once(request.packet)
         elif owner.cancel_requested():
-            await self._send_to_server(request.packet)
+            await self._context.dialer.send_once(request.packet)
 
     def cancel_for_sibling(self, key: bytes) -> bool:
         """Returns whether the session is ours and the server need not be told."""
         owner = self.owners.get(key)
         return owner is not None and not owner.cancel_requested()
 
+
+_UPSTREAM = ("upstream_host", "upstream_port", "server_tls_sslmode")
+"""Settings of which a change means another server."""
 
 _IDS = 10_000_000
 """Session ids that one process gives out before they repeat."""
@@ -162,7 +163,7 @@ class GatewayContext:
         self.pending_clients: set[ClosableConnection] = set()
         """Those that have connected and are neither gone nor a session or a console."""
         self.consoles: set[ClosableConnection] = set()
-        self.keys = CancelKeys(admin, self._send_to_server)
+        self.keys = CancelKeys(self)
         self.loans = LoanListener(settings.runtime_dir, settings.lend_addr)
         self.prewarm_pool = self._prewarm_pool()
         """Sockets to the server that wait for their clients."""
@@ -177,7 +178,7 @@ class GatewayContext:
         loaded = access.load(settings)
         if (loaded.client_tls is None) is not (self.access.client_tls is None):
             raise ValueError("client_tls_sslmode: turning TLS on or off needs a restart")
-        elsewhere = Dialer.upstream_identity(settings) != Dialer.upstream_identity(self.settings)
+        elsewhere = any(getattr(settings, key) != getattr(self.settings, key) for key in _UPSTREAM)
         self.settings, self.access = settings, loaded
         self.dialer = Dialer(settings, loaded.server_tls)
         self.login_service.configure(settings, loaded, self.dialer)
@@ -234,9 +235,6 @@ class GatewayContext:
         self.prewarm_pool.redial()
         self.login_service.close_idle()
         self.sessions.mark_outdated(database)
-
-    async def _send_to_server(self, packet: bytes) -> None:
-        await self.dialer.send_once(packet)
 
     # -- clients on their way in
 

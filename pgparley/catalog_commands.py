@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
@@ -26,6 +27,7 @@ from schema_catalog.values import ColumnValues, ValueStore
 
 if TYPE_CHECKING:
     from engine.linking.value_reader import Unread
+    from engine.upstream import Databases
 
     Outcomes: TypeAlias = tuple[ColumnValues | Unread, ...]
 
@@ -182,43 +184,41 @@ def _listed(entry: Entry) -> dict[str, object]:
 
 
 async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, guard: GuardSettings) -> None:
+    # The engine's way to a database loads PostgreSQL's parser, which most commands do without.
+    from engine.upstream import Databases  # noqa: PLC0415
+
     store = CatalogStore(pool)
     entries = await store.list() if name is None else (await store.get(name),)
     if not entries:
         typer.echo(_NONE)
     failed = False
-    for entry in entries:
-        try:
-            changes = await refresh(store, entry.database, SETTINGS)
-            read = await _read_values(pool, entry.database, settings)
-        except UnreachableError as error:
-            failed = True
-            typer.echo(f"pgparley: {printable(f'{entry.database.name}: {error}')}.", err=True)
-        else:
-            _report(entry.database.name, changes)
-            _report_renames(await store.drift.waiting(entry.database.name))
-            await _report_identity(store, entry.database)
-            _report_values(read)
-            await _report_joins(store, entry.database)
-    await _report_definitions(pool, name, settings, guard)
+    async with aclosing(Databases(settings, guard)) as databases:
+        for entry in entries:
+            try:
+                changes = await refresh(store, entry.database, SETTINGS)
+                read = await _read_values(pool, entry.database, databases)
+            except UnreachableError as error:
+                failed = True
+                typer.echo(f"pgparley: {printable(f'{entry.database.name}: {error}')}.", err=True)
+            else:
+                _report(entry.database.name, changes)
+                _report_renames(await store.drift.waiting(entry.database.name))
+                await _report_identity(store, entry.database)
+                _report_values(read)
+                await _report_joins(store, entry.database)
+        await _report_definitions(pool, name, databases)
     if failed:
         raise typer.Exit(1)
 
 
-async def _read_values(pool: Pool, database: Database, settings: UpstreamSettings) -> Outcomes:
+async def _read_values(pool: Pool, database: Database, databases: Databases) -> Outcomes:
     """Reads the allowed columns of `database`; raises `UnreachableError`."""
-    # The engine's way to a database loads PostgreSQL's parser, which most commands do without.
-    from engine.linking.value_reader import refresh_values  # noqa: PLC0415
-    from engine.upstream import Databases  # noqa: PLC0415
+    from engine.linking.value_reader import refresh_values  # noqa: PLC0415 - as above
 
     snapshot = await CatalogStore(pool).newest(database.name)
     if snapshot is None:
         return ()
-    upstream = Databases(settings)
-    try:
-        return await refresh_values(ValueStore(pool), database, snapshot, upstream, SETTINGS)
-    finally:
-        await upstream.aclose()
+    return await refresh_values(ValueStore(pool), database, snapshot, databases, SETTINGS)
 
 
 def _report_values(outcomes: Outcomes) -> None:
@@ -232,20 +232,11 @@ def _report_values(outcomes: Outcomes) -> None:
             typer.echo(printable(f"  ! no values of {dotted(outcome.key)}: {outcome.problem}"))
 
 
-async def _report_definitions(
-    pool: Pool, name: str | None, settings: UpstreamSettings, guard: GuardSettings
-) -> None:
+async def _report_definitions(pool: Pool, name: str | None, databases: Databases) -> None:
     """Checks definitions against the new snapshots, and prints those that do not count any more."""
-    # The engine's way to a database loads PostgreSQL's parser, which most commands do without.
-    from engine.definitions.checking import check_pending  # noqa: PLC0415
-    from engine.upstream import Databases  # noqa: PLC0415
+    from engine.definitions.checking import check_pending  # noqa: PLC0415 - as above
 
-    databases = Databases(settings, guard)
-    try:
-        checked = await check_pending(pool, databases, name)
-    finally:
-        await databases.aclose()
-    for stored, verdict in checked:
+    for stored, verdict in await check_pending(pool, databases, name):
         if verdict.state is State.REFUSED:
             what = f"{stored.database}: the {stored.kind} {stored.name} is refused: {verdict.reason}"
             typer.echo(printable(f"  ! {what}"))

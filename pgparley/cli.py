@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -27,7 +27,7 @@ from pgparley.processes import PartKind
 from pgparley.serve import restart as restart_workers
 from pgparley.serve_command import CannotStartError, serve_parts
 from pgparley.store_commands import store_app
-from pgparley.terminal import AsJson, print_error
+from pgparley.terminal import AsJson, fail
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ def serve(part: OnlyPart = None) -> None:
     try:
         serve_parts(config, _options.file, part)
     except CannotStartError as problem:
-        _fail(str(problem), hint=problem.hint)
+        fail(str(problem), problem.hint)
 
 
 add_init_command(app, lambda: _options.file)
@@ -116,9 +116,9 @@ def restart() -> None:
     try:
         problem = asyncio.run(restart_workers(_config()))
     except OSError as unreachable:
-        _fail("no gateway is running", str(unreachable) or type(unreachable).__name__)
+        fail("no gateway is running", str(unreachable) or type(unreachable).__name__)
     if problem is not None:
-        _fail(problem)
+        fail(problem)
 
 
 @app.command()
@@ -197,7 +197,7 @@ def fetch_model() -> None:
     try:
         path = fetch(_config().embedded_model.path.parent)
     except NLError as problem:
-        _fail(problem.message, problem.detail, problem.hint)
+        fail(problem.message, problem.detail, problem.hint)
     typer.echo(f"The model is at {path}")
 
 
@@ -221,12 +221,7 @@ def _config() -> Config:
     try:
         return load(_options.file)
     except ConfigError as problem:
-        _fail(str(problem))
-
-
-def _fail(message: str, detail: str | None = None, hint: str | None = None) -> NoReturn:
-    print_error(message, detail, hint)
-    raise typer.Exit(1)
+        fail(str(problem))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+SUPERUSER = "postgres"
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
@@ -19,12 +21,11 @@ class Cluster:
     bin_dir: Path
     socket_dir: Path
     port: int
-    superuser: str = "postgres"
 
     def dsn(self, dbname: str = "postgres", user: str | None = None) -> str:
         """A libpq URI for `dbname`."""
         host = quote(str(self.socket_dir), safe="")
-        return f"postgresql://{user or self.superuser}@/{quote(dbname)}?host={host}&port={self.port}"
+        return f"postgresql://{user or SUPERUSER}@/{quote(dbname)}?host={host}&port={self.port}"
 
 
 def start(data_dir: Path) -> Cluster:

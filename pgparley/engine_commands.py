@@ -18,7 +18,7 @@ from engine.errors import NLError
 from engine.suggestions.types import SuggestReply, SuggestRequest
 from engine.types import Asker, AskReply, AskRequest, RowKind
 from pgparley.config import Config
-from pgparley.terminal import fail, print_error, print_json, printable
+from pgparley.terminal import fail, print_json, printable
 from schema_catalog.naming import dotted, quote_literal
 
 TABLE_SECONDS = 3600.0
@@ -32,7 +32,7 @@ async def running_engine(socket: Path | str) -> AsyncIterator[EngineClient]:
         async with EngineClient(EngineAddress(str(socket))) as client:
             yield client
     except NLError as problem:
-        fail(*(text for text in (problem.message, problem.detail, problem.hint) if text))
+        fail(problem.message, problem.detail, problem.hint)
 
 
 async def ask(
@@ -44,10 +44,9 @@ async def ask(
         async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
             reply = await client.ask(request, timeout=config.limits.timeout)
     except NLError as problem:
-        if as_json:
-            print_json(problem.reply())
-        else:
-            print_error(problem.message, problem.detail, problem.hint)
+        if not as_json:
+            fail(problem.message, problem.detail, problem.hint)
+        print_json(problem.reply())
         return 1
     if as_json:
         print_json(reply, indent=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeAlias, TypeVar
 
 import asyncpg
 import typer
@@ -14,10 +14,10 @@ import typer
 from pgparley.store_session import run_on_store_as_it_is
 from pgparley.terminal import fail, printable
 from schema_catalog.imports.own_export import taken_back
-from schema_catalog.imports.statements import ImportedFile, Statements, Target
+from schema_catalog.imports.statements import Statements, Target
 from schema_catalog.knowledge_files.export import open_databases, stored_file
-from schema_catalog.knowledge_files.format import KnowledgeFile, read_file, write_text
-from schema_catalog.knowledge_files.merge import Step, Wanted, apply, differences, one_at_a_time
+from schema_catalog.knowledge_files.format import KnowledgeFile, Source, read_file, write_text
+from schema_catalog.knowledge_files.merge import Step, apply, differences, one_at_a_time
 from schema_catalog.knowledge_files.skeleton import skeleton
 from schema_catalog.pg import Connection, Pool
 from schema_catalog.store import CatalogError, UnknownNameError
@@ -54,7 +54,7 @@ def written(tool: Tool | None, content: KnowledgeFile) -> str:
 
 async def for_database(
     connection: Connection, said: Statements, tool: Tool, database: str, name: str
-) -> ImportedFile:
+) -> Source:
     """`said` as a file of knowledge of `database`; raises `UnknownNameError`."""
     from schema_catalog.imports.placing import placed  # noqa: PLC0415
 
@@ -101,7 +101,7 @@ def _refusal(definition: str) -> str | None:
     return refusal(definition)
 
 
-def print_left_out(file: ImportedFile) -> None:
+def print_left_out(file: Source) -> None:
     """A line for each thing that is not taken over."""
     for each in file.left_out[:SHOWN]:
         typer.echo(printable(f"! {each.what} is not taken over: {each.reason} ({each.place})"))
@@ -109,7 +109,7 @@ def print_left_out(file: ImportedFile) -> None:
         typer.echo(f"! {len(file.left_out) - SHOWN} more are not taken over")
 
 
-async def print_conflicts(connection: Connection, file: ImportedFile) -> None:
+async def print_conflicts(connection: Connection, file: Source) -> None:
     """How many of its texts stand behind others."""
     [database] = file.content.databases
     count = await connection.fetchval(
@@ -198,38 +198,31 @@ def add_knowledge_commands(app: typer.Typer, store_dsn: Callable[[], str]) -> No
         run(lambda connection: _import(connection, given, dry_run=dry_run))
 
 
-@dataclass(frozen=True, slots=True)
-class _OfTool:
-    """What a tool's files say, to be imported into `database`."""
-
-    said: Statements
-    tool: Tool
-    database: str
-    name: str
+Given: TypeAlias = Callable[[Connection], Awaitable[Source]]
+"""A file that was read: what it says may depend on the tables of the database that it is about."""
 
 
-def _read(file: Path, tool: Tool | None, database: str | None) -> Wanted | _OfTool:
+def _read(file: Path, tool: Tool | None, database: str | None) -> Given:
     if tool is None and database is not None:
         raise typer.BadParameter("--database goes with --from")
     try:
-        if tool is None:
-            return read_file(file)
-        said = read_tool(tool, file)
-        return taken_back(said, file.name) if database is None else _OfTool(said, tool, database, file.name)
+        if tool is not None and database is not None:
+            said = read_tool(tool, file)
+            return partial(for_database, said=said, tool=tool, database=database, name=file.name)
+        source = read_file(file) if tool is None else taken_back(read_tool(tool, file), file.name)
     except CatalogError as error:
         fail(f"{error}.")
     except OSError as error:
         fail(f"cannot read {file}: {error.strerror}.")
 
+    async def as_it_stands(_: Connection) -> Source:
+        return source
 
-async def _wanted(connection: Connection, given: Wanted | _OfTool) -> Wanted:
-    if isinstance(given, _OfTool):
-        return await for_database(connection, given.said, given.tool, given.database, given.name)
-    return given
+    return as_it_stands
 
 
-async def _differences(connection: Connection, given: Wanted | _OfTool) -> tuple[Wanted, tuple[Step, ...]]:
-    wanted = await _wanted(connection, given)
+async def _differences(connection: Connection, given: Given) -> tuple[Source, tuple[Step, ...]]:
+    wanted = await given(connection)
     return wanted, await differences(connection, wanted)
 
 
@@ -266,16 +259,16 @@ async def _export(
         return written(tool, await stored_file(connection, names))
 
 
-async def _import(connection: Connection, given: Wanted | _OfTool, *, dry_run: bool) -> None:
+async def _import(connection: Connection, given: Given, *, dry_run: bool) -> None:
     transaction = connection.transaction()
     await transaction.start()
     try:
         # What is left out depends on what other imports say.
         await one_at_a_time(connection)
-        wanted = await _wanted(connection, given)
+        wanted = await given(connection)
         steps = await apply(connection, wanted)
         _print(wanted, steps)
-        if isinstance(wanted, ImportedFile) and wanted.origin is not None:
+        if wanted.origin is not None:
             await print_conflicts(connection, wanted)
     except BaseException:
         await transaction.rollback()
@@ -287,8 +280,7 @@ async def _import(connection: Connection, given: Wanted | _OfTool, *, dry_run: b
         typer.echo(f"{len(steps)} changes{', all taken back' if dry_run else ''}.")
 
 
-def _print(wanted: Wanted, steps: Iterable[Step]) -> None:
+def _print(wanted: Source, steps: Iterable[Step]) -> None:
     for step in sorted(steps, key=lambda step: step.fact.key):
         typer.echo(printable(f"{step.difference.sign} {step.shown}"))
-    if isinstance(wanted, ImportedFile):
-        print_left_out(wanted)
+    print_left_out(wanted)

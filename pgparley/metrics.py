@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
 
 from aiohttp import web
-from prometheus_client import Metric, generate_latest
-from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.registry import Collector
+from prometheus_client import generate_latest
 
 from engine.client import EngineAddress, EngineClient
-from proxy.metrics import exposition
+from proxy.metrics import LabelledPages, exposition
 from proxy.net.access import AccessError, engine_addresses
 from proxy.net.worker.worker_ipc import WorkerChannel, WorkerRequest
 from proxy.settings import GatewaySettings
@@ -56,26 +53,8 @@ class MetricsPage:
         pages = await asyncio.gather(*(_page(address) for address in addresses))
         if len(addresses) == 1:
             return pages[0].encode()
-        return generate_latest(_Engines(dict(zip((each.target for each in addresses), pages, strict=True))))
-
-
-class _Engines(Collector):
-    """Pages of several engines, by address: each sample gets the label `engine`."""
-
-    def __init__(self, pages: Mapping[str, str]) -> None:
-        self._pages = pages
-
-    def collect(self) -> Iterable[Metric]:
-        """The families of all pages."""
-        families: dict[str, Metric] = {}
-        for address, page in self._pages.items():
-            for family in text_string_to_metric_families(page):
-                whole = families.setdefault(
-                    family.name, Metric(family.name, family.documentation, family.type)
-                )
-                for name, labels, value, *_ in family.samples:
-                    whole.add_sample(name, {**labels, "engine": address}, value)
-        return families.values()
+        of_engines = dict(zip((each.target for each in addresses), pages, strict=True))
+        return generate_latest(LabelledPages("engine", of_engines))
 
 
 async def _page(address: EngineAddress) -> str:

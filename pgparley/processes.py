@@ -33,7 +33,7 @@ class PartKind(StrEnum):
 
 def gateway(config: Config, options: argparse.Namespace) -> None:
     """Runs one gateway worker."""
-    from proxy.net.worker.worker import WorkerPlacement  # noqa: PLC0415
+    from proxy.net.worker.worker import Worker  # noqa: PLC0415
     from proxy.server import run_worker  # noqa: PLC0415
 
     def reread() -> GatewaySettings:
@@ -42,7 +42,7 @@ def gateway(config: Config, options: argparse.Namespace) -> None:
         except ConfigError as problem:
             raise ValueError(str(problem)) from problem
 
-    run_worker(config.gateway, WorkerPlacement(options.sockets, options.supervisor), reread)
+    run_worker(Worker(config.gateway, options.sockets, options.supervisor, reread))
 
 
 def engine(config: Config) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
 import msgspec
@@ -21,9 +20,9 @@ T = TypeVar("T")
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 
 
-def fail(*lines: str) -> NoReturn:
-    """Ends the command with exit status 1; `lines` go to standard error, the first one behind the program's name."""
-    typer.echo("\n".join(["pgparley: " + printable(lines[0]), *map(printable, lines[1:])]), err=True)
+def fail(message: str, *more: str | None) -> NoReturn:
+    """Ends the command with exit status 1; what there is to say goes to standard error, a line each."""
+    typer.echo("\n".join(["pgparley: " + printable(message), *map(printable, filter(None, more))]), err=True)
     raise typer.Exit(1)
 
 
@@ -33,13 +32,6 @@ def uri_of(dsn: str) -> str:
         return as_uri(dsn)
     except DSNError as error:
         fail(f"{error}.")
-
-
-def print_error(message: str, detail: str | None = None, hint: str | None = None) -> None:
-    """Writes an error to standard error, a labelled line for each of its parts."""
-    for label, text in (("error", message), ("detail", detail), ("hint", hint)):
-        if text:
-            typer.echo(f"{label}: {text}", err=True)
 
 
 def print_json(value: object, *, indent: bool = False) -> None:
@@ -60,22 +52,6 @@ def print_table(*headings: str, rows: Iterable[Iterable[str]], caption: str | No
     for row in rows:
         grid.add_row(*map(cell, row))
     Console().print(grid)
-
-
-def read_json_lines(path: Path, kind: type[T], shape: str) -> list[T]:
-    """The objects of a file, one a line; ends the command, saying the `shape`, where it holds anything else."""
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as problem:
-        fail(f"cannot read {path}: {problem.strerror}", shape)
-    found = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                found.append(msgspec.json.decode(line, type=kind))
-            except msgspec.MsgspecError as problem:
-                fail(f"{path}, line {number}: {problem}", shape)
-    return found
 
 
 def one_by_one(doing: str, items: Sequence[T], console: Console, *, transient: bool = False) -> Iterator[T]:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.types import (
     AnswerRequest,
     AskReply,
     AskRequest,
-    ChooseRequest,
     Chosen,
     CorrectRequest,
     EngineRequest,
     ErrorReply,
     MoreRequest,
     NoneRequest,
-    PlanRequest,
     RowKind,
-    ShowRequest,
     TopicRequest,
 )
 from proxy.protocol import lexer
-from proxy.protocol.commands import EngineReply
+from proxy.protocol.commands import VERBS, EngineReply
 from proxy.protocol.lexer import TokenKind
 from proxy.settings import AuditRedaction
 
@@ -53,12 +50,12 @@ class AuditLine:
     `statements`: those that were shown, or the one that ran. `source`: the database that they belong to.
     """
 
-    time: str
-    session: int
-    role: str
-    database: str
-    verb: str
-    outcome: Outcome
+    time: str = ""
+    session: int = 0
+    role: str = ""
+    database: str = ""
+    verb: str = "statement"
+    outcome: Outcome = Outcome.ANSWERED
     qid: str | None = None
     n: int | None = None
     question: str | None = None
@@ -69,73 +66,45 @@ class AuditLine:
     ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A request's part of its line."""
-
-    verb: str
-    qid: str | None = None
-    n: int | None = None
-    text: str | None = None
-    statements: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Replied:
-    """A reply's part of its line."""
-
-    outcome: Outcome
-    qid: str | None = None
-    source: str | None = None
-    statements: tuple[str, ...] = ()
-    sqlstate: str | None = None
-    rows: int | None = None
-
-
-def asked(request: EngineRequest) -> Asked:
-    """The verb of `request`, and what its asker said."""
-    verb = request.topic if isinstance(request, TopicRequest) else _VERBS[type(request)]
+def asked(request: EngineRequest) -> AuditLine:
+    """A line of the verb of `request`, and of what its asker said."""
+    verb = request.topic if isinstance(request, TopicRequest) else VERBS[type(request)]
     match request:
         case AskRequest():
-            return Asked(verb, text=request.question)
+            return AuditLine(verb=verb, question=request.question)
         case AnswerRequest():
-            return Asked(verb, request.qid, request.n, request.text)
+            return AuditLine(verb=verb, qid=request.qid, n=request.n, question=request.text)
         case NoneRequest():
-            return Asked(verb, request.qid, text=request.why)
+            return AuditLine(verb=verb, qid=request.qid, question=request.why)
         case CorrectRequest():
-            return Asked(verb, request.qid, statements=(request.sql,))
+            return AuditLine(verb=verb, qid=request.qid, statements=(request.sql,))
         case MoreRequest():
-            return Asked(verb, request.qid)
-    return Asked(verb, request.qid, request.n)
+            return AuditLine(verb=verb, qid=request.qid)
+    return AuditLine(verb=verb, qid=request.qid, n=request.n)
 
 
-_VERBS: dict[type[EngineRequest], str] = {
-    AskRequest: "ask",
-    AnswerRequest: "answer",
-    NoneRequest: "none",
-    MoreRequest: "more",
-    ChooseRequest: "choose",
-    PlanRequest: "plan",
-    CorrectRequest: "correct",
-    ShowRequest: "show",
-}
-
-
-def replied(reply: EngineReply) -> Replied:
-    """What came of a request."""
+def replied(line: AuditLine, reply: EngineReply) -> AuditLine:
+    """`line` with what came of it."""
     match reply:
         case ErrorReply():
-            return Replied(_ERRORS.get(reply.sqlstate, Outcome.REFUSED), sqlstate=reply.sqlstate)
+            outcome = _ERRORS.get(reply.sqlstate, Outcome.REFUSED)
+            return replace(line, outcome=outcome, sqlstate=reply.sqlstate)
         case Chosen():
             outcome, rows = (Outcome.IN_SESSION, None) if reply.in_place else (Outcome.RAN, len(reply.rows))
-            return Replied(outcome, source=reply.database, statements=(reply.sql,), rows=rows)
+            return replace(line, outcome=outcome, source=reply.database, statements=(reply.sql,), rows=rows)
         case AskReply():
             kind = reply.rows[0].kind if reply.rows else RowKind.ABSTAIN
             sources = sorted({row.database for row in reply.rows if row.database is not None})
             shown = tuple(row.sql for row in reply.rows if row.sql is not None)
-            outcome = _KINDS.get(kind, Outcome.ANSWERED)
-            return Replied(outcome, reply.qid, ", ".join(sources) or None, shown, rows=len(reply.rows))
-    return Replied(Outcome.ANSWERED, rows=len(reply.rows))
+            return replace(
+                line,
+                outcome=_KINDS.get(kind, Outcome.ANSWERED),
+                qid=reply.qid or line.qid,
+                source=", ".join(sources) or None,
+                statements=shown or line.statements,
+                rows=len(reply.rows),
+            )
+    return replace(line, rows=len(reply.rows))
 
 
 _ERRORS = {"57014": Outcome.CANCELLED, "58000": Outcome.FAILED, "XX000": Outcome.FAILED}

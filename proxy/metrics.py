@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 
 from proxy.console.reports import WorkerReport
 
@@ -57,34 +59,48 @@ class GatewayMetrics:
         )
 
 
-_SUFFIXES = ("_total", "_bucket", "_count", "_sum")
+def families(page: str) -> Iterator[Metric]:
+    """Those of a page in Prometheus' text format, without the times at which counting began."""
+    found = text_string_to_metric_families(page)
+    return (family for family in found if not family.name.endswith("_created"))
+
+
+class LabelledPages(Collector):
+    """Pages of several processes: each sample gets the label `label`, by which `pages` has its page."""
+
+    def __init__(self, label: str, pages: Mapping[str, str]) -> None:
+        self._label = label
+        self._pages = pages
+
+    def collect(self) -> Iterable[Metric]:
+        """The families of all pages."""
+        found: dict[str, Metric] = {}
+        for process, page in self._pages.items():
+            for family in families(page):
+                whole = found.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+                for name, labels, value, *_ in family.samples:
+                    whole.add_sample(name, {**labels, self._label: process}, value)
+        return found.values()
 
 
 def exposition(reports: Iterable[WorkerReport]) -> bytes:
     """The metrics of all workers in Prometheus' text format, with the label `worker`: its process id."""
+    found = tuple(reports)
     registry = CollectorRegistry()
-    registry.register(_Workers(tuple(reports)))
+    registry.register(LabelledPages("worker", {str(report.pid): report.metrics for report in found}))
+    registry.register(_Sessions(found))
     return generate_latest(registry)
 
 
-class _Workers:
+class _Sessions(Collector):
+    """What the reports say of sessions and traffic beside the workers' pages."""
+
     def __init__(self, reports: tuple[WorkerReport, ...]) -> None:
         self._reports = reports
 
     def collect(self) -> Iterator[Metric]:
-        yield from self._own()
         yield from self._states()
         yield from self._traffic()
-
-    def _own(self) -> Iterator[Metric]:
-        for family in GatewayMetrics().registry.collect():
-            merged = Metric(family.name, family.documentation, family.type)
-            for report in self._reports:
-                for sample in report.samples:
-                    if _family(sample.name) == family.name or sample.name == family.name:
-                        labels = {**dict(sample.labels), "worker": str(report.pid)}
-                        merged.add_sample(sample.name, labels, sample.value)
-            yield merged
 
     def _states(self) -> Iterator[Metric]:
         states = GaugeMetricFamily(
@@ -114,8 +130,3 @@ class _Workers:
                 for entry in report.traffic:
                     family.add_metric((str(report.pid), entry.database), getattr(entry, field))
             yield family
-
-
-def _family(name: str) -> str:
-    suffix = next((suffix for suffix in _SUFFIXES if name.endswith(suffix)), "")
-    return name.removesuffix(suffix)

@@ -18,16 +18,19 @@ from schema_catalog.types import Database, Snapshot
 Entries = tuple[tuple[Database, Snapshot], ...]
 
 
+SECONDS = 5.0
+"""That a look at the store may take."""
+
+
 class StoreUnavailableError(Exception):
     """The store does not answer, or does not hold what it should."""
 
 
 class CachedCatalog:
-    """`engine.core.ports.Catalog` over a store. `timeout`: seconds that a look at the store may take."""
+    """`engine.core.ports.Catalog` over a store."""
 
-    def __init__(self, store: CatalogStore, *, timeout: float = 5.0) -> None:
+    def __init__(self, store: CatalogStore) -> None:
         self._store = store
-        self._timeout = timeout
         self._lock = asyncio.Lock()
         self._version: int | None = None
         self._entries: Entries = ()
@@ -37,7 +40,7 @@ class CachedCatalog:
     async def entries(self) -> Entries:
         """Every database that has a snapshot and is not hidden, by name; raises `StoreUnavailableError`."""
         try:
-            async with asyncio.timeout(self._timeout), self._lock:
+            async with asyncio.timeout(SECONDS), self._lock:
                 version = await self._store.version()
                 if version != self._version:
                     self._entries = await self._load()

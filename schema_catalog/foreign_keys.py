@@ -43,10 +43,6 @@ class ForeignKeyGraph:
         """The foreign keys of `table` and those to it, in catalog order; one of a table to itself twice."""
         return self._edges.get(table, ())
 
-    def referrers(self, table: TableKey) -> tuple[Edge, ...]:
-        """The foreign keys to `table`, seen from `table`, in catalog order."""
-        return tuple(edge for edge in self.edges(table) if not edge.referring)
-
     def neighbours(self, table: TableKey) -> tuple[TableKey, ...]:
         """The tables of the snapshot, without `table`, that it refers to or that refer to it; sorted."""
         return tuple(sorted({edge.other for edge in self.edges(table)}.intersection(self._tables) - {table}))

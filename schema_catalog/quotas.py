@@ -12,7 +12,7 @@ from datetime import datetime
 
 import asyncpg
 
-from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.catalog import SECONDS, StoreUnavailableError
 from schema_catalog.pg import Pool
 
 
@@ -34,14 +34,10 @@ class BudgetSpent:
 
 
 class QuotaStore:
-    """The quotas and budgets of all roles. `timeout`: seconds that the store may take.
+    """The quotas and budgets of all roles. Every method raises `StoreUnavailableError`."""
 
-    Every method raises `StoreUnavailableError`.
-    """
-
-    def __init__(self, pool: Pool, *, timeout: float = 5.0) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._timeout = timeout
 
     async def admit(self, asker: str) -> Exhausted | BudgetSpent | None:
         """Counts a question of `asker`'s, unless their quota or budget leaves no room for it."""
@@ -57,7 +53,7 @@ class QuotaStore:
 
     async def _row(self, sql: str, *values: object) -> asyncpg.Record:
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(SECONDS):
                 [row] = await self._pool.fetch(sql, *values)
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreUnavailableError("the store of quotas does not answer") from error

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import asyncpg
 
 from schema_catalog.drift import Change, compare, renames
-from schema_catalog.identity import Numbers, read_identity, read_numbers, schema_digest
+from schema_catalog.identity import read_identity, read_numbers, schema_digest
 from schema_catalog.introspect import introspect
 from schema_catalog.join_values import proposed_joins
 from schema_catalog.pg import CATALOG_PATH, Connection
 from schema_catalog.privileges import untrusted_owners
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Database, Login, Snapshot
+from schema_catalog.types import Database, Login
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,24 +95,6 @@ async def _search_path(connection: Connection, schemas: tuple[str, ...]) -> tupl
     return tuple(schema for schema in path if schema != own)
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A database as it is now. `numbers`: of the same moment as `snapshot`."""
-
-    snapshot: Snapshot
-    numbers: Numbers
-    identity: str | None
-
-
-async def take(database: Database, settings: ConnectSettings) -> Taken:
-    """Reads `database`; raises `UnreachableError`."""
-    async with connected(database.dsn, settings) as connection:
-        async with connection.transaction(isolation="repeatable_read", readonly=True):
-            snapshot = await introspect(connection, database)
-            numbers = await read_numbers(connection, database.schemas)
-        return Taken(snapshot, numbers, await read_identity(connection))
-
-
 async def owners_to_trust(
     database: Database, trusted_owners: Sequence[str], settings: ConnectSettings
 ) -> tuple[str, ...]:
@@ -133,17 +115,20 @@ async def refresh(store: CatalogStore, database: Database, settings: ConnectSett
     is then still known.
     """
     before = await store.newest(database.name)
-    taken = await take(database, settings)
-    changes = compare(before, taken.snapshot)
-    if before is not None:
-        known = await store.drift.numbers(database.name) if taken.identity == database.identity else {}
-        found = renames(before, taken.snapshot, known, taken.numbers)
-        await store.drift.note(database.name, changes, found)
-    await store.save_snapshot(taken.snapshot)
-    await store.drift.keep_numbers(database.name, taken.numbers)
-    await store.set_identity(database.name, taken.identity)
     async with connected(database.dsn, settings) as connection:
-        await store.propose(database.name, await proposed_joins(connection, taken.snapshot))
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            snapshot = await introspect(connection, database)
+            numbers = await read_numbers(connection, database.schemas)
+        identity = await read_identity(connection)
+    changes = compare(before, snapshot)
+    if before is not None:
+        known = await store.drift.numbers(database.name) if identity == database.identity else {}
+        await store.drift.note(database.name, changes, renames(before, snapshot, known, numbers))
+    await store.save_snapshot(snapshot)
+    await store.drift.keep_numbers(database.name, numbers)
+    await store.set_identity(database.name, identity)
+    async with connected(database.dsn, settings) as connection:
+        await store.propose(database.name, await proposed_joins(connection, snapshot))
     return changes
 
 

@@ -41,7 +41,6 @@ from engine.types import (
 )
 from pgparley.cluster import Cluster
 from proxy.net.worker.worker import Worker
-from proxy.server import serve
 from proxy.settings import GatewaySettings
 from tests.conftest import Postgres
 
@@ -363,13 +362,19 @@ def start_gateway(
         settings = GatewaySettings(
             **{**address, "listen_port": 0, "engine": engine, "shutdown_grace": 0.0, **changes}
         )
-        worker = loop_thread.run(serve(settings))
+        worker = loop_thread.run(_started(settings))
         closers.append(worker.stop())
         return Gateway(wire_cluster, worker, worker.port, fake, loop_thread)
 
     yield start
     for closer in reversed(closers):
         loop_thread.run(closer)
+
+
+async def _started(settings: GatewaySettings) -> Worker:
+    worker = Worker(settings)
+    await worker.start()
+    return worker
 
 
 async def _listen(runner: web.AppRunner, path: Path) -> None:

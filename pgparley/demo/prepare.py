@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import asyncpg
 from rich.console import Console
 
-from pgparley.cluster import Cluster
+from pgparley.cluster import SUPERUSER, Cluster
 from pgparley.demo.loading import Sample
 from pgparley.demo.samples import SAMPLES
 from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
@@ -47,7 +47,7 @@ async def _create(cluster: Cluster, samples: Sequence[Sample]) -> None:
         if STORE in databases and await _of_another_version(cluster.dsn(STORE, STORE_ROLE)):
             await admin.execute(f"DROP DATABASE {STORE} WITH (FORCE)")
             databases.remove(STORE)
-        owners = {STORE: STORE_ROLE, **{sample.name: cluster.superuser for sample in samples}}
+        owners = {STORE: STORE_ROLE, **{sample.name: SUPERUSER for sample in samples}}
         for name in owners.keys() - databases:
             await admin.execute(
                 f"CREATE DATABASE \"{name}\" OWNER {owners[name]} TEMPLATE template0 ENCODING 'UTF8'"

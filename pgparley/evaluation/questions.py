@@ -8,7 +8,7 @@ import msgspec
 import yaml
 
 from engine.calibration.types import KnownQuestion
-from pgparley.terminal import fail, read_json_lines
+from pgparley.terminal import fail
 
 _SHAPE = "A question is {question: …, sql: …, database: …}, in a YAML list or one a line as JSON."
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
@@ -22,9 +22,12 @@ class _Question(msgspec.Struct, forbid_unknown_fields=True):
 
 def read_questions(path: Path, database: str | None = None) -> tuple[KnownQuestion, ...]:
     """The questions of the file; `database`: of those that name none, and no other's. Raises `typer.Exit`."""
-    jsonl = path.suffix in _JSON_LINES
     found = []
-    for number, each in enumerate(read_json_lines(path, _Question, _SHAPE) if jsonl else _yaml(path), 1):
+    for number, entry in enumerate(_entries(path), 1):
+        try:
+            each = msgspec.convert(entry, _Question)
+        except msgspec.ValidationError as problem:
+            fail(f"{path}, question {number}: {problem}", _SHAPE)
         name = each.database or database
         if not name:
             fail(f"{path}, question {number}: it names no database", "Add database:, or say --database.")
@@ -33,19 +36,16 @@ def read_questions(path: Path, database: str | None = None) -> tuple[KnownQuesti
     return tuple(found)
 
 
-def _yaml(path: Path) -> list[_Question]:
+def _entries(path: Path) -> list[object]:
     try:
-        entries = yaml.safe_load(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        if path.suffix in _JSON_LINES:
+            return [msgspec.json.decode(line) for line in text.splitlines() if line.strip()]
+        entries = yaml.safe_load(text)
     except (OSError, UnicodeDecodeError) as problem:
         fail(f"cannot read {path}: {problem}", _SHAPE)
-    except yaml.YAMLError as problem:
+    except (yaml.YAMLError, msgspec.DecodeError) as problem:
         fail(f"{path}: {problem}", _SHAPE)
     if not isinstance(entries, list):
         fail(f"{path}: it is no list", _SHAPE)
-    found = []
-    for number, entry in enumerate(entries, 1):
-        try:
-            found.append(msgspec.convert(entry, _Question))
-        except msgspec.ValidationError as problem:
-            fail(f"{path}, question {number}: {problem}", _SHAPE)
-    return found
+    return entries

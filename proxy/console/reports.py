@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,14 @@ class ClientReport:
 
 @dataclass(frozen=True, slots=True)
 class ServerReport:
-    """A session's connection to the server; `pid`: the backend's, from BackendKeyData."""
+    """A connection to the server; `pid`: the backend's, from BackendKeyData, 0 until the server has sent it."""
 
     address: str
     port: int
     local_address: str
     local_port: int
     tls: str
+    connected: float
     pid: int
 
 
@@ -49,14 +50,6 @@ class SessionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class PrewarmedReport:
-    """A connection to the server that waits for its client, with `server.pid` 0: the server has not sent it."""
-
-    server: ServerReport
-    connected: float
-
-
-@dataclass(frozen=True, slots=True)
 class Traffic:
     """The traffic of one database, sessions that have ended included."""
 
@@ -69,28 +62,16 @@ class Traffic:
 
     def plus(self, other: Traffic, times: int = 1) -> Traffic:
         """The same with the counts of `other` added so many `times`; -1 subtracts them."""
-        return Traffic(
-            self.database,
-            self.sessions + times * other.sessions,
-            self.transactions + times * other.transactions,
-            self.queries + times * other.queries,
-            self.received + times * other.received,
-            self.sent + times * other.sent,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class MetricSample:
-    """A value of a metric."""
-
-    name: str
-    labels: tuple[tuple[str, str], ...]
-    value: float
+        counts = zip(astuple(self)[1:], astuple(other)[1:], strict=True)
+        return Traffic(self.database, *(one + times * more for one, more in counts))
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """The state of one worker. `period`: seconds that `recent` covers."""
+    """The state of one worker. `period`: seconds that `recent` covers; `metrics`: a page of Prometheus'.
+
+    `paused`: databases, an empty name is all of them; `prewarmed`: connections that wait for their clients.
+    """
 
     pid: int
     started: float
@@ -100,8 +81,7 @@ class WorkerReport:
     period: float
     paused: tuple[str, ...]
     disabled: tuple[str, ...]
-    all_paused: bool
     logins: int
     memory: int
-    samples: tuple[MetricSample, ...]
-    prewarmed: tuple[PrewarmedReport, ...] = ()
+    metrics: str
+    prewarmed: tuple[ServerReport, ...] = ()

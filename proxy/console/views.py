@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 
 from proxy.console.grammar import SETTINGS_OF_DRIVERS
 from proxy.console.reports import (
     ClientReport,
-    PrewarmedReport,
     ServerReport,
     SessionReport,
     Traffic,
     WorkerReport,
 )
 from proxy.console.tables import ResultTable, TypedColumns, Value, columns
+from proxy.metrics import families
 
 _SOCKET = (
     "type user database replication state addr port local_addr local_port connect_time request_time wait wait_us"
@@ -107,7 +107,7 @@ class ConsoleSnapshot:
         return (session for report in self.reports for session in report.sessions)
 
     @property
-    def prewarmed(self) -> tuple[PrewarmedReport, ...]:
+    def prewarmed(self) -> tuple[ServerReport, ...]:
         """Those of all workers."""
         return tuple(each for report in self.reports for each in report.prewarmed)
 
@@ -138,9 +138,9 @@ def table(view: str, snapshot: ConsoleSnapshot) -> ResultTable:
 def _servers(snapshot: ConsoleSnapshot) -> Iterator[Row]:
     for session in snapshot.sessions:
         if session.server is not None:
-            yield _server_row(session, session.server, "active")
+            yield _server_row(session.server, "active", session)
     for prewarmed in snapshot.prewarmed:
-        yield _prewarmed_row(prewarmed, "new")
+        yield _server_row(prewarmed, "new")
 
 
 def _sockets(snapshot: ConsoleSnapshot) -> Iterator[Row]:
@@ -148,9 +148,9 @@ def _sockets(snapshot: ConsoleSnapshot) -> Iterator[Row]:
     for session in snapshot.sessions:
         yield _client_row(session, "cl_active" if session.state != "waiting" else "cl_waiting") + debug
         if session.server is not None:
-            yield _server_row(session, session.server, "sv_active") + debug
+            yield _server_row(session.server, "sv_active", session) + debug
     for prewarmed in snapshot.prewarmed:
-        yield _prewarmed_row(prewarmed, "sv_login") + debug
+        yield _server_row(prewarmed, "sv_login") + debug
 
 
 def _active_sockets(snapshot: ConsoleSnapshot) -> Iterator[Row]:
@@ -165,20 +165,14 @@ def _client_row(session: SessionReport, state: str) -> Row:
     client = session.client
     link = "" if session.server is None else f"s{client.id}"
     ids = (f"c{client.id}", link, client.peer_pid)
-    return _socket_row("C", client, state, client, connected=client.connected, ids=ids)
+    return _socket_row("C", client, state, client, ids=ids)
 
 
-def _server_row(session: SessionReport, server: ServerReport, state: str) -> Row:
-    client = session.client
-    ids = (f"s{client.id}", f"c{client.id}", server.pid)
-    return _socket_row(
-        "S", client, state, server, connected=client.connected, ids=ids, close_needed=session.close_needed
-    )
-
-
-def _prewarmed_row(prewarmed: PrewarmedReport, state: str) -> Row:
-    server = prewarmed.server
-    return _socket_row("S", None, state, server, connected=prewarmed.connected, ids=("", "", server.pid))
+def _server_row(server: ServerReport, state: str, session: SessionReport | None = None) -> Row:
+    if session is None:
+        return _socket_row("S", None, state, server, ids=("", "", server.pid))
+    ids = (f"s{session.client.id}", f"c{session.client.id}", server.pid)
+    return _socket_row("S", session.client, state, server, ids=ids, close_needed=session.close_needed)
 
 
 def _socket_row(
@@ -187,7 +181,6 @@ def _socket_row(
     state: str,
     end: ClientReport | ServerReport,
     *,
-    connected: float,
     ids: tuple[str, str, int],
     close_needed: bool = False,
 ) -> Row:
@@ -197,7 +190,7 @@ def _socket_row(
         if client is None
         else (client.user, client.database, client.replication, client.application_name, client.id)
     )
-    begun = datetime.fromtimestamp(connected, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    begun = datetime.fromtimestamp(end.connected, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     ends = (end.address, end.port, end.local_address, end.local_port)
     times = (begun, begun, 0, 0, int(close_needed))
     return (kind, user, database, replication, state, *ends, *times, *ids, end.tls, application, 0, number)
@@ -220,13 +213,12 @@ def _databases(snapshot: ConsoleSnapshot) -> Iterator[Row]:
     counts = Counter(session.client.database for session in snapshot.sessions)
     paused = {name for report in snapshot.reports for name in report.paused}
     disabled = {name for report in snapshot.reports for name in report.disabled}
-    everything = any(report.all_paused for report in snapshot.reports)
     server = (snapshot.upstream_host, snapshot.upstream_port)
     most = snapshot.max_client_conn * len(snapshot.reports)
-    for name in sorted({*counts, *paused, *disabled, *(t.database for t in snapshot.traffic)}):
+    for name in sorted({*counts, *paused, *disabled, *(t.database for t in snapshot.traffic)} - {""}):
         place = (name, *server, name, None, 0, 0, 0, 0, _POOL_MODE, None)
         used = (0, counts[name], most, counts[name])
-        yield (*place, *used, int(everything or name in paused), int(name in disabled))
+        yield (*place, *used, int(not paused.isdisjoint(("", name))), int(name in disabled))
 
 
 def _users(snapshot: ConsoleSnapshot) -> Iterator[Row]:
@@ -264,7 +256,7 @@ def _added(parts: Iterable[Traffic]) -> list[Traffic]:
 
 
 def _counts(traffic: Traffic) -> tuple[int, ...]:
-    return (traffic.sessions, traffic.transactions, traffic.queries, traffic.received, traffic.sent)
+    return astuple(traffic)[1:]
 
 
 def _total_values(traffic: Traffic) -> Row:
@@ -296,15 +288,16 @@ def _totals(snapshot: ConsoleSnapshot) -> Iterator[Row]:
 
 
 def _state(snapshot: ConsoleSnapshot) -> Iterator[Row]:
-    paused = any(report.all_paused for report in snapshot.reports)
+    paused = any("" in report.paused for report in snapshot.reports)
     values = {"active": not paused, "paused": paused, "suspended": False}
     return ((key, "yes" if value else "no") for key, value in values.items())
 
 
 def _nl_stats(snapshot: ConsoleSnapshot) -> Iterator[Row]:
     sums: Counter[tuple[str, str]] = Counter()
-    for sample in (sample for report in snapshot.reports for sample in report.samples):
-        labels = ",".join(f"{name}={value}" for name, value in sample.labels)
+    pages = (families(report.metrics) for report in snapshot.reports)
+    for sample in (sample for page in pages for family in page for sample in family.samples):
+        labels = ",".join(f"{name}={value}" for name, value in sorted(sample.labels.items()))
         sums[sample.name, labels] += sample.value  # type: ignore[assignment]  # a Counter adds floats as well
     return ((*key, value) for key, value in sorted(sums.items()))
 

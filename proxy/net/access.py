@@ -9,24 +9,21 @@ import os
 import secrets
 import ssl
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.client import EngineAddress
 from proxy.net import tls
 from proxy.protocol.auth.client_login import ChallengeInputs
-from proxy.protocol.auth.hba import ClientOrigin, HBAError, HBARule, Method, decide, parse_rules
+from proxy.protocol.auth.hba import ClientOrigin, HBARule, Method, decide, parse_rules
 from proxy.protocol.auth.scram import Verifier
-from proxy.protocol.auth.secrets import MockRole, Secret, UserListError, VisibleTraits, parse_user_list
+from proxy.protocol.auth.secrets import MockRole, Secret, VisibleTraits, parse_user_list
 from proxy.protocol.auth.server_methods import Requirement, parse_requirement
 from proxy.settings import AuthType, GatewaySettings
 
 CONSOLE_DATABASES = frozenset({"pgparley", "pgbouncer"})
 """Names of the virtual database behind which the console is."""
-
-OWNER_USERS = frozenset({"pgparley", "pgbouncer"})
-"""Console users that the gateway's own Unix user may log in as without a secret."""
 
 _NONCE_BYTES = 18
 _KEY_BYTES = 32
@@ -79,30 +76,37 @@ class Access:
 def load(settings: GatewaySettings) -> Access:
     """Reads the files that `settings` name. Raises `AccessError`."""
     _check(settings)
-    try:
-        client_tls = tls.client_context(settings)
+    with _explained("auth_file: "):
         users = parse_user_list(_text(settings.auth_file)) if settings.auth_file else {}
-        return Access(
-            auth_type=settings.auth_type,
-            rules=parse_rules(_text(settings.auth_hba_file)) if settings.auth_hba_file else (),
-            users=users,
-            traits=Counter(VisibleTraits.of(secret) for secret in users.values() if secret is not None),
-            admins=_names(settings.admin_users),
-            statisticians=_names(settings.stats_users),
-            client_tls=client_tls,
-            server_tls=tls.server_context(settings),
-            requirement=_requirement(settings.server_require_auth),
-            binding=None
-            if client_tls is None
-            else tls.end_point(tls.certificate_of(settings.client_tls_cert_file)),
-            mock_key=_mock_key(settings.runtime_dir),
-        )
-    except HBAError as problem:
-        raise AccessError(f"auth_hba_file: {problem}") from problem
-    except UserListError as problem:
-        raise AccessError(f"auth_file: {problem}") from problem
-    except tls.TLSConfigError as problem:
-        raise AccessError(str(problem)) from problem
+    with _explained("auth_hba_file: "):
+        rules = parse_rules(_text(settings.auth_hba_file)) if settings.auth_hba_file else ()
+    with _explained("server_require_auth: "):
+        requirement = parse_requirement(settings.server_require_auth)
+    with _explained():
+        client_tls, server_tls = tls.client_context(settings), tls.server_context(settings)
+        certificate = None if client_tls is None else tls.certificate_of(settings.client_tls_cert_file)
+    return Access(
+        auth_type=settings.auth_type,
+        rules=rules,
+        users=users,
+        traits=Counter(VisibleTraits.of(secret) for secret in users.values() if secret is not None),
+        admins=_names(settings.admin_users),
+        statisticians=_names(settings.stats_users),
+        client_tls=client_tls,
+        server_tls=server_tls,
+        requirement=requirement,
+        binding=None if certificate is None else tls.end_point(certificate),
+        mock_key=_mock_key(settings.runtime_dir),
+    )
+
+
+@contextlib.contextmanager
+def _explained(where: str = "") -> Iterator[None]:
+    """A `ValueError` of the block as an `AccessError`, which says where."""
+    try:
+        yield
+    except ValueError as problem:
+        raise AccessError(f"{where}{problem}") from problem
 
 
 def _check(settings: GatewaySettings) -> None:
@@ -120,13 +124,6 @@ def _check(settings: GatewaySettings) -> None:
         raise AccessError("auth_query_connections is at least 1")
     if settings.max_login_clients < 1:
         raise AccessError("max_login_clients is at least 1")
-
-
-def _requirement(text: str) -> Requirement:
-    try:
-        return parse_requirement(text)
-    except ValueError as problem:
-        raise AccessError(f"server_require_auth: {problem}") from problem
 
 
 def _text(file: str) -> str:

@@ -8,12 +8,13 @@ import logging.handlers
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
 
 from engine.types import EngineRequest, ErrorReply
-from proxy.audit import AuditLine, Outcome, Replied, asked, replied, written
+from proxy.audit import AuditLine, asked, replied, written
 from proxy.console.reports import ClientReport
 from proxy.protocol.commands import EngineReply
 from proxy.settings import AuditRedaction
@@ -23,6 +24,7 @@ _DEVICE = "/dev/log"
 
 _OF_REPLIES = frozenset({"NL001", "NL002"})
 """Errors that the gateway makes of a reply, whose line has been written."""
+_CANCELLED = ErrorReply("57014", "")
 
 
 class _Reporting(logging.Handler):
@@ -122,44 +124,35 @@ class AuditTrail:
         if self._request is not None:
             if isinstance(reply, ErrorReply):
                 self._told.append(reply.sqlstate)
-            self._line(self._request, replied(reply))
+            self._line(self._request, reply)
 
     def dropped(self) -> None:
         """Its asker has cancelled it, or gone."""
-        if self._request is not None:
-            self._told.append("57014")
-            self._line(self._request, Replied(Outcome.CANCELLED, sqlstate="57014"))
+        self.answered(_CANCELLED)
 
     def failed(self, error: ErrorReply) -> None:
         """The client gets an error."""
         if self._request is not None:
             # The session has cancelled it; the request itself ends a moment later.
-            self._line(self._request, replied(error))
+            self._line(self._request, error)
         elif error.sqlstate in self._told:
             self._told.remove(error.sqlstate)
         elif error.sqlstate not in _OF_REPLIES:
-            self._line(None, replied(error))
+            self._line(None, error)
 
-    def _line(self, request: EngineRequest | None, outcome: Replied) -> None:
-        said = None if request is None else asked(request)
+    def _line(self, request: EngineRequest | None, reply: EngineReply) -> None:
         self._request = None
-        statements = outcome.statements or (() if said is None else said.statements)
-        question, statements = written(None if said is None else said.text, statements, self._redaction)
+        line = replied(AuditLine() if request is None else asked(request), reply)
+        question, statements = written(line.question, line.statements, self._redaction)
         self._write(
-            AuditLine(
+            replace(
+                line,
                 time=datetime.now(UTC).isoformat(timespec="milliseconds"),
                 session=self._client.id,
                 role=self._client.user,
                 database=self._client.database,
-                verb="statement" if said is None else said.verb,
-                outcome=outcome.outcome,
-                qid=outcome.qid or (None if said is None else said.qid),
-                n=None if said is None else said.n,
                 question=question,
-                source=outcome.source,
                 statements=statements,
-                sqlstate=outcome.sqlstate,
-                rows=outcome.rows,
-                ms=0 if said is None else round((time.perf_counter() - self._begun) * 1000),
+                ms=0 if request is None else round((time.perf_counter() - self._begun) * 1000),
             )
         )

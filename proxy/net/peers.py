@@ -17,18 +17,21 @@ from proxy.net import tls
 from proxy.protocol.auth.hba import ClientOrigin
 from proxy.protocol.codec import Startup
 
+_OWNER_USERS = frozenset({"pgparley", "pgbouncer"})
+"""Console users that the gateway's own Unix user may log in as without a secret."""
+
 
 def address(found: Any) -> tuple[str, int]:
     """Host and port of a socket's name; `unix` and 0 where it has none."""
     return (str(found[0]), int(found[1])) if isinstance(found, tuple) else ("unix", 0)
 
 
-def server_side(transport: asyncio.Transport, key: bytes | None = None) -> ServerReport:
+def server_side(transport: asyncio.Transport, connected: float, key: bytes | None = None) -> ServerReport:
     """A connection to the server; `key` is the body of its BackendKeyData."""
     there, here = address(transport.get_extra_info("peername")), address(transport.get_extra_info("sockname"))
     secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
     pid = int.from_bytes(key[:4], "big", signed=True) if key else 0
-    return ServerReport(*there, *here, tls.describe(secured), pid)
+    return ServerReport(*there, *here, tls.describe(secured), connected, pid)
 
 
 def is_loopback(host: str) -> bool:
@@ -64,14 +67,6 @@ def peer_credentials(sock: Any) -> tuple[int, int] | None:
     return process, user
 
 
-def user_name(uid: int) -> str | None:
-    """The name of a user of this machine."""
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return None
-
-
 class ClientInfo:
     """One client; `user` and `database` are claims until it is authenticated."""
 
@@ -95,19 +90,18 @@ class ClientInfo:
         return ClientOrigin(None if self.local else self.address, self.tls is not None)
 
     @property
-    def certificate_name(self) -> str | None:
-        """The common name of its verified certificate; None without one."""
-        return tls.common_name(self.tls)
-
-    @property
     def unix_user(self) -> str | None:
         """The Unix user at the other end of the socket; None on TCP, or where the user has no name."""
-        return None if self.unix_peer is None else user_name(self.unix_peer[1])
+        try:
+            return None if self.unix_peer is None else pwd.getpwuid(self.unix_peer[1]).pw_name
+        except KeyError:
+            return None
 
     @property
     def is_owner(self) -> bool:
-        """Whether its Unix user is the one that the gateway runs as."""
-        return self.unix_peer is not None and self.unix_peer[1] == os.getuid()
+        """Whether it is the gateway's own Unix user, under one of the names reserved for that."""
+        own = self.unix_peer is not None and self.unix_peer[1] == os.getuid()
+        return own and self.user in _OWNER_USERS
 
     def report(self, number: int, connected: float) -> ClientReport:
         """The client as the console shows it. `connected`: seconds since the epoch."""

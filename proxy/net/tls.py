@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import cast
 
 from proxy.settings import GatewaySettings, TLSMode
@@ -16,61 +16,48 @@ _VERSIONS = {"tlsv1.2": ssl.TLSVersion.TLSv1_2, "tlsv1.3": ssl.TLSVersion.TLSv1_
 _SECURE = frozenset({"secure", "default", "all"})
 
 
-class TLSConfigError(Exception):
-    """The TLS settings cannot be used; the message says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class TLSFiles:
-    """The TLS settings of one side."""
+    """The TLS settings of one side, by their names without its own."""
 
-    mode: TLSMode
-    key: str
-    cert: str
-    authorities: str
+    sslmode: TLSMode
+    key_file: str
+    cert_file: str
+    ca_file: str
     protocols: str
     ciphers: str
 
+    @staticmethod
+    def of(settings: GatewaySettings, side: str) -> TLSFiles:
+        """Those of `client` or `server`."""
+        return TLSFiles(*(getattr(settings, f"{side}_tls_{field.name}") for field in fields(TLSFiles)))
+
 
 def client_context(settings: GatewaySettings) -> ssl.SSLContext | None:
-    """The context for clients; None where TLS is off. Reads the files. Raises `TLSConfigError`."""
-    files = TLSFiles(
-        settings.client_tls_sslmode,
-        settings.client_tls_key_file,
-        settings.client_tls_cert_file,
-        settings.client_tls_ca_file,
-        settings.client_tls_protocols,
-        settings.client_tls_ciphers,
-    )
-    if files.mode is TLSMode.DISABLE:
+    """The context for clients; None where TLS is off. Raises `ValueError`: files or settings cannot be used."""
+    files = TLSFiles.of(settings, "client")
+    if files.sslmode is TLSMode.DISABLE:
         return None
-    if not files.cert or not files.key:
-        raise TLSConfigError("client_tls_sslmode needs client_tls_cert_file and client_tls_key_file")
-    if files.mode.verifies and not files.authorities:
-        raise TLSConfigError(f"client_tls_sslmode = {files.mode} needs client_tls_ca_file")
+    if not files.cert_file or not files.key_file:
+        raise ValueError("client_tls_sslmode needs client_tls_cert_file and client_tls_key_file")
+    if files.sslmode.verifies and not files.ca_file:
+        raise ValueError(f"client_tls_sslmode = {files.sslmode} needs client_tls_ca_file")
     context = _context(ssl.PROTOCOL_TLS_SERVER, files)
-    if files.authorities:
-        context.verify_mode = ssl.CERT_REQUIRED if files.mode.verifies else ssl.CERT_OPTIONAL
+    if files.ca_file:
+        context.verify_mode = ssl.CERT_REQUIRED if files.sslmode.verifies else ssl.CERT_OPTIONAL
     return context
 
 
 def server_context(settings: GatewaySettings) -> ssl.SSLContext | None:
     """The context for the upstream; None where TLS is off. Raises as `client_context` does."""
-    files = TLSFiles(
-        settings.server_tls_sslmode,
-        settings.server_tls_key_file,
-        settings.server_tls_cert_file,
-        settings.server_tls_ca_file,
-        settings.server_tls_protocols,
-        settings.server_tls_ciphers,
-    )
-    if files.mode is TLSMode.DISABLE or settings.upstream_host.startswith("/"):
+    files = TLSFiles.of(settings, "server")
+    if files.sslmode is TLSMode.DISABLE or settings.upstream_host.startswith("/"):
         return None
-    if files.mode.verifies and not files.authorities:
-        raise TLSConfigError(f"server_tls_sslmode = {files.mode} needs server_tls_ca_file")
+    if files.sslmode.verifies and not files.ca_file:
+        raise ValueError(f"server_tls_sslmode = {files.sslmode} needs server_tls_ca_file")
     context = _context(ssl.PROTOCOL_TLS_CLIENT, files)
-    context.check_hostname = files.mode is TLSMode.VERIFY_FULL
-    context.verify_mode = ssl.CERT_REQUIRED if files.mode.verifies else ssl.CERT_NONE
+    context.check_hostname = files.sslmode is TLSMode.VERIFY_FULL
+    context.verify_mode = ssl.CERT_REQUIRED if files.sslmode.verifies else ssl.CERT_NONE
     return context
 
 
@@ -83,19 +70,19 @@ def _context(protocol: int, files: TLSFiles) -> ssl.SSLContext:
             context.check_hostname = False
         if files.ciphers != "default":
             context.set_ciphers(files.ciphers)
-        if files.cert:
-            context.load_cert_chain(files.cert, files.key or None, password=_no_password)
-        if files.authorities:
-            context.load_verify_locations(files.authorities)
-    except (OSError, ssl.SSLError) as problem:
-        names = ", ".join(name for name in (files.cert, files.key, files.authorities) if name)
-        raise TLSConfigError(f"TLS files or ciphers cannot be used ({names}): {problem}") from problem
+        if files.cert_file:
+            context.load_cert_chain(files.cert_file, files.key_file or None, password=_no_password)
+        if files.ca_file:
+            context.load_verify_locations(files.ca_file)
+    except OSError as problem:
+        names = ", ".join(name for name in (files.cert_file, files.key_file, files.ca_file) if name)
+        raise ValueError(f"TLS files or ciphers cannot be used ({names}): {problem}") from problem
     return context
 
 
 def _no_password() -> str:
     """A key with a password would otherwise be asked for on the terminal."""
-    raise TLSConfigError("the TLS key is protected by a password")
+    raise ValueError("the TLS key is protected by a password")
 
 
 def _versions(text: str) -> tuple[ssl.TLSVersion, ssl.TLSVersion]:
@@ -103,7 +90,7 @@ def _versions(text: str) -> tuple[ssl.TLSVersion, ssl.TLSVersion]:
     if words <= _SECURE:
         return ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
     if not words <= _VERSIONS.keys():
-        raise TLSConfigError(f'TLS protocols "{text}" are not known; use secure, tlsv1.2, tlsv1.3')
+        raise ValueError(f'TLS protocols "{text}" are not known; use secure, tlsv1.2, tlsv1.3')
     chosen = sorted(_VERSIONS[word] for word in words)
     return chosen[0], chosen[-1]
 
@@ -161,12 +148,12 @@ def _der(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def certificate_of(file: str) -> bytes:
-    """The first certificate of a PEM file, in DER. Raises `TLSConfigError`: there is none."""
+    """The first certificate of a PEM file, in DER. Raises `ValueError`: there is none."""
     try:
         with open(file, encoding="ascii") as source:  # noqa: PTH123 - one read, no path arithmetic
             text = source.read()
         begin = text.index("-----BEGIN CERTIFICATE-----")
         end = text.index("-----END CERTIFICATE-----") + len("-----END CERTIFICATE-----")
     except (OSError, ValueError) as problem:
-        raise TLSConfigError(f"{file} holds no certificate: {problem}") from problem
+        raise ValueError(f"{file} holds no certificate: {problem}") from problem
     return ssl.PEM_cert_to_DER_cert(text[begin:end] + "\n")

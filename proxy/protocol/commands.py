@@ -4,10 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.types import AskReply, Chosen, EngineRequest, ErrorReply, RowSet
+from engine.types import (
+    AnswerRequest,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    Chosen,
+    CorrectRequest,
+    EngineRequest,
+    ErrorReply,
+    MoreRequest,
+    NoneRequest,
+    PlanRequest,
+    RowSet,
+    ShowRequest,
+)
 from proxy.protocol.codec import Startup
 
 EngineReply = AskReply | Chosen | RowSet | ErrorReply
+
+VERBS: dict[type[EngineRequest], str] = {
+    AskRequest: "ask",
+    AnswerRequest: "answer",
+    NoneRequest: "none",
+    MoreRequest: "more",
+    ChooseRequest: "choose",
+    PlanRequest: "plan",
+    CorrectRequest: "correct",
+    ShowRequest: "show",
+}
+"""Request → what it is called in the metrics and in the audit log; those about a topic are called as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +85,7 @@ class ToBorrower:
 
 @dataclass(frozen=True, slots=True)
 class CancelLent:
-    """Cancel the borrower's statement, on a connection of its own; then call `LoanLifecycle.cancel_sent`."""
+    """Cancel the borrower's statement, on a connection of its own; then call `Loan.cancel_sent`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from engine.errors import (
 )
 from engine.types import (
     TOPIC_COLUMNS,
-    AnswerRequest,
     Asker,
     AskReply,
     ChooseRequest,
@@ -22,9 +21,6 @@ from engine.types import (
     CorrectRequest,
     EngineRequest,
     ErrorReply,
-    MoreRequest,
-    NoneRequest,
-    PlanRequest,
     RowKind,
     RowSet,
     ShowRequest,
@@ -32,42 +28,30 @@ from engine.types import (
     TopicRequest,
 )
 from proxy.protocol import codec, notices, replacement_sql
-from proxy.protocol.commands import EngineReply
+from proxy.protocol.commands import VERBS, EngineReply
 from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
 from proxy.protocol.nl.grammar import COMMANDS
 from proxy.protocol.nl.settings import OutputMode
 from proxy.protocol.nl.statements import (
-    AnswerOption,
+    NOBODY,
     AnswerStatement,
-    AnswerText,
     AnswerTopic,
-    Choose,
-    Correct,
     FollowUp,
-    More,
+    FollowUpRequest,
     NLQuestion,
-    RejectAll,
     RunCall,
     RunQuestion,
     SettingChange,
-    ShowAnswer,
-    ShowPlan,
+    SqlRequest,
+    SqlStatement,
     TableStatement,
 )
 from proxy.protocol.notices import question_back
 
 _Reply = TypeVar("_Reply", AskReply, Chosen, RowSet)
+_Request = TypeVar("_Request", bound=FollowUpRequest | SqlRequest)
 _RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)
-_KINDS: dict[type[FollowUp], str] = {
-    ShowAnswer: "show",
-    More: "more",
-    AnswerOption: "answer",
-    AnswerText: "answer",
-    RejectAll: "none",
-    Correct: "correct",
-}
-"""Statement → its kind in the metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +79,17 @@ class JSONRows:
 
 @dataclass(frozen=True, slots=True)
 class ChosenStatement:
-    """A statement of the engine's as SQL. `elsewhere`: the database that it was run on, None in place."""
+    """A statement of the engine's as SQL, which belongs to one answer; `notice` goes with every execution.
+
+    `elsewhere`: the database that its rows are of, None in place. `last`: it named no answer, so that, where it is
+    prepared, it goes stale with the next question.
+    """
 
     sql: str
-    qid: str
-    elsewhere: str | None
-    notice: bytes
+    qid: str = ""
+    elsewhere: str | None = None
+    notice: bytes = b""
+    last: bool = False
 
 
 RowsJob = Generator[EngineRequest, EngineReply, JSONRows]
@@ -180,30 +169,25 @@ class Conversation:
             return (yield from self.ask(statement, context, "question", settings_apply=True))
         if isinstance(statement, TableStatement):
             return (yield from self._topic_rows(statement, context))
-        self.statement_kinds.append(_KINDS[type(statement)])
+        self.statement_kinds.append(VERBS[type(statement.request)])
         output, strict = settings.output(self._effective), settings.raises_on_abstain(self._effective)
         reply = self._answer((yield from _consult(self._follow_up(statement))))
         # What is stored is shown as it is: the way to see again what an error has told of.
-        if strict and not isinstance(statement, ShowAnswer):
+        if strict and not isinstance(statement.request, ShowRequest):
             _refuse_unanswered(reply, context)
         return self._rows(self._shortened(reply), output, context)
 
-    def _follow_up(self, statement: FollowUp) -> EngineRequest:
-        asker, qid = self._asker, self._qid(statement.qid)
-        if isinstance(statement, ShowAnswer):
-            return ShowRequest(asker, qid, statement.n)
-        allowed = settings.timeout(self._effective)
-        match statement:
-            case Correct():
-                return CorrectRequest(asker, qid, statement.sql, self._effective.get("db") or None, allowed)
-            case More():
-                return MoreRequest(asker, qid, allowed)
-            case AnswerOption():
-                return AnswerRequest(asker, qid, n=statement.n, timeout=allowed)
-            case AnswerText():
-                return AnswerRequest(asker, qid, text=statement.text, timeout=allowed)
-            case RejectAll():
-                return NoneRequest(asker, qid, statement.why, allowed)
+    def _follow_up(self, statement: FollowUp) -> FollowUpRequest:
+        request = self._addressed(statement.request, statement.qid)
+        if isinstance(request, CorrectRequest):
+            return replace(request, db=self._effective.get("db") or None)
+        return request
+
+    def _addressed(self, request: _Request, qid: str | None) -> _Request:
+        request = replace(request, asker=self._asker, qid=self._qid(qid))
+        if isinstance(request, ShowRequest):
+            return request
+        return replace(request, timeout=settings.timeout(self._effective))
 
     def ask(
         self, question: NLQuestion, context: TranslationContext, kind: str, *, settings_apply: bool = False
@@ -283,23 +267,22 @@ class Conversation:
         request = ChooseRequest(self._asker, reply.qid, first.n, learn=False, timeout=allowed)
         return (yield from self._chosen(request, context))
 
-    def statement(self, statement: Choose | ShowPlan | RunCall, context: TranslationContext) -> ChoiceJob:
+    def statement(self, statement: SqlStatement, context: TranslationContext) -> ChoiceJob:
         """The SQL of a row that the user named."""
-        allowed = settings.timeout(self._effective)
-        match statement:
-            case RunCall():
-                self.statement_kinds.append("run_call")
-            case Choose():
-                self.statement_kinds.append("choose")
-            case ShowPlan():
-                self.statement_kinds.append("plan")
-                qid = self._qid(statement.qid)
-                planned = PlanRequest(self._asker, qid, statement.n, allowed)
-                chosen = _as(Chosen, (yield from _consult(planned)))
-                sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
-                # A plan of another database changes nothing there: it may stand in any transaction.
-                return ChosenStatement(sql, qid, None, b"")
-        request = ChooseRequest(self._asker, self._qid(statement.qid), statement.n, timeout=allowed)
+        self.statement_kinds.append(VERBS[type(statement.request)])
+        request = self._addressed(statement.request, statement.qid)
+        if isinstance(request, ChooseRequest):
+            found = yield from self._chosen(request, context)
+            return replace(found, last=statement.qid is None)
+        chosen = _as(Chosen, (yield from _consult(request)))
+        sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
+        # A plan of another database changes nothing there: it may stand in any transaction.
+        return ChosenStatement(sql, request.qid, last=statement.qid is None)
+
+    def run_call(self, call: RunCall, context: TranslationContext) -> ChoiceJob:
+        """The SQL of the row that a call names."""
+        self.statement_kinds.append("run_call")
+        request = self._addressed(ChooseRequest(NOBODY, "", call.n), call.qid)
         return (yield from self._chosen(request, context))
 
     def _chosen(self, request: ChooseRequest, context: TranslationContext) -> ChoiceJob:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import ClassVar
 
@@ -18,8 +17,7 @@ from proxy.protocol.nl.classify import examine, holds_nl_word
 from proxy.protocol.nl.statements import Examination
 from proxy.protocol.replies import DroppedMark, Mark, TransactionStatus
 from proxy.protocol.scan import may_hold_nl
-from proxy.protocol.translator import Job, Rewritten, Translator
-from proxy.protocol.treatments import ParameterStatement, PreparedTreatment
+from proxy.protocol.translator import Job, ParameterStatement, PreparedTreatment, Rewritten, Translator
 
 INSPECTION_LIMIT = 1 << 20
 """Length of a statement's message up to which its text is searched for NL; longer ones stream through."""
@@ -38,22 +36,15 @@ class InspectionOutcome(Enum):
     MORE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class SessionLimits:
-    """`question_chars`: the longest question, in characters."""
-
-    question_chars: int = 4000
-
-
 class Inspector:
     """The inspection of one session's messages; `need`: bytes of a message that it waits for."""
 
-    __slots__ = ("_backend", "_limits", "_translator", "need", "startup")
+    __slots__ = ("_backend", "_question_chars", "_translator", "need", "startup")
 
-    def __init__(self, startup: Startup, backend: Backend, limits: SessionLimits) -> None:
+    def __init__(self, startup: Startup, backend: Backend, question_chars: int) -> None:
         self.startup = startup
         self._backend = backend
-        self._limits = limits
+        self._question_chars = question_chars
         self._translator: Translator | None = None
         self.need = 0
 
@@ -72,7 +63,7 @@ class Inspector:
             user = self.startup.parameter("user") or ""
             asker = Asker(user, self.startup.parameter("database") or user)
             values = settings.from_startup(self.startup)
-            self._translator = Translator(asker, values, max_chars=self._limits.question_chars)
+            self._translator = Translator(asker, values, max_chars=self._question_chars)
         return self._translator
 
     def undo(self, dropped: DroppedMark) -> None:
@@ -119,7 +110,7 @@ class Inspector:
             return None
         decoded = decode(text, self._backend.encoding)
         found = examine(
-            decoded, standard_strings=self._backend.standard_strings, max_chars=self._limits.question_chars
+            decoded, standard_strings=self._backend.standard_strings, max_chars=self._question_chars
         )
         if found.changes:
             self.translator.conversation.apply(found.changes)

@@ -1,6 +1,6 @@
 """One client's session, without I/O: bytes in, commands out. Owns its phase and the client's half of the stream.
 
-The phases are in `session_phases`, the server's half in `backend`, loans in `loan_lifecycle`, NL in `translator`.
+The phases are in `session_phases`, the server's half in `backend`, loans in `loan`, NL in `translator`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from proxy.protocol.framing import (
     responses,
     startup_length,
 )
-from proxy.protocol.inspection import InspectionOutcome, Inspector, SessionLimits
-from proxy.protocol.loan_lifecycle import LOST, LoanLifecycle
+from proxy.protocol.inspection import InspectionOutcome, Inspector
+from proxy.protocol.loan import LOST, Loan
 from proxy.protocol.replies import RelayState, TransactionStatus
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
 from proxy.protocol.translator import Job, Rewritten
@@ -64,9 +64,9 @@ class Session:
         "_job",
         "_key_reported",
         "_late_reply",
-        "_limits",
         "_need",
         "_plain",
+        "_question_chars",
         "_rest",
         "backend",
         "loan",
@@ -74,8 +74,9 @@ class Session:
         "relay_backend",
     )
 
-    def __init__(self, limits: SessionLimits) -> None:
-        self._limits = limits
+    def __init__(self, question_chars: int) -> None:
+        """`question_chars`: characters of the longest question."""
+        self._question_chars = question_chars
         self._inspector: Inspector | None = None
         self._plain = False
         self._inbox = bytearray()
@@ -84,7 +85,7 @@ class Session:
         self._job: tuple[int, Job] | None = None
         self._key_reported = False
         self._late_reply: EngineReply | None = None
-        self.loan: LoanLifecycle | None = None
+        self.loan: Loan | None = None
         """The loan of the server to the engine, from its request to its end; None without one."""
         self.backend = Backend()
         self._account = self.backend.replies.forwarded_boundary
@@ -186,7 +187,7 @@ class Session:
         if not isinstance(startup, Startup):
             raise ProtocolViolationError("expected a startup packet")
         self._move(Event.STARTED)
-        self._inspector = Inspector(startup, self.backend, self._limits)
+        self._inspector = Inspector(startup, self.backend, self._question_chars)
         self.backend.observe_with(self._inspector)
         out.append(Dial(startup))
         return length
@@ -363,7 +364,7 @@ class Session:
 
     def lend(self) -> list[Command]:
         """The engine wants the session's server for one transaction; only while `can_lend`."""
-        self.loan = LoanLifecycle(self, self._inspecting.translator.unnamed)
+        self.loan = Loan(self, self._inspecting.translator.unnamed)
         return self.loan.begin()
 
     def loan_ended(self, *, intact: bool) -> list[Command]:

@@ -25,8 +25,8 @@ from proxy.protocol.conversation import (
 from proxy.protocol.encoding import decode, encode
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
+    AnswerStatement,
     AskCall,
-    Choose,
     Examination,
     Finding,
     FollowUp,
@@ -36,16 +36,34 @@ from proxy.protocol.nl.statements import (
     Question,
     RunCall,
     RunQuestion,
-    ShowPlan,
+    SqlStatement,
     TableStatement,
 )
 from proxy.protocol.replies import Mark, StatementChange
-from proxy.protocol.treatments import (
-    ParameterStatement,
-    PinnedStatement,
-    PreparedTreatment,
-    RowStatement,
-)
+
+RowStatement = AnswerStatement | TableStatement
+"""Statements whose columns are fixed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterStatement:
+    """A prepared statement whose parameter at `index` (from 0) is the JSON of its rows.
+
+    `statement` None: the client's own parameter is the question. Otherwise the parameter is hidden from the
+    client, behind its own ones. `call`: it is a call of `nl.ask` inside of SQL.
+    """
+
+    index: int
+    statement: RowStatement | None
+    call: bool = False
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the client does not know of the parameter."""
+        return self.statement is not None
+
+
+PreparedTreatment = ParameterStatement | ChosenStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +172,12 @@ class Translator:
                 return _run_replacement(outcome, context)
             case RunQuestion():
                 return _run_replacement((yield from self.conversation.run(content, context)), context)
-            case Choose() | ShowPlan():
+            case SqlStatement():
                 choice = yield from self.conversation.statement(content, context)
-                return _pinned(choice, context, last=content.qid is None)
+                return _pinned(choice, context)
             case RunCall():
-                choice = yield from self.conversation.statement(content, context)
-                return _pinned(choice, context, last=False)
+                choice = yield from self.conversation.run_call(content, context)
+                return _pinned(choice, context)
         raise TypeError(content)
 
     # -- Parse
@@ -211,7 +229,7 @@ class Translator:
     def bind(self, bind: Bind, treatment: PreparedTreatment, context: TranslationContext) -> Job:
         """A Bind of a special statement: its rows become its parameter."""
         try:
-            if isinstance(treatment, PinnedStatement):
+            if isinstance(treatment, ChosenStatement):
                 self._refuse_stale(treatment, context)
                 notice = treatment.notice + _outside(treatment.elsewhere, context)
                 return Rewritten(codec.encode_bind(bind), _mark(notice))
@@ -226,7 +244,7 @@ class Translator:
             return Rewritten(codec.encode_bind(Bind(bind.portal, token, (), (), bind.results)))
         return _bound(bind, treatment, rows)
 
-    def _refuse_stale(self, pinned: PinnedStatement, context: TranslationContext) -> None:
+    def _refuse_stale(self, pinned: ChosenStatement, context: TranslationContext) -> None:
         if context.failed:
             return
         if pinned.last and pinned.qid != self.conversation.last_qid:
@@ -278,9 +296,8 @@ def _prepared(content: RowStatement) -> _Replacement:
     return _Replacement(sql, treatment=ParameterStatement(0, content))
 
 
-def _pinned(choice: ChosenStatement, context: TranslationContext, *, last: bool) -> _Replacement:
-    treatment = PinnedStatement(choice.qid, last, choice.elsewhere, choice.notice)
-    return _Replacement(choice.sql, choice.notice + _outside(choice.elsewhere, context), treatment)
+def _pinned(choice: ChosenStatement, context: TranslationContext) -> _Replacement:
+    return _Replacement(choice.sql, choice.notice + _outside(choice.elsewhere, context), choice)
 
 
 def _outside(elsewhere: str | None, context: TranslationContext) -> bytes:
@@ -292,15 +309,15 @@ def _outside(elsewhere: str | None, context: TranslationContext) -> bytes:
 
 def _run_replacement(outcome: JSONRows | ChosenStatement, context: TranslationContext) -> _Replacement:
     if isinstance(outcome, ChosenStatement):
-        return _pinned(outcome, context, last=False)
-    treatment = PinnedStatement("", last=False, elsewhere=None, notice=outcome.notice)
-    return replace(_constant(ANSWER_COLUMNS, outcome), treatment=treatment)
+        return _pinned(outcome, context)
+    rows = _constant(ANSWER_COLUMNS, outcome)
+    return replace(rows, treatment=ChosenStatement(rows.sql, notice=outcome.notice))
 
 
 def _combined_treatment(replacements: list[_Replacement]) -> PreparedTreatment | None:
     """The treatment of a statement with several calls of `nl.run`: one for all of them."""
     found = [replacement.treatment for replacement in replacements if replacement.treatment is not None]
-    pinned = [each for each in found if isinstance(each, PinnedStatement)]
+    pinned = [each for each in found if isinstance(each, ChosenStatement)]
     if len(pinned) <= 1:
         return found[0] if found else None
     elsewhere = next((each.elsewhere for each in pinned if each.elsewhere is not None), None)

@@ -14,8 +14,6 @@ from schema_catalog.imports.dbt_metrics import MetricBlock, SemanticModel, said_
 from schema_catalog.imports.documents import YAML_ENDINGS, Document, read_documents, words_in, yaml_files
 from schema_catalog.imports.statements import (
     VENDOR,
-    LeftOut,
-    Place,
     SaidColumn,
     SaidJoin,
     SaidTable,
@@ -23,6 +21,7 @@ from schema_catalog.imports.statements import (
     Statements,
     TableName,
 )
+from schema_catalog.knowledge_files.format import LeftOut, Place
 from schema_catalog.store import CatalogError
 
 _REF = re.compile(r"""ref\(\s*['"]([^'"]+)['"](?:\s*,\s*['"]([^'"]+)['"])?""")

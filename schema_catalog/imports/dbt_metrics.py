@@ -11,7 +11,8 @@ import msgspec
 
 from schema_catalog.imports.documents import words_in
 from schema_catalog.imports.expressions import ExpressionError, composed
-from schema_catalog.imports.statements import LeftOut, Place, SaidMetric, Statements, TableName
+from schema_catalog.imports.statements import SaidMetric, Statements, TableName
+from schema_catalog.knowledge_files.format import LeftOut, Place
 
 _DIMENSION = re.compile(r"""\{\{\s*Dimension\(\s*['"](\w+)__(\w+)['"]\s*\)\s*\}\}""")
 _AGGREGATES = {

@@ -9,8 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from schema_catalog.imports.statements import Place
-from schema_catalog.knowledge_files.format import MOST_BYTES, located, utf8
+from schema_catalog.knowledge_files.format import MOST_BYTES, Place, located, utf8
 from schema_catalog.knowledge_files.yaml_text import YAMLTextError, line_of, parse
 from schema_catalog.store import CatalogError
 

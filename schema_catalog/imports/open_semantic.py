@@ -11,8 +11,6 @@ from schema_catalog.imports.documents import read_documents, words_in
 from schema_catalog.imports.expressions import ExpressionError, qualified
 from schema_catalog.imports.statements import (
     VENDOR,
-    LeftOut,
-    Place,
     SaidColumn,
     SaidJoin,
     SaidMetric,
@@ -21,6 +19,7 @@ from schema_catalog.imports.statements import (
     Statements,
     TableName,
 )
+from schema_catalog.knowledge_files.format import LeftOut, Place
 from schema_catalog.naming import dotted, is_plain, parts_of
 from schema_catalog.store import CatalogError
 

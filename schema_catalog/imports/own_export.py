@@ -9,13 +9,15 @@ from typing import TypeVar
 
 import msgspec
 
-from schema_catalog.imports.statements import ImportedFile, LeftOut, SaidText, Statements
+from schema_catalog.imports.statements import SaidText, Statements, stands_at
 from schema_catalog.knowledge_files.format import (
     Cardinality,
     ColumnBlock,
     DatabaseBlock,
     JoinBlock,
     KnowledgeFile,
+    LeftOut,
+    Source,
     TableBlock,
     TermBlock,
     located,
@@ -28,7 +30,7 @@ _PATH = "$.databases[0]"
 T = TypeVar("T", DatabaseBlock, TableBlock, ColumnBlock)
 
 
-def taken_back(said: Statements, name: str) -> ImportedFile:
+def taken_back(said: Statements, name: str) -> Source:
     """The file called `name`, of which all is `said`; raises `CatalogError`."""
     about = said.about
     if about is None or not isinstance(about.rest, dict):
@@ -72,7 +74,7 @@ def taken_back(said: Statements, name: str) -> ImportedFile:
         joins=(*joins, *database.joins),
         terms=(*terms, *database.terms),
     )
-    return ImportedFile(name, KnowledgeFile(1, (database,)), None, tuple(left_out), places)
+    return Source(name, KnowledgeFile(1, (database,)), stands_at(name, places), None, tuple(left_out))
 
 
 def _block(kind: type[T], text: SaidText, **form: object) -> T:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from zoneinfo import available_timezones
 
@@ -11,9 +12,6 @@ import msgspec
 
 from schema_catalog.imports.expressions import ExpressionError, qualified
 from schema_catalog.imports.statements import (
-    ImportedFile,
-    LeftOut,
-    Place,
     SaidColumn,
     SaidJoin,
     SaidMetric,
@@ -21,6 +19,7 @@ from schema_catalog.imports.statements import (
     Statements,
     TableName,
     Target,
+    stands_at,
 )
 from schema_catalog.knowledge_files.format import (
     Cardinality,
@@ -28,6 +27,9 @@ from schema_catalog.knowledge_files.format import (
     DatabaseBlock,
     JoinBlock,
     KnowledgeFile,
+    LeftOut,
+    Place,
+    Source,
     TableBlock,
     TermBlock,
 )
@@ -43,7 +45,7 @@ MOST_WORDS = 30
 
 def placed(
     said: Statements, target: Target, origin: str, name: str, refusal: Callable[[str], str | None]
-) -> ImportedFile:
+) -> Source:
     """`said` of `target`. `refusal`: why a definition cannot be one, None where it can."""
     return _Placing(target, refusal, [*said.left_out]).file(said, origin, name)
 
@@ -59,59 +61,62 @@ class _Placing:
     left_out: list[LeftOut]
     places: dict[str, Place] = field(default_factory=dict)
 
-    def file(self, said: Statements, origin: str, name: str) -> ImportedFile:
+    def file(self, said: Statements, origin: str, name: str) -> Source:
         block = DatabaseBlock(
             self.target.database, tables=self._tables(said), joins=self._joins(said), terms=self._terms(said)
         )
         content = KnowledgeFile(1, (block,))
-        return ImportedFile(name, content, origin, tuple(self.left_out), self.places)
+        return Source(name, content, stands_at(name, self.places), origin, tuple(self.left_out))
+
+    @contextmanager
+    def _or_left_out(self, what: str, place: Place) -> Iterator[None]:
+        """What the block does not take over is left out, for the reason that it raises."""
+        try:
+            yield
+        except (_NotTakenError, ExpressionError) as problem:
+            self.left_out.append(LeftOut(what, str(problem), place))
 
     def _tables(self, said: Statements) -> tuple[TableBlock, ...]:
         blocks: dict[TableKey, TableBlock] = {}
         for one in said.tables:
-            try:
+            text = one.text
+            with self._or_left_out(f"table {one.table}", text.place):
                 key = self._table(one.table)
                 if key in blocks:
-                    raise _NotTakenError("it is described twice; the first counts")  # noqa: TRY301 - one way out
-            except _NotTakenError as problem:
-                self.left_out.append(LeftOut(f"table {one.table}", str(problem), one.text.place))
-                continue
-            path = f"$.databases[0].tables[{len(blocks)}]"
-            self.places[path] = one.text.place
-            description, synonyms = self._text(str(one.table), one.text)
-            columns = self._columns(key, one.columns, path)
-            blocks[key] = TableBlock(
-                *key,
-                description=description,
-                synonyms=synonyms,
-                sensitivity=self._marks(str(one.table), one.text).sensitivity,
-                columns=columns,
-            )
+                    raise _NotTakenError("it is described twice; the first counts")
+                path = f"$.databases[0].tables[{len(blocks)}]"
+                self.places[path] = text.place
+                description, synonyms = self._text(str(one.table), text)
+                columns = self._columns(key, one.columns, path)
+                blocks[key] = TableBlock(
+                    *key,
+                    description=description,
+                    synonyms=synonyms,
+                    sensitivity=self._marks(str(one.table), text).sensitivity,
+                    columns=columns,
+                )
         return tuple(blocks.values())
 
     def _columns(self, key: TableKey, columns: tuple[SaidColumn, ...], path: str) -> tuple[ColumnBlock, ...]:
         blocks: dict[str, ColumnBlock] = {}
         for one in columns:
             what = f"column {dotted((*key, one.name))}"
-            try:
+            with self._or_left_out(what, one.text.place):
                 name = self._column(key, one.name)
                 if name in blocks:
-                    raise _NotTakenError("it is described twice; the first counts")  # noqa: TRY301 - one way out
-            except _NotTakenError as problem:
-                self.left_out.append(LeftOut(what, str(problem), one.text.place))
-                continue
-            self.places[f"{path}.columns[{len(blocks)}]"] = one.text.place
-            description, synonyms = self._text(what, one.text)
-            marks = self._marks(what, one.text)
-            blocks[name] = ColumnBlock(
-                name,
-                description,
-                synonyms,
-                sensitivity=marks.sensitivity,
-                unit=marks.unit,
-                time_zone=marks.time_zone,
-                key=DeclaredKey.UNIQUE if one.unique else None,
-            )
+                    raise _NotTakenError("it is described twice; the first counts")
+                self.places[f"{path}.columns[{len(blocks)}]"] = one.text.place
+                description, synonyms = self._text(what, one.text)
+                marks = self._marks(what, one.text)
+                blocks[name] = ColumnBlock(
+                    name,
+                    description,
+                    synonyms,
+                    sensitivity=marks.sensitivity,
+                    unit=marks.unit,
+                    time_zone=marks.time_zone,
+                    key=DeclaredKey.UNIQUE if one.unique else None,
+                )
         return tuple(blocks.values())
 
     def _text(self, what: str, text: SaidText) -> tuple[str | None, tuple[str, ...]]:
@@ -159,19 +164,16 @@ class _Placing:
     def _joins(self, said: Statements) -> tuple[JoinBlock, ...]:
         blocks: dict[tuple[str, str], JoinBlock] = {}
         for one in said.joins:
-            try:
+            what = f"join {one.table}.{one.column} = {one.referred}.{one.referred_column}"
+            with self._or_left_out(what, one.place):
                 block = self._join(one)
                 ends = (dotted(block.column), dotted(block.referred))
                 if ends in blocks or ends[::-1] in blocks:
                     continue
                 if whose := self.target.joins.get(ends):
-                    raise _NotTakenError(f"{whose} declared it already")  # noqa: TRY301 - one way out
-            except _NotTakenError as problem:
-                what = f"join {one.table}.{one.column} = {one.referred}.{one.referred_column}"
-                self.left_out.append(LeftOut(what, str(problem), one.place))
-                continue
-            self.places[f"$.databases[0].joins[{len(blocks)}]"] = one.place
-            blocks[ends] = block
+                    raise _NotTakenError(f"{whose} declared it already")
+                self.places[f"$.databases[0].joins[{len(blocks)}]"] = one.place
+                blocks[ends] = block
         return tuple(blocks.values())
 
     def _join(self, one: SaidJoin) -> JoinBlock:
@@ -187,15 +189,12 @@ class _Placing:
         for one in said.metrics:
             for written in one.names:
                 name = " ".join(written.split())
-                try:
+                with self._or_left_out(f"metric {name}", one.place):
                     if name.lower() in blocks:
-                        raise _NotTakenError("another metric has this name as well")  # noqa: TRY301 - one way out
+                        raise _NotTakenError("another metric has this name as well")
                     block = self._term(name, one)
-                except (_NotTakenError, ExpressionError) as problem:
-                    self.left_out.append(LeftOut(f"metric {name}", str(problem), one.place))
-                    continue
-                self.places[f"$.databases[0].terms[{len(blocks)}]"] = one.place
-                blocks[name.lower()] = block
+                    self.places[f"$.databases[0].terms[{len(blocks)}]"] = one.place
+                    blocks[name.lower()] = block
         return tuple(blocks.values())
 
     def _term(self, name: str, one: SaidMetric) -> TermBlock:

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from schema_catalog.knowledge_files.format import KnowledgeFile
-from schema_catalog.knowledge_files.yaml_text import line_of
+from schema_catalog.knowledge_files.format import LeftOut, Place
 from schema_catalog.types import TableKey
 
 VENDOR = "pgparley"
 """Under which an exported file has what the form of another tool cannot hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where something stands. `text`: the YAML in which `path` has a line; None of JSON, which is often one line."""
-
-    name: str
-    path: str
-    text: str | None = field(default=None, repr=False)
-
-    def __str__(self) -> str:
-        if self.text is None:
-            return f"{self.name}, {self.path}"
-        return f"{self.name}, line {line_of(self.text, self.path)}"
-
-    def below(self, rest: str) -> Place:
-        """What stands inside of it."""
-        return Place(self.name, self.path + rest, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +81,6 @@ class SaidMetric:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Something that is not taken over, and why."""
-
-    what: str
-    reason: str
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
 class Statements:
     """All that files say, in their order, and what of them cannot be said here."""
 
@@ -139,23 +111,14 @@ class Target:
     joins: Mapping[tuple[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedFile:
-    """A file of knowledge that was made of one in another tool's form.
+def stands_at(name: str, places: Mapping[str, Place]) -> Callable[[str], str]:
+    """`Source.at` of the file called `name`, of which `places` are known."""
 
-    `origin`: that tool, under which it is imported; None: it says what people say.
-    """
-
-    name: str
-    content: KnowledgeFile
-    origin: str | None
-    left_out: tuple[LeftOut, ...]
-    _places: Mapping[str, Place] = field(repr=False)
-
-    def at(self, path: str) -> str:
-        """Where what stands at `path` came from."""
-        while path not in self._places:
+    def at(path: str) -> str:
+        while path not in places:
             path = path[: max(path.rfind("."), path.rfind("["))]
             if not path:
-                return self.name
-        return str(self._places[path])
+                return name
+        return str(places[path])
+
+    return at

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from schema_catalog.knowledge_files.yaml_text import Plain, YAMLTextError, dump, line_of, parse
+from schema_catalog.knowledge_files.yaml_text import YAMLTextError, dump, line_of, parse
 from schema_catalog.store import CatalogError
 from schema_catalog.types import DeclaredKey, Sensitivity, Status
 
@@ -125,21 +125,45 @@ class KnowledgeFile(_Block, frozen=True, omit_defaults=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A file that was read: `name` for messages, and the `text` in it."""
+class Place:
+    """Where something stands. `text`: the YAML in which `path` has a line; None of JSON, which is often one line."""
 
     name: str
-    text: str
+    path: str
+    text: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        if self.text is None:
+            return f"{self.name}, {self.path}"
+        return f"{self.name}, line {line_of(self.text, self.path)}"
+
+    def below(self, rest: str) -> Place:
+        """What stands inside of it."""
+        return Place(self.name, self.path + rest, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that is not taken over, and why."""
+
+    what: str
+    reason: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of knowledge, or one made of a file in another tool's form; `name` for messages.
+
+    `at`: where what stands at a path of `content` came from. `origin`: the tool under which it is imported; None: it
+    says what people say.
+    """
+
+    name: str
     content: KnowledgeFile
-
-    @property
-    def origin(self) -> None:
-        """It is what people say, and no other tool's."""
-        return None
-
-    def at(self, path: str) -> str:
-        """Where `path` stands: the file and its line."""
-        return f"{self.name}, line {line_of(self.text, path)}"
+    at: Callable[[str], str] = field(repr=False)
+    origin: str | None = None
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def read_file(path: Path) -> Source:
@@ -163,7 +187,8 @@ def utf8(name: str, raw: bytes) -> str:
 def read_text(name: str, text: str) -> Source:
     """The file called `name` that holds `text`; raises `CatalogError`."""
     try:
-        content = decode(parse(text))
+        # Not strict: to YAML as it is parsed `true` and `1` are texts, so that a column may be called no.
+        content = msgspec.convert(parse(text), KnowledgeFile, strict=False)
     except YAMLTextError as error:
         raise CatalogError(f"{name}, line {error.line}: {error}") from None
     except msgspec.ValidationError as error:
@@ -171,19 +196,13 @@ def read_text(name: str, text: str) -> Source:
         if unknown := _UNKNOWN.match(message):
             path += f".{unknown[1]}"
         raise CatalogError(f"{name}, line {line_of(text, path)}: {message} ({path})") from None
-    return Source(name, text, content)
+    return Source(name, content, lambda path: str(Place(name, path, text)))
 
 
 def located(error: msgspec.ValidationError) -> tuple[str, str]:
     """What is wrong, and the path of where."""
     match = _AT.match(str(error))
     return (match[1], match[2]) if match else (str(error), "$")
-
-
-def decode(plain: Plain) -> KnowledgeFile:
-    """The file of which `plain` is the YAML; raises `msgspec.ValidationError`."""
-    # Not strict: to YAML as it is parsed `true` and `1` are texts, so that a column may be called no.
-    return msgspec.convert(plain, KnowledgeFile, strict=False)
 
 
 def write_text(content: KnowledgeFile) -> str:

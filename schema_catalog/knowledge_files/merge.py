@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import asyncpg
 
 from schema_catalog.drift import Difference
 from schema_catalog.knowledge_files.export import open_databases, stored_file
 from schema_catalog.knowledge_files.facts import Call, Fact, facts_of
-from schema_catalog.knowledge_files.format import KnowledgeFile
+from schema_catalog.knowledge_files.format import KnowledgeFile, Source
 from schema_catalog.naming import dotted
 from schema_catalog.pg import Connection
 from schema_catalog.store import CatalogError
@@ -18,25 +17,6 @@ from schema_catalog.store import CatalogError
 _ONE_AT_A_TIME = "SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('pgparley.import'), 0)"
 _SHOWN = 10
 """Names that an error lists."""
-
-
-class Wanted(Protocol):
-    """A file of knowledge. `origin`: the import for which it speaks, None where people speak in it."""
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-
-    @property
-    def content(self) -> KnowledgeFile:
-        """What it says."""
-
-    @property
-    def origin(self) -> str | None:
-        """See above."""
-
-    def at(self, path: str) -> str:
-        """Where `path` stands, for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +39,7 @@ class Step:
         return f"{self.fact.shown}: {values}" if values else self.fact.shown
 
 
-async def differences(connection: Connection, source: Wanted) -> tuple[Step, ...]:
+async def differences(connection: Connection, source: Source) -> tuple[Step, ...]:
     """What importing `source` would change, in order: first what is taken back. Raises `CatalogError`."""
     wanted = source.content
     visible = await open_databases(connection)
@@ -92,7 +72,7 @@ async def one_at_a_time(connection: Connection) -> None:
     await connection.execute(_ONE_AT_A_TIME)
 
 
-async def apply(connection: Connection, source: Wanted) -> tuple[Step, ...]:
+async def apply(connection: Connection, source: Source) -> tuple[Step, ...]:
     """Makes the store say what `source` says; returns the changes. In a transaction; raises `CatalogError`."""
     await one_at_a_time(connection)
     if source.origin is not None:
@@ -108,7 +88,7 @@ async def apply(connection: Connection, source: Wanted) -> tuple[Step, ...]:
     return steps
 
 
-async def _take(connection: Connection, source: Wanted, step: Step) -> None:
+async def _take(connection: Connection, source: Source, step: Step) -> None:
     """Does one step; an error says where in the file its reason stands."""
     try:
         await connection.execute(step.call.sql, *step.call.arguments)
@@ -119,7 +99,7 @@ async def _take(connection: Connection, source: Wanted, step: Step) -> None:
         raise CatalogError("; ".join(text.rstrip(".") for text in texts)) from error
 
 
-async def _check_elements(connection: Connection, source: Wanted, stored: KnowledgeFile) -> None:
+async def _check_elements(connection: Connection, source: Source, stored: KnowledgeFile) -> None:
     """Every table and column that is named is in the newest snapshot, or something is said of it already."""
     names = [database.name for database in source.content.databases]
     rows = await connection.fetch(

@@ -23,7 +23,6 @@ from proxy.protocol import codec, replacement_sql
 from proxy.protocol.commands import Close, Command, Consult, Dial, EngineReply, EngineRequest, ToUpstream
 from proxy.protocol.encoding import decode, encode
 from proxy.protocol.framing import ProtocolViolationError
-from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.lexer import dollar_quoted, split, string_value, tokens
 from proxy.protocol.nl.classify import examine
 from proxy.protocol.session import Session
@@ -56,7 +55,7 @@ class Driver:
     """Stands for `proxy.net`: carries out commands on a session as the real one does, without a socket."""
 
     def __init__(self, rng: random.Random) -> None:
-        self.session = Session(SessionLimits(question_chars=200))
+        self.session = Session(200)
         self._rng = rng
         self._waiting: EngineRequest | None = None
         self.closed = False

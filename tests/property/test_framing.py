@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from proxy.protocol import codec, replacement_sql, scan
 from proxy.protocol.commands import ToUpstream
 from proxy.protocol.framing import FRONTEND_LIMITS, hop, kinds, passes
-from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.lexer import dollar_quoted, quoted_name, split, string_value, tokens
 from proxy.protocol.nl.classify import examine
 from proxy.protocol.session import Session
@@ -26,7 +25,7 @@ texts = st.one_of(st.text(max_size=40), quotes)
 
 
 def session() -> Session:
-    made = Session(SessionLimits())
+    made = Session(4000)
     made.receive_frontend(LOGIN)
     made.dialled()
     made.receive_backend(READY)
@@ -56,7 +55,7 @@ def test_chunking_does_not_matter(said: list[bytes], data: st.DataObject) -> Non
 
 @given(st.binary(max_size=200))
 def test_garbage_never_raises(data: bytes) -> None:
-    made = Session(SessionLimits())
+    made = Session(4000)
     made.receive_frontend(data)
     other = session()
     if not other.relay_frontend(data):

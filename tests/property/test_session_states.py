@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from proxy.protocol import codec
 from proxy.protocol.codec import Parse
-from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.session import Session
 from proxy.protocol.session_phases import TRANSITIONS, Event, Phase
 from tests.fuzz.corpus import SEEDS
@@ -23,7 +22,7 @@ names = st.binary(max_size=20).map(lambda data: data.replace(b"\0", b""))
 
 @pytest.mark.parametrize(("phase", "event"), list(product(Phase, Event)))
 def test_transition(phase: Phase, event: Event) -> None:
-    session = Session(SessionLimits())
+    session = Session(4000)
     session.phase = phase
     if (phase, event) in TRANSITIONS:
         session._move(event)

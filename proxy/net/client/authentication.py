@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from engine.types import ErrorReply
+from proxy.net import tls
 from proxy.net.peers import ClientInfo
 from proxy.net.worker.context import GatewayContext
 from proxy.protocol.auth.client_login import (
@@ -67,7 +68,7 @@ class Authentication:
     def begin(self) -> None:
         """Sends the first challenge, now or when the secret has been looked up. Raises `ProtocolViolationError`."""
         user = self._client.user
-        shown = {Method.CERT: self._client.certificate_name, Method.PEER: self._client.unix_user}.get(
+        shown = {Method.CERT: tls.common_name(self._client.tls), Method.PEER: self._client.unix_user}.get(
             self._method, user
         )
         if shown != user:

@@ -13,7 +13,6 @@ import socket
 from engine.errors import for_log
 from engine.types import ErrorReply
 from proxy.net.client.startup import UNENCRYPTED_DATA, ClientStartup
-from proxy.net.console.console_connection import Admin
 from proxy.net.login_service import TOO_MANY_LOGINS
 from proxy.net.peers import is_loopback
 from proxy.net.tls import ALPN
@@ -32,9 +31,8 @@ _RETRY_SECONDS = 1.0
 class Listener:
     """Accepts clients of one worker, until it is closed."""
 
-    def __init__(self, context: GatewayContext, admin: Admin, sockets: list[socket.socket]) -> None:
+    def __init__(self, context: GatewayContext, sockets: list[socket.socket]) -> None:
         self._context = context
-        self._admin = admin
         self._sockets = sockets
         ports = (sock.getsockname()[1] for sock in sockets if sock.family != socket.AF_UNIX)
         self.port = int(next(ports, 0))
@@ -69,7 +67,7 @@ class Listener:
             sock.close()
 
     def _startup(self, head: bytes = b"") -> ClientStartup:
-        return ClientStartup(self._context, self._admin, head)
+        return ClientStartup(self._context, head)
 
     async def _accept(self, listening: socket.socket) -> None:
         loop = asyncio.get_running_loop()

@@ -9,10 +9,9 @@ from typing import cast
 from engine.errors import for_log
 from engine.types import ErrorReply
 from proxy.console.grammar import Rights
-from proxy.console.reports import ClientReport
-from proxy.net.access import CONSOLE_DATABASES, OWNER_USERS
+from proxy.net.access import CONSOLE_DATABASES
 from proxy.net.client.authentication import Authentication
-from proxy.net.console.console_connection import Admin, ConsoleConnection
+from proxy.net.console.console_connection import ConsoleConnection
 from proxy.net.console.upstream_auth import UpstreamAuth
 from proxy.net.login_service import LOGIN_TIMEOUT, TOO_MANY_LOGINS
 from proxy.net.peers import ClientInfo
@@ -50,9 +49,8 @@ UNENCRYPTED_DATA = ErrorReply(
 class ClientStartup(asyncio.Protocol):
     """One client before its session. `head`: bytes that have been read from it already."""
 
-    def __init__(self, context: GatewayContext, admin: Admin, head: bytes = b"") -> None:
+    def __init__(self, context: GatewayContext, head: bytes = b"") -> None:
         self._context = context
-        self._admin = admin
         self._buffer = head
         self._requests = 0
         self._transport: asyncio.Transport | None = None
@@ -212,7 +210,7 @@ class ClientStartup(asyncio.Protocol):
     def _enter_console(self, client: ClientInfo) -> None:
         context = self._context
         self.write(codec.encode_negotiation(client.startup))
-        if _is_owner(client):
+        if client.is_owner:
             self._open_console(client, proved=True)
         elif self._method is not Method.PASSTHROUGH:
             self._authenticate(client)
@@ -237,14 +235,14 @@ class ClientStartup(asyncio.Protocol):
             problem = _UNAUTHENTICATED_ADMIN
         else:
             client_report = client.report(context.next_id(), self._connected)
-            self._hand_to(ConsoleConnection(context, self._admin, client_report, rights))
+            self._hand_to(ConsoleConnection(context, client_report, rights))
             return
         context.log.info("console_refused", user=client.user, address=client.address, reason=problem.message)
         self.refuse(problem)
 
     def _rights(self, client: ClientInfo) -> Rights | None:
         access = self._context.access
-        if client.user in access.admins or _is_owner(client):
+        if client.user in access.admins or client.is_owner:
             return Rights.ADMIN
         return Rights.STATS if client.user in access.statisticians else None
 
@@ -258,25 +256,17 @@ class ClientStartup(asyncio.Protocol):
             if self._timer is not None:
                 self._timer.cancel()
             self._waiting = self._context.spawn("paused", self._wait_for_resume(client, login_handler))
-        elif self._startup is not None:
+        elif self._startup is not None and self._transport is not None:
             client_report = client.report(self._context.next_id(), self._connected)
-            self._start_session(self._startup.packet, login_handler, client_report)
+            session = SessionConnection(self._context, client_report, login_handler)
+            rest, self._buffer = self._buffer, b""
+            self._hand_to(session)
+            session.data_received(self._startup.packet + rest)
 
     async def _wait_for_resume(self, client: ClientInfo, login_handler: LoginHandler | None) -> None:
         await self._context.sessions.resumed(client.database)
         self._waiting = None
         self._enter_session(client, login_handler)
-
-    def _start_session(
-        self, packet: bytes, login_handler: LoginHandler | None, client_report: ClientReport
-    ) -> None:
-        if self._transport is None:
-            return
-        session = SessionConnection(self._context, login_handler)
-        rest, self._buffer = self._buffer, b""
-        self._context.sessions.identify(session, client_report)
-        self._hand_to(session)
-        session.data_received(packet + rest)
 
     def _hand_to(self, protocol: asyncio.Protocol) -> None:
         if self._transport is not None:
@@ -298,8 +288,3 @@ class ClientStartup(asyncio.Protocol):
             self._transport.close()
             self._transport = None
         self._release()
-
-
-def _is_owner(client: ClientInfo) -> bool:
-    """Whether the client is the gateway's own Unix user, under one of the names reserved for it."""
-    return client.user in OWNER_USERS and client.local and client.is_owner

@@ -6,9 +6,7 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import Protocol, cast
-
-import structlog
+from typing import cast
 
 from engine.errors import NLError
 from engine.types import ErrorReply
@@ -24,128 +22,125 @@ from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol import codec
 from proxy.protocol.numbers import whole
 from proxy.protocol.session import SHUTTING_DOWN
+from proxy.settings import GatewaySettings, described
 
+_VERSION = "pgparley 0.1.0"
 _KEY_BYTES = 8
 _MOST_CLIENTS = 2**63 - 1
 _POLL_SECONDS = 0.1
 """Seconds between two looks at whether the sessions have ended."""
 
 
-class Admin(Protocol):
-    """This worker and its siblings, for the console's commands."""
-
-    async def handle(self, request: WorkerRequest) -> WorkerAnswer:
-        """Carries out `request` in this worker alone."""
-
-    async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
-        """Sends `request` to all workers and returns their answers, this one's first."""
-
-    def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
-        """The values that the console's tables are built from."""
-
-    async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
-        """The rows of a view that the engine provides. Raises `NLError`: the engine does not answer."""
-
-    async def shut_all_down(self, how: ShutdownMode) -> None:
-        """Ends all workers."""
-
-
-async def carry_out(
-    admin: Admin, command: ConsoleCommand, user: str, log: structlog.typing.FilteringBoundLogger
-) -> CommandResult:
+async def carry_out(context: GatewayContext, command: ConsoleCommand, user: str) -> CommandResult:
     """Carries `command` out, as `user`; every foreseen failure is an ErrorReply."""
     if isinstance(command, ShowView):
-        return await _show(admin, command.view)
+        return await _show(context, command.view)
     if isinstance(command, SetSetting):
-        log.info("console_command", verb="set", argument=command.key, user=user)
-        return await _set(admin, command)
+        context.log.info("console_command", verb="set", argument=command.key, user=user)
+        return await _set(context, command)
     if isinstance(command, AdminCommand):
-        log.info("console_command", verb=command.verb, argument=command.argument, user=user)
+        context.log.info("console_command", verb=command.verb, argument=command.argument, user=user)
         if command.argument in CONSOLE_DATABASES:
             return ErrorReply("0A000", f"cannot {command.verb} admin db: {command.argument}")
         act = _VERBS.get(command.verb)
         if act is None:
-            return await _on_all_workers(admin, command.verb, command.argument)
-        return await act(admin, command.argument)
+            return await _on_all_workers(context, command.verb, command.argument)
+        return await act(context, command.argument)
     raise TypeError(command)
 
 
-async def _show(admin: Admin, view: str) -> CommandResult:
+async def _show(context: GatewayContext, view: str) -> CommandResult:
     if view == "help":
         return Done("SHOW", ("Console usage", views.HELP))
     if view in views.FROM_ENGINE:
         try:
-            return ResultTable(views.columns_of(view) or (), await admin.engine_rows(view))
+            return ResultTable(views.columns_of(view) or (), await _engine_rows(context, view))
         except NLError as problem:
             return problem.reply()
-    answers = await admin.ask_all(WorkerRequest("report"))
+    answers = await context.admin.ask_all(WorkerRequest("report"))
     reports = tuple(answer.report for answer in answers if answer.report is not None)
-    table = views.table(view, admin.snapshot(reports))
+    table = views.table(view, _snapshot(context.settings, reports))
     if view in views.ENGINE_ADDS:
         with contextlib.suppress(NLError):
-            return ResultTable(table.columns, table.rows + await admin.engine_rows(view))
+            return ResultTable(table.columns, table.rows + await _engine_rows(context, view))
     return table
 
 
-async def _on_all_workers(admin: Admin, verb: str, argument: str) -> CommandResult:
-    answers = await admin.ask_all(WorkerRequest(verb, argument))
+async def _engine_rows(context: GatewayContext, view: str) -> tuple[tuple[Value, ...], ...]:
+    """Raises `NLError`: the engine does not answer."""
+    return (await context.engine.view(view, timeout=context.settings.server_connect_timeout)).rows
+
+
+def _snapshot(settings: GatewaySettings, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
+    return ConsoleSnapshot(
+        version=_VERSION,
+        upstream_host=settings.upstream_host,
+        upstream_port=settings.upstream_port,
+        max_client_conn=settings.max_client_conn,
+        config=described(settings),
+        reports=reports,
+    )
+
+
+async def _on_all_workers(context: GatewayContext, verb: str, argument: str) -> CommandResult:
+    answers = await context.admin.ask_all(WorkerRequest(verb, argument))
     for answer in answers:
         if answer.error is not None:
             return ErrorReply("F0000" if verb == "reload" else "55000", answer.error)
     return Done(verb.upper())
 
 
-async def _set(admin: Admin, command: SetSetting) -> CommandResult:
+async def _set(context: GatewayContext, command: SetSetting) -> CommandResult:
     """Our own worker first: where it refuses, the others are not asked."""
     request = WorkerRequest("set", f"{command.key}={command.value}")
-    answer = await admin.handle(request)
+    answer = await context.admin.handle(request)
     if answer.error is not None:
         hint = "SHOW CONFIG says which settings are changeable; the others need the file and a restart."
         return ErrorReply("22023", answer.error, hint=hint)
-    await admin.ask_all(request)
+    await context.admin.ask_all(request)
     return Done("SET")
 
 
-async def _wait_close(admin: Admin, argument: str) -> CommandResult:
+async def _wait_close(context: GatewayContext, argument: str) -> CommandResult:
     """Ends when no session holds a connection from before the last RECONNECT."""
-    while any(session.close_needed for session in await _sessions(admin, argument)):  # noqa: ASYNC110
+    while any(session.close_needed for session in await _sessions(context, argument)):  # noqa: ASYNC110
         await asyncio.sleep(_POLL_SECONDS)
     return Done("WAIT_CLOSE")
 
 
-async def _pause(admin: Admin, argument: str) -> CommandResult:
+async def _pause(context: GatewayContext, argument: str) -> CommandResult:
     """New sessions wait from now on; the command ends when those that are open have ended."""
-    outcome = await _on_all_workers(admin, "pause", argument)
+    outcome = await _on_all_workers(context, "pause", argument)
     # No event tells of sessions in other processes.
-    while isinstance(outcome, Done) and await _sessions(admin, argument):  # noqa: ASYNC110
+    while isinstance(outcome, Done) and await _sessions(context, argument):  # noqa: ASYNC110
         await asyncio.sleep(_POLL_SECONDS)
     return outcome
 
 
-async def _sessions(admin: Admin, database: str) -> list[SessionReport]:
+async def _sessions(context: GatewayContext, database: str) -> list[SessionReport]:
     """Those of a database in all workers; of all, where it is empty."""
-    reports = [answer.report for answer in await admin.ask_all(WorkerRequest("report"))]
+    reports = [answer.report for answer in await context.admin.ask_all(WorkerRequest("report"))]
     sessions = [session for report in reports if report is not None for session in report.sessions]
     return [session for session in sessions if database in ("", session.client.database)]
 
 
-async def _resume(admin: Admin, argument: str) -> CommandResult:
-    answers = await admin.ask_all(WorkerRequest("resume", argument))
+async def _resume(context: GatewayContext, argument: str) -> CommandResult:
+    answers = await context.admin.ask_all(WorkerRequest("resume", argument))
     if _any_done(answers):
         return Done("RESUME")
     what = f"database {argument} is not paused" if argument else "pooler is not paused/suspended"
     return ErrorReply("55000", what)
 
 
-async def _kill_client(admin: Admin, argument: str) -> CommandResult:
+async def _kill_client(context: GatewayContext, argument: str) -> CommandResult:
     if whole(argument, _MOST_CLIENTS) is None:
         return ErrorReply("22023", "invalid client id", hint="SHOW CLIENTS shows it in the column id.")
-    answers = await admin.ask_all(WorkerRequest("kill_client", argument))
+    answers = await context.admin.ask_all(WorkerRequest("kill_client", argument))
     return Done("KILL_CLIENT") if _any_done(answers) else ErrorReply("22023", "client not found")
 
 
-async def _shutdown(admin: Admin, argument: str) -> CommandResult:
-    await admin.shut_all_down(ShutdownMode(argument.lower()))
+async def _shutdown(context: GatewayContext, argument: str) -> CommandResult:
+    await context.admin.shut_all_down(ShutdownMode(argument.lower()))
     return Done("SHUTDOWN")
 
 
@@ -153,7 +148,7 @@ def _any_done(answers: list[WorkerAnswer]) -> bool:
     return any(answer.done for answer in answers)
 
 
-_VERBS: dict[str, Callable[[Admin, str], Awaitable[CommandResult]]] = {
+_VERBS: dict[str, Callable[[GatewayContext, str], Awaitable[CommandResult]]] = {
     "kill_client": _kill_client,
     "pause": _pause,
     "resume": _resume,
@@ -166,11 +161,8 @@ _VERBS: dict[str, Callable[[Admin, str], Awaitable[CommandResult]]] = {
 class ConsoleConnection(asyncio.Protocol):
     """A console user's connection, after the login."""
 
-    def __init__(
-        self, context: GatewayContext, admin: Admin, client_report: ClientReport, rights: Rights
-    ) -> None:
+    def __init__(self, context: GatewayContext, client_report: ClientReport, rights: Rights) -> None:
         self._context = context
-        self._admin = admin
         self._client_report = client_report
         self._session = ConsoleSession(rights)
         self._transport: asyncio.Transport | None = None
@@ -213,7 +205,7 @@ class ConsoleConnection(asyncio.Protocol):
 
     async def _carry_out(self, command: ConsoleCommand) -> None:
         try:
-            result = await carry_out(self._admin, command, self._client_report.user, self._context.log)
+            result = await carry_out(self._context, command, self._client_report.user)
         except Exception:
             self._context.log.exception("console_command_failed")
             result = ErrorReply("XX000", "the gateway failed to carry the command out")

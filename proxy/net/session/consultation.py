@@ -1,56 +1,185 @@
-"""One request to the engine on behalf of a session: its progress timer, and the queue of the server's borrowers."""
+"""One request to the engine on behalf of a session: its progress timer, and the loans of the session's server.
+
+The engine borrows it at a listening socket of the worker's. A token is valid for one question; its holder may act as
+the asker, so it goes to the engine alone: over a Unix socket in the runtime directory (mode 700), or over the address
+of `lend_addr`.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import secrets
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Protocol
+from pathlib import Path
+from typing import cast
 
-from engine.types import EngineRequest, ErrorReply, SessionLoan
+import structlog
+
+from engine.types import LOAN_PARAMETER, EngineRequest, ErrorReply, SessionLoan
 from proxy.metrics import GatewayMetrics
-from proxy.net.audit_log import AuditTrail
+from proxy.net.upstream.dialer import without_delay
+from proxy.protocol import codec
+from proxy.protocol.codec import Startup
 from proxy.protocol.commands import Command, EngineReply
+from proxy.protocol.framing import ProtocolViolationError, startup_length
 from proxy.protocol.session import Session
 from proxy.settings import GatewaySettings
 
+_SOCKET = ".s.PGSQL.{}"
+_STARTUP_SECONDS = 5.0
 
-class Borrower(Protocol):
-    """A connection of the engine's that wants the session's server."""
+_UNKNOWN_LOAN = ErrorReply(
+    "28000", "there is no such loan", hint="Only the engine comes here, while it is asked."
+)
 
-    def write(self, data: bytes) -> None:
-        """Sends the server's bytes."""
+_QUESTION_OVER = ErrorReply("57014", "the question is over", hint="Nothing is lent after the answer.")
 
-    def close(self) -> None:
-        """Ends it, once everything written has gone out."""
-
-    def refuse(self, error: ErrorReply) -> None:
-        """Sends `error` and ends it."""
+log = structlog.stdlib.get_logger("proxy")
 
 
-class ConsultationContext(Protocol):
-    """The worker as a consultation sees it."""
+class LoanListener:
+    """The loans that one worker offers. Opened once, closed with the worker."""
+
+    def __init__(self, directory: str, address: str) -> None:
+        """`directory`: of the Unix socket. `address`: the IP address to listen on instead; both empty: no loans."""
+        self._directory = directory
+        self._address = address
+        self._offers: dict[str, Consultation] = {}
+        self._server: asyncio.Server | None = None
+        self._endpoint: tuple[str, int] | None = None
+
+    async def open(self) -> None:
+        """Listens. Raises `OSError`: the address cannot be bound, or the directory cannot be used."""
+        loop = asyncio.get_running_loop()
+        if self._address:
+            self._server = await loop.create_server(lambda: LoanConnection(self), self._address, 0)
+            self._endpoint = (self._address, self._server.sockets[0].getsockname()[1])
+        elif self._directory:
+            path = self._path
+            path.unlink(missing_ok=True)
+            self._server = await loop.create_unix_server(lambda: LoanConnection(self), str(path))
+            path.chmod(0o600)
+            self._endpoint = (self._directory, os.getpid())
 
     @property
-    def settings(self) -> GatewaySettings:
-        """Those in force."""
+    def _path(self) -> Path:
+        return Path(self._directory) / _SOCKET.format(os.getpid())
 
-    @property
-    def metrics(self) -> GatewayMetrics:
-        """The worker's counts."""
-
-    async def consult(self, request: EngineRequest) -> EngineReply:
-        """The engine's reply; every failure comes as an ErrorReply."""
+    async def close(self) -> None:
+        """Stops listening."""
+        if self._server is not None:
+            self._server.close()
+            if not self._address:
+                self._path.unlink(missing_ok=True)
 
     def offer(self, consultation: Consultation) -> SessionLoan | None:
-        """Where the engine can borrow the session's server from now on; None where it cannot."""
+        """Where the server of the consultation's session can be borrowed from now on; None where nothing is lent."""
+        if self._endpoint is None:
+            return None
+        token = secrets.token_urlsafe(24)
+        self._offers[token] = consultation
+        return SessionLoan(*self._endpoint, token)
 
     def withdraw(self, loan: SessionLoan) -> None:
         """Ends an offer."""
+        self._offers.pop(loan.token, None)
+
+    def consultation_of(self, token: str) -> Consultation | None:
+        """The consultation that `token` belongs to."""
+        return self._offers.get(token)
 
 
-_QUESTION_OVER = ErrorReply("57014", "the question is over", hint="Nothing is lent after the answer.")
+class LoanConnection(asyncio.Protocol):
+    """A connection of the engine's: a borrower once it has shown its token."""
+
+    def __init__(self, loans: LoanListener) -> None:
+        self._loans = loans
+        self._buffer = b""
+        self._transport: asyncio.Transport | None = None
+        self._consultation: Consultation | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The engine has connected."""
+        self._transport = cast("asyncio.Transport", transport)
+        without_delay(transport)
+        self._timer = asyncio.get_running_loop().call_later(_STARTUP_SECONDS, self.refuse, _UNKNOWN_LOAN)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes from the engine."""
+        if self._consultation is not None:
+            self._consultation.borrower_data(self, data)
+            return
+        self._buffer += data
+        try:
+            self._take_startup()
+        except ProtocolViolationError as violation:
+            self.refuse(ErrorReply("08P01", str(violation)))
+
+    def _take_startup(self) -> None:
+        length = startup_length(self._buffer)
+        if length is None or length > len(self._buffer):
+            return
+        packet, rest = self._buffer[:length], self._buffer[length:]
+        first = codec.decode_first(packet)
+        if not isinstance(first, Startup):
+            # A cancel request: the loan's end cancels by itself.
+            self.close()
+            return
+        consultation = self._loans.consultation_of(first.parameter(LOAN_PARAMETER) or "")
+        if consultation is None:
+            log.warning("loan_refused")
+            self.refuse(_UNKNOWN_LOAN)
+            return
+        self._stop_timer()
+        self._buffer = b""
+        self._consultation = consultation
+        consultation.borrow(self)
+        if rest:
+            consultation.borrower_data(self, rest)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """The engine has gone: the loan is over."""
+        self._stop_timer()
+        self._transport = None
+        if self._consultation is not None:
+            self._consultation.borrower_lost(self)
+
+    def pause_writing(self) -> None:
+        """The engine reads slower than the server writes."""
+        if self._consultation is not None:
+            self._consultation.pause_server(full=True)
+
+    def resume_writing(self) -> None:
+        """The engine has caught up."""
+        if self._consultation is not None:
+            self._consultation.pause_server(full=False)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    # -- as a borrower
+
+    def write(self, data: bytes) -> None:
+        """Sends the server's bytes."""
+        if self._transport is not None:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Ends it, once everything written has gone out."""
+        self._stop_timer()
+        if self._transport is not None:
+            self._transport.close()
+
+    def refuse(self, error: ErrorReply) -> None:
+        """Sends `error` and ends it."""
+        self.write(codec.encode_fatal(error))
+        self.close()
 
 
 class Consultation:
@@ -58,52 +187,41 @@ class Consultation:
 
     def __init__(
         self,
-        context: ConsultationContext,
+        loans: LoanListener,
+        settings: GatewaySettings,
+        metrics: GatewayMetrics,
+        *,
         session: Session,
         perform: Callable[[list[Command]], None],
         pause_server: Callable[..., None],
-        trail: AuditTrail | None = None,
     ) -> None:
-        """`pause_server` stops reading from the server while `full`. `trail`: where the request is logged."""
-        self._context = context
+        """`pause_server` stops reading from the server while `full`."""
+        self._loans = loans
         self._session = session
         self._perform = perform
-        self._metrics = context.metrics
-        self._pause_server = pause_server
-        self._trail = trail
-        self._progress_seconds = context.settings.nl_progress
-        self._grace = context.settings.loan_grace
-        self._waiting: deque[Borrower] = deque()
-        self._active: Borrower | None = None
+        self._metrics = metrics
+        self.pause_server = pause_server
+        self._progress_seconds = settings.nl_progress
+        self._grace = settings.loan_grace
+        self._waiting: deque[LoanConnection] = deque()
+        self._active: LoanConnection | None = None
         self._over = False
         self._progress_timer: asyncio.TimerHandle | None = None
         self._grace_timer: asyncio.TimerHandle | None = None
 
-    async def reply(self, request: EngineRequest) -> EngineReply:
-        """Sends `request` to the engine and returns its reply."""
-        loan = self._context.offer(self)
+    async def reply(
+        self, request: EngineRequest, consult: Callable[[EngineRequest], Awaitable[EngineReply]]
+    ) -> EngineReply:
+        """Sends `request` to the engine, as `consult` does, and returns its reply."""
+        loan = self._loans.offer(self)
         self._schedule_progress(self._progress_seconds)
         try:
             asker = replace(request.asker, session=loan)
-            return await self._logged(replace(request, asker=asker))
+            return await consult(replace(request, asker=asker))
         finally:
             self.close()
             if loan is not None:
-                self._context.withdraw(loan)
-
-    async def _logged(self, request: EngineRequest) -> EngineReply:
-        """The reply to `request`, which leaves its line in the audit log, however it ends."""
-        trail = self._trail
-        if trail is None:
-            return await self._context.consult(request)
-        trail.begun(request)
-        try:
-            reply = await self._context.consult(request)
-        except asyncio.CancelledError:
-            trail.dropped()
-            raise
-        trail.answered(reply)
-        return reply
+                self._loans.withdraw(loan)
 
     def close(self) -> None:
         """Stops the progress notices and refuses the borrowers that wait."""
@@ -133,7 +251,7 @@ class Consultation:
         """Whether it is over and no borrower has the server."""
         return self._over and self._active is None
 
-    def borrow(self, borrower: Borrower) -> None:
+    def borrow(self, borrower: LoanConnection) -> None:
         """Queues a connection of the engine's for the server."""
         if self._over:
             borrower.refuse(_QUESTION_OVER)
@@ -147,22 +265,18 @@ class Consultation:
             self._metrics.loans.inc()
             self._perform(self._session.lend())
 
-    def borrower_data(self, borrower: Borrower, data: bytes) -> None:
+    def borrower_data(self, borrower: LoanConnection, data: bytes) -> None:
         """Bytes from a borrower."""
         loan = self._session.loan
         if borrower is self._active and loan is not None:
             self._perform(loan.receive_borrower(data))
 
-    def borrower_lost(self, borrower: Borrower) -> None:
+    def borrower_lost(self, borrower: LoanConnection) -> None:
         """A borrower has closed its connection."""
         if borrower in self._waiting:
             self._waiting.remove(borrower)
         elif borrower is self._active and self._session.loan is not None:
             self._perform(self._session.loan.borrower_left())
-
-    def full(self, *, full: bool) -> None:
-        """The borrower reads slower than the server writes, or it has caught up."""
-        self._pause_server(full=full)
 
     def to_borrower(self, data: bytes) -> None:
         """Carries out `ToBorrower`."""

@@ -11,8 +11,9 @@ from typing import Protocol, cast
 from engine.errors import for_log
 from engine.types import ErrorReply
 from proxy.net.upstream.login_phase import LoginHandler, with_login_handler
-from proxy.net.upstream.prewarmed import FirstReplyFilter
 from proxy.net.worker.context import GatewayContext
+from proxy.protocol import codec
+from proxy.protocol.framing import message_end
 
 _CHUNK = 65536
 
@@ -155,7 +156,7 @@ class ServerAcquisition:
         unacknowledged, self._unacknowledged = bytes(self._unacknowledged), None
         return unacknowledged
 
-    # -- as a `FirstReplyListener`
+    # -- of `FirstReplyFilter`
 
     def server_replied(self) -> None:
         """The server has answered on a socket that was dialled ahead."""
@@ -163,7 +164,71 @@ class ServerAcquisition:
         self._events.server_confirmed()
 
     def server_silent(self) -> None:
-        """It has not, so nothing that it was sent took effect: the session begins again on a new socket."""
+        """It has closed, or refused for a reason that may have passed: the session begins again on a new socket.
+
+        Nothing that it was sent took effect.
+        """
         if self._events.prewarmed_failed():
             self._context.prewarm_pool.failed()
             self._task = self._context.spawn("dial", self._dial())
+
+
+_ERROR = ord("E")
+
+_OUTDATED = frozenset({b"57P03", b"53300"})
+"""SQLSTATEs that a server sends on a socket that it forked for while it started, shut down or was full: it may accept a
+new one."""
+
+
+class FirstReplyFilter(asyncio.Protocol):
+    """Stands before `inner` until the server has answered on a socket that was dialled ahead."""
+
+    def __init__(self, inner: asyncio.Protocol, listener: ServerAcquisition) -> None:
+        self._inner = inner
+        self._listener: ServerAcquisition | None = listener
+        self._transport: asyncio.Transport | None = None
+        self._head = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket belongs to the session from now on."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._inner.connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """The server's first reply."""
+        transport, listener = self._transport, self._listener
+        if transport is None or listener is None:
+            return
+        self._head += data
+        if not _is_complete(self._head):
+            return
+        self._listener = None
+        if _is_outdated(self._head):
+            transport.close()
+            listener.server_silent()
+        else:
+            transport.set_protocol(self._inner)
+            listener.server_replied()
+            self._inner.data_received(self._head)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """The server had closed it already, or we have."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            listener.server_silent()
+
+    def pause_writing(self) -> None:
+        """As the transport calls it."""
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        """As the transport calls it."""
+        self._inner.resume_writing()
+
+
+def _is_complete(head: bytes) -> bool:
+    return head[0] != _ERROR or message_end(head) is not None
+
+
+def _is_outdated(head: bytes) -> bool:
+    return head[0] == _ERROR and codec.error_fields(head).get(b"C") in _OUTDATED

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from engine.errors import for_log
 from engine.types import EngineRequest, ErrorReply
+from proxy.console.reports import ClientReport
 from proxy.net import pump
 from proxy.net.session.consultation import Consultation
 from proxy.net.session.server_connection import ServerAcquisition
@@ -57,15 +59,17 @@ class SessionConnection(asyncio.Protocol):
         "_session",
         "_task",
         "_upstream_full",
+        "client",
     )
 
-    def __init__(self, context: GatewayContext, login_handler: LoginHandler | None = None) -> None:
-        """`login_handler`: the gateway's part in the server's login phase, None for none."""
+    def __init__(self, context: GatewayContext, client: ClientReport, login: LoginHandler | None) -> None:
+        """`login`: the gateway's part in the server's login phase, None for none."""
         self._context = context
-        self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login_handler)
+        self.client = client
+        self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login)
         self._received = 0
         self._sent = 0
-        self._session = Session(context.limits)
+        self._session = Session(context.settings.max_question_chars)
         self._client: asyncio.Transport | None = None
         self._server: asyncio.Transport | None = None
         self._key: bytes | None = None
@@ -327,9 +331,13 @@ class SessionConnection(asyncio.Protocol):
     async def _consult(self, request: EngineRequest) -> None:
         requested_at = time.perf_counter()
         context = self._context
-        trail = context.trail(self)
-        self._consultation = Consultation(context, self._session, self._perform, self._pause_server, trail)
-        reply = await self._consultation.reply(request)
+        self._consultation = Consultation(
+            *(context.loans, context.settings, context.metrics),
+            session=self._session,
+            perform=self._perform,
+            pause_server=self._pause_server,
+        )
+        reply = await self._consultation.reply(request, partial(context.consult, self))
         replied_at = time.perf_counter()
         before, self._received_at = requested_at - self._received_at, replied_at
         self._task = None

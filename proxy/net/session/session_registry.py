@@ -18,7 +18,9 @@ _WAITING = frozenset({Phase.STARTUP, Phase.DIALLING, Phase.AUTHENTICATING})
 
 
 class SessionView(Protocol):
-    """A session's present state, and its shutdown."""
+    """A session's present state, and its shutdown. `client`: as the console shows it."""
+
+    client: ClientReport
 
     @property
     def session(self) -> Session:
@@ -44,14 +46,15 @@ class SessionRegistry:
     """The sessions of one worker."""
 
     def __init__(self) -> None:
-        self.connections: set[SessionView] = set()
+        self.connections: dict[SessionView, None] = {}
+        """In the order in which they came."""
         self.empty = asyncio.Event()
         self.empty.set()
         self.paused: set[str] = set()
+        """Databases of which new sessions wait; an empty name is all of them."""
         self.disabled: set[str] = set()
-        self.all_paused = False
+        """Those of which new sessions are refused."""
         self._resumed = asyncio.Event()
-        self._client_reports: dict[SessionView, ClientReport] = {}
         self._closing: set[SessionView] = set()
         self._outdated: set[SessionView] = set()
         self._ended: dict[str, Traffic] = {}
@@ -62,27 +65,16 @@ class SessionRegistry:
 
     def add(self, connection: SessionView) -> None:
         """A session begins."""
-        self.connections.add(connection)
+        self.connections[connection] = None
         self.empty.clear()
-
-    def identify(self, connection: SessionView, client_report: ClientReport) -> None:
-        """Sets the client that the console shows for `connection`."""
-        self._client_reports[connection] = client_report
-
-    def client_of(self, connection: SessionView) -> ClientReport | None:
-        """The client that the console shows for `connection`."""
-        return self._client_reports.get(connection)
 
     def remove(self, connection: SessionView) -> None:
         """A session has ended."""
-        self.connections.discard(connection)
+        del self.connections[connection]
         self._outdated.discard(connection)
         if connection.server is not None:
             self._closing.add(connection)
-        client_report = self._client_reports.pop(connection, None)
-        if client_report is not None:
-            name = client_report.database
-            self._ended[name] = self._ended.get(name, Traffic(name)).plus(_traffic(connection, name))
+        _add(self._ended, connection)
         if not self.connections:
             self.empty.set()
 
@@ -94,16 +86,11 @@ class SessionRegistry:
 
     def of_database(self, database: str) -> list[SessionView]:
         """The sessions of a database; of all, where it is empty."""
-        reports = self._client_reports.items()
-        return [connection for connection, client in reports if database in ("", client.database)]
+        return [each for each in self.connections if database in ("", each.client.database)]
 
     def of_client(self, number: int) -> list[SessionView]:
         """The session with this id, if it is ours."""
-        return [
-            connection
-            for connection, client_report in self._client_reports.items()
-            if client_report.id == number
-        ]
+        return [each for each in self.connections if each.client.id == number]
 
     def mark_outdated(self, database: str) -> None:
         """Marks a database's sessions: their connections to the server are to be closed, as each session ends."""
@@ -111,42 +98,17 @@ class SessionRegistry:
 
     # -- pausing
 
-    def disable(self, database: str) -> bool:
-        """New sessions are refused from now on. Returns whether they were not before."""
-        before = database in self.disabled
-        self.disabled.add(database)
-        return not before
-
-    def enable(self, database: str) -> bool:
-        """Ends `disable`. Returns whether there was one."""
-        before = database in self.disabled
-        self.disabled.discard(database)
-        return before
-
     def is_paused(self, database: str) -> bool:
         """Whether new sessions of a database have to wait."""
-        return self.all_paused or database in self.paused
-
-    def pause(self, database: str) -> bool:
-        """New sessions wait from now on. Returns whether they did not before."""
-        before = self.all_paused if not database else database in self.paused
-        if database:
-            self.paused.add(database)
-        else:
-            self.all_paused = True
-        return not before
+        return not self.paused.isdisjoint(("", database))
 
     def resume(self, database: str) -> bool:
         """Ends a pause; the general one ends those of databases too. Returns whether there was one."""
-        was = database in self.paused if database else self.all_paused or bool(self.paused)
-        if database:
-            self.paused.discard(database)
-        else:
-            self.all_paused = False
-            self.paused.clear()
+        ended = self.paused & {database} if database else set(self.paused)
+        self.paused -= ended
         self._resumed.set()
         self._resumed = asyncio.Event()
-        return was
+        return bool(ended)
 
     async def resumed(self, database: str) -> None:
         """Waits until a database is not paused."""
@@ -156,18 +118,14 @@ class SessionRegistry:
     # -- reports
 
     def reports(self) -> tuple[SessionReport, ...]:
-        """A report of every session whose startup packet has come."""
-        return tuple(
-            _report(connection, client_report, outdated=connection in self._outdated)
-            for connection, client_report in self._client_reports.items()
-        )
+        """A report of every session."""
+        return tuple(_report(each, outdated=each in self._outdated) for each in self.connections)
 
     def traffic(self) -> dict[str, Traffic]:
         """The traffic since the start, by database."""
         sums = dict(self._ended)
-        for connection, client_report in self._client_reports.items():
-            name = client_report.database
-            sums[name] = sums.get(name, Traffic(name)).plus(_traffic(connection, name))
+        for connection in self.connections:
+            _add(sums, connection)
         return sums
 
     def recent(self) -> tuple[float, tuple[Traffic, ...]]:
@@ -187,19 +145,23 @@ class SessionRegistry:
         return seconds, tuple(found.values())
 
 
-def _traffic(connection: SessionView, database: str) -> Traffic:
+def _add(sums: dict[str, Traffic], connection: SessionView) -> None:
+    """Adds the traffic of `connection` to that of its database."""
+    name = connection.client.database
     replies = connection.session.backend.replies
     # The login ends with a ReadyForQuery of its own.
     queries, transactions = max(0, replies.cycles - 1), max(0, replies.transactions - 1)
-    return Traffic(database, 1, transactions, queries, connection.received, connection.sent)
+    traffic = Traffic(name, 1, transactions, queries, connection.received, connection.sent)
+    sums[name] = sums.get(name, Traffic(name)).plus(traffic)
 
 
-def _report(connection: SessionView, client_report: ClientReport, *, outdated: bool) -> SessionReport:
+def _report(connection: SessionView, *, outdated: bool) -> SessionReport:
     session = connection.session
     at_rest = "idle" if session.at_rest else "active"
+    client, server = connection.client, connection.server
     return SessionReport(
-        client=client_report,
-        server=None if connection.server is None else server_side(connection.server, session.backend.key),
+        client=client,
+        server=None if server is None else server_side(server, client.connected, session.backend.key),
         state="waiting" if session.phase in _WAITING else at_rest,
         received=connection.received,
         sent=connection.sent,

@@ -32,11 +32,6 @@ class Dialer:
         """Whether the settings alone show that the server is on this machine."""
         return self.uses_unix_socket or is_loopback(self._settings.upstream_host)
 
-    @staticmethod
-    def upstream_identity(settings: GatewaySettings) -> tuple[str, int, str]:
-        """Host, port and TLS mode: the settings of which a change means another upstream."""
-        return settings.upstream_host, settings.upstream_port, settings.server_tls_sslmode
-
     async def dial(self, factory: Callable[[], asyncio.Protocol]) -> None:
         """Connects; `factory`'s protocol is told of it by `connection_made`. Raises `OSError` and `TimeoutError`."""
         settings = self._settings

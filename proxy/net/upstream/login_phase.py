@@ -44,14 +44,6 @@ _ERROR = ord("E")
 
 
 @dataclass(frozen=True, slots=True)
-class ServerChannel:
-    """The connection to the server. `binding`: its certificate's hash, None without TLS; `trusted`: or local."""
-
-    binding: bytes | None
-    trusted: bool
-
-
-@dataclass(frozen=True, slots=True)
 class LoginReply:
     """Bytes to write to the server, and bytes to write to the client."""
 
@@ -60,7 +52,7 @@ class LoginReply:
 
 
 class GatewayLogin:
-    """The gateway logs in for the client; bytes pass once `ended`. `refused`: called where it is not let in."""
+    """The gateway logs in for the client. `refused`: called where it is not let in."""
 
     def __init__(
         self,
@@ -70,20 +62,16 @@ class GatewayLogin:
         refused: Callable[[], None],
     ) -> None:
         self._login = login
-        self._method_check = method_check
+        self.method_check = method_check
         self._deriver = deriver
         self._refused = refused
-        self.ended = False
 
-    def connected(self, channel: ServerChannel) -> None:
-        """The socket to the server is connected."""
-        self._login.bind(channel.binding)
-        self._method_check.bind(trusted=channel.trusted)
+    def connected(self, binding: bytes | None) -> None:
+        """The socket to the server is connected. `binding`: its certificate's hash, None without TLS."""
+        self._login.bind(binding)
 
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
         """Takes a whole message; the next when a returned future is done. Both may raise `UpstreamRefusedError`."""
-        self._method_check.check(message)
-        self.ended = self._method_check.ended
         if message[0] == _ERROR:
             self._refused()
         reply = self._login.receive(message)
@@ -100,24 +88,20 @@ class RelayedLogin:
 
     def __init__(self, binding: bytes | None, method_check: MethodCheck) -> None:
         self._binding = binding
-        self._method_check = method_check
+        self.method_check = method_check
         self._strips_binding = False
-        self.ended = False
 
-    def connected(self, channel: ServerChannel) -> None:
+    def connected(self, binding: bytes | None) -> None:
         """As `GatewayLogin.connected`."""
-        self._method_check.bind(trusted=channel.trusted)
-        self._strips_binding = channel.binding is not None and channel.binding != self._binding
+        self._strips_binding = binding is not None and binding != self._binding
 
     def take(self, message: bytes) -> LoginReply:
         """As `GatewayLogin.take`."""
-        self._method_check.check(message)
-        self.ended = self._method_check.ended
         return LoginReply(to_client=without_binding(message) if self._strips_binding else message)
 
 
 LoginHandler = GatewayLogin | RelayedLogin
-"""Handles the messages of the server's login phase."""
+"""Handles the messages of the server's login phase, each after its `method_check` has passed it."""
 
 
 def with_login_handler(
@@ -131,13 +115,16 @@ class _LoginPhase(asyncio.Protocol):
     def __init__(self, inner: asyncio.Protocol, handler: LoginHandler) -> None:
         self._inner = inner
         self._handler = handler
+        self._check = handler.method_check
         self._transport: asyncio.Transport | None = None
         self._partial = b""
         self._pending: asyncio.Future[LoginReply] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._handler.connected(_channel(transport))
+        binding, trusted = _channel(transport)
+        self._check.bind(trusted=trusted)
+        self._handler.connected(binding)
         self._inner.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
@@ -148,18 +135,19 @@ class _LoginPhase(asyncio.Protocol):
             self._fail(problem.reply)
 
     def _proceed(self) -> None:
-        while self._pending is None and not self._handler.ended:
+        while self._pending is None and not self._check.ended:
             end = message_end(self._partial, limit=AUTHENTICATION_LIMIT, error=_not_understood)
             if end is None:
                 break
             message, self._partial = self._partial[:end], self._partial[end:]
+            self._check.check(message)
             answer = self._handler.take(message)
             if isinstance(answer, LoginReply):
                 self._pass_on(answer)
             else:
                 self._pending = answer
                 answer.add_done_callback(self._answered)
-        if self._handler.ended and self._transport is not None:
+        if self._check.ended and self._transport is not None:
             rest, self._partial = self._partial, b""
             self._transport.set_protocol(self._inner)
             if rest:
@@ -200,14 +188,15 @@ class _LoginPhase(asyncio.Protocol):
         self._inner.resume_writing()
 
 
-def _channel(transport: asyncio.BaseTransport) -> ServerChannel:
+def _channel(transport: asyncio.BaseTransport) -> tuple[bytes | None, bool]:
+    """The hash of the server's certificate, None without TLS, and whether it is checked, or the server is local."""
     secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
     trusted = is_local(transport)
     if secured is None:
-        return ServerChannel(None, trusted)
+        return None, trusted
     certificate = secured.getpeercert(binary_form=True)
     checked = secured.context.verify_mode is ssl.CERT_REQUIRED
-    return ServerChannel(None if certificate is None else end_point(certificate), trusted or checked)
+    return None if certificate is None else end_point(certificate), trusted or checked
 
 
 def _not_understood() -> UpstreamRefusedError:

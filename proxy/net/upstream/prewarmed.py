@@ -1,7 +1,7 @@
 """Sockets to the server that are dialled ahead of the client: startup and login stay the client's own.
 
-Owns them from the dial to the client, and `FirstReplyFilter`, which stands before a session until the server has
-answered on one. The server read pg_hba.conf when it forked: so they do not live long, and a refused one is replaced.
+Owns them from the dial to the client. The server read pg_hba.conf when it forked: so they do not live long, and a
+refused one is replaced (`proxy.net.session.server_connection`).
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from typing import Protocol, cast
+from typing import cast
 
 from proxy.metrics import GatewayMetrics
 from proxy.net.upstream.dialer import Dialer
-from proxy.protocol import codec
-from proxy.protocol.framing import message_end
 
 MIN_AGE = 0.02
 """Seconds after its dial from which a socket saves its client time: the server needs about a millisecond to fork, and
@@ -58,13 +56,6 @@ class PrewarmTarget:
     def ended(self) -> None:
         """No clients are expected: the target is 0."""
         self._count = 0
-
-
-_ERROR = ord("E")
-
-_OUTDATED = frozenset({b"57P03", b"53300"})
-"""SQLSTATEs that a server sends on a socket that it forked for while it started, shut down or was full: it may accept a
-new one."""
 
 
 class PrewarmPool:
@@ -220,67 +211,3 @@ class PrewarmedSocket(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """It is gone."""
         self._pool.socket_lost(self)
-
-
-class FirstReplyListener(Protocol):
-    """The owner of a `FirstReplyFilter`."""
-
-    def server_replied(self) -> None:
-        """The server has answered."""
-
-    def server_silent(self) -> None:
-        """The server has closed, or refused for a reason that may have passed: a new socket may be tried."""
-
-
-class FirstReplyFilter(asyncio.Protocol):
-    """Stands before `inner` until the server has answered on a socket that was dialled ahead."""
-
-    def __init__(self, inner: asyncio.Protocol, listener: FirstReplyListener) -> None:
-        self._inner = inner
-        self._listener: FirstReplyListener | None = listener
-        self._transport: asyncio.Transport | None = None
-        self._head = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket belongs to the session from now on."""
-        self._transport = cast("asyncio.Transport", transport)
-        self._inner.connection_made(transport)
-
-    def data_received(self, data: bytes) -> None:
-        """The server's first reply."""
-        transport, listener = self._transport, self._listener
-        if transport is None or listener is None:
-            return
-        self._head += data
-        if not _is_complete(self._head):
-            return
-        self._listener = None
-        if _is_outdated(self._head):
-            transport.close()
-            listener.server_silent()
-        else:
-            transport.set_protocol(self._inner)
-            listener.server_replied()
-            self._inner.data_received(self._head)
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        """The server had closed it already, or we have."""
-        listener, self._listener = self._listener, None
-        if listener is not None:
-            listener.server_silent()
-
-    def pause_writing(self) -> None:
-        """As the transport calls it."""
-        self._inner.pause_writing()
-
-    def resume_writing(self) -> None:
-        """As the transport calls it."""
-        self._inner.resume_writing()
-
-
-def _is_complete(head: bytes) -> bool:
-    return head[0] != _ERROR or message_end(head) is not None
-
-
-def _is_outdated(head: bytes) -> bool:
-    return head[0] == _ERROR and codec.error_fields(head).get(b"C") in _OUTDATED

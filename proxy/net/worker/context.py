@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -17,21 +17,19 @@ import structlog
 
 from engine.engines import Engines
 from engine.errors import InternalError, NLError
-from engine.types import EngineRequest, ErrorReply, QuestionRequest, SessionLoan
+from engine.types import EngineRequest, ErrorReply, QuestionRequest
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
 from proxy.net.access import engine_addresses
 from proxy.net.audit_log import AuditLog, AuditTrail
 from proxy.net.login_service import LoginService
-from proxy.net.session.consultation import Consultation
-from proxy.net.session.loan_listener import LoanListener
+from proxy.net.session.consultation import LoanListener
 from proxy.net.session.session_registry import SessionRegistry, SessionView
 from proxy.net.upstream.dialer import Dialer
 from proxy.net.upstream.prewarmed import PrewarmPool
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.codec import CancelRequest
 from proxy.protocol.commands import EngineReply
-from proxy.protocol.inspection import SessionLimits
 from proxy.settings import GatewaySettings, assigned, changes
 
 if TYPE_CHECKING:
@@ -72,6 +70,30 @@ _MAX_UNKNOWN_KEYS = 16
 """Cancel requests with an unknown key that are carried out at once: any client can send them."""
 
 
+class ShutdownMode(StrEnum):
+    """How a worker ends."""
+
+    NOW = ""
+    WAIT_FOR_CLIENTS = "wait_for_clients"
+    WAIT_FOR_SERVERS = "wait_for_servers"
+
+
+class Admin(Protocol):
+    """The worker and its siblings."""
+
+    async def handle(self, request: WorkerRequest) -> WorkerAnswer:
+        """Carries out `request` in this worker alone."""
+
+    async def ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        """Sends `request` to all other workers and returns their answers."""
+
+    async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        """The same to all workers, this one's answer first."""
+
+    async def shut_all_down(self, how: ShutdownMode) -> None:
+        """Ends all workers."""
+
+
 class Cancellable(Protocol):
     """Something that has a cancel key."""
 
@@ -82,14 +104,8 @@ class Cancellable(Protocol):
 class CancelKeys:
     """The keys of one worker's sessions and consoles."""
 
-    def __init__(
-        self,
-        siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]],
-        send_to_server: Callable[[bytes], Awaitable[None]],
-    ) -> None:
-        """`siblings` asks every other worker. `send_to_server` sends a CancelRequest packet; it raises OSError."""
-        self._siblings = siblings
-        self._send_to_server = send_to_server
+    def __init__(self, context: GatewayContext) -> None:
+        self._context = context
         self._unknown_keys = asyncio.Semaphore(_MAX_UNKNOWN_KEYS)
         self.owners: dict[bytes, Cancellable] = {}
         """Key → session or console that it cancels."""
@@ -99,11 +115,11 @@ class CancelKeys:
         owner = self.owners.get(request.key)
         if owner is None:
             async with self._unknown_keys:
-                answers = await self._siblings(WorkerRequest("cancel", request.key.hex()))
+                answers = await self._context.admin.ask_others(WorkerRequest("cancel", request.key.hex()))
                 if not any(answer.done for answer in answers):
-                    await self._send_to_server(request.packet)
+                    await self._context.dialer.send_once(request.packet)
         elif owner.cancel_requested():
-            await self._send_to_server(request.packet)
+            await self._context.dialer.send_once(request.packet)
 
     def cancel_for_sibling(self, key: bytes) -> bool:
         """Returns whether the session is ours and the server need not be told."""
@@ -111,16 +127,11 @@ class CancelKeys:
         return owner is not None and not owner.cancel_requested()
 
 
+_UPSTREAM = ("upstream_host", "upstream_port", "server_tls_sslmode")
+"""Settings of which a change means another server."""
+
 _IDS = 10_000_000
 """Session ids that one process gives out before they repeat."""
-
-
-class ShutdownMode(StrEnum):
-    """How a worker ends."""
-
-    NOW = ""
-    WAIT_FOR_CLIENTS = "wait_for_clients"
-    WAIT_FOR_SERVERS = "wait_for_servers"
 
 
 class ClosableConnection(Protocol):
@@ -131,13 +142,11 @@ class ClosableConnection(Protocol):
 
 
 class GatewayContext:
-    """One worker's shared state. `siblings` asks every other worker of the gateway."""
+    """One worker's shared state."""
 
-    def __init__(
-        self, settings: GatewaySettings, siblings: Callable[[WorkerRequest], Awaitable[list[WorkerAnswer]]]
-    ) -> None:
+    def __init__(self, settings: GatewaySettings, admin: Admin) -> None:
         self.settings = settings
-        self.limits = SessionLimits(question_chars=settings.max_question_chars)
+        self.admin = admin
         self.metrics = GatewayMetrics()
         self.access = access.load(settings)
         self.dialer = Dialer(settings, self.access.server_tls)
@@ -154,7 +163,7 @@ class GatewayContext:
         self.pending_clients: set[ClosableConnection] = set()
         """Those that have connected and are neither gone nor a session or a console."""
         self.consoles: set[ClosableConnection] = set()
-        self.keys = CancelKeys(siblings, self._send_to_server)
+        self.keys = CancelKeys(self)
         self.loans = LoanListener(settings.runtime_dir, settings.lend_addr)
         self.prewarm_pool = self._prewarm_pool()
         """Sockets to the server that wait for their clients."""
@@ -169,9 +178,8 @@ class GatewayContext:
         loaded = access.load(settings)
         if (loaded.client_tls is None) is not (self.access.client_tls is None):
             raise ValueError("client_tls_sslmode: turning TLS on or off needs a restart")
-        elsewhere = Dialer.upstream_identity(settings) != Dialer.upstream_identity(self.settings)
+        elsewhere = any(getattr(settings, key) != getattr(self.settings, key) for key in _UPSTREAM)
         self.settings, self.access = settings, loaded
-        self.limits = SessionLimits(question_chars=settings.max_question_chars)
         self.dialer = Dialer(settings, loaded.server_tls)
         self.login_service.configure(settings, loaded, self.dialer)
         self.prewarm_pool.close()
@@ -215,21 +223,18 @@ class GatewayContext:
             lifetime=settings.dial_ahead_lifetime,
         )
 
-    def pause(self, database: str) -> bool:
-        """New sessions wait from now on. Returns whether they did not before."""
+    def pause(self, database: str) -> None:
+        """New sessions of a database, of all where it is empty, wait from now on."""
         if not database:
             self.prewarm_pool.close_idle()
             self.login_service.close_idle()
-        return self.sessions.pause(database)
+        self.sessions.paused.add(database)
 
     def reconnect(self, database: str) -> None:
         """Dials prewarmed sockets anew, and marks the sessions' connections to be closed as the sessions end."""
         self.prewarm_pool.redial()
         self.login_service.close_idle()
         self.sessions.mark_outdated(database)
-
-    async def _send_to_server(self, packet: bytes) -> None:
-        await self.dialer.send_once(packet)
 
     # -- clients on their way in
 
@@ -275,8 +280,7 @@ class GatewayContext:
     def trail(self, connection: SessionView) -> AuditTrail | None:
         """The session's lines in the audit log; None where there is none."""
         if connection not in self._trails:
-            client = self.sessions.client_of(connection)
-            self._trails[connection] = None if client is None else self.audit.trail(client)
+            self._trails[connection] = self.audit.trail(connection.client)
         return self._trails[connection]
 
     def statement_failed(self, connection: SessionView, error: ErrorReply) -> None:
@@ -289,16 +293,22 @@ class GatewayContext:
 
     # -- the engine
 
-    def offer(self, consultation: Consultation) -> SessionLoan | None:
-        """Where the engine can borrow the server of the consultation's session; None where nothing is lent."""
-        return self.loans.offer(consultation)
+    async def consult(self, connection: SessionView, request: EngineRequest) -> EngineReply:
+        """The engine's reply to a session's request, which leaves its line in the audit log, however it ends."""
+        trail = self.trail(connection)
+        if trail is None:
+            return await self._reply(request)
+        trail.begun(request)
+        try:
+            reply = await self._reply(request)
+        except asyncio.CancelledError:
+            trail.dropped()
+            raise
+        trail.answered(reply)
+        return reply
 
-    def withdraw(self, loan: SessionLoan) -> None:
-        """Ends an offer."""
-        self.loans.withdraw(loan)
-
-    async def consult(self, request: EngineRequest) -> EngineReply:
-        """The engine's reply; every failure comes as an ErrorReply.
+    async def _reply(self, request: EngineRequest) -> EngineReply:
+        """Every failure comes as an ErrorReply.
 
         The engine ends a question itself, with what it has found by then.
         """

@@ -12,13 +12,11 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 
-from proxy.console.reports import MetricSample, PrewarmedReport, WorkerReport
-from proxy.console.tables import Value
-from proxy.console.views import ConsoleSnapshot
-from proxy.metrics import GatewayMetrics
+from prometheus_client import generate_latest
+
+from proxy.console.reports import WorkerReport
 from proxy.net import access, pump
 from proxy.net.client import sockets
 from proxy.net.client.listener import Listener
@@ -26,9 +24,7 @@ from proxy.net.peers import server_side
 from proxy.net.session.session_registry import SessionView
 from proxy.net.worker.context import GatewayContext, ShutdownMode
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest
-from proxy.settings import GatewaySettings, described
-
-VERSION = "pgparley 0.1.0"
+from proxy.settings import GatewaySettings
 
 _POLL_SECONDS = 0.05
 """Seconds between two checks whether sessions are at rest."""
@@ -45,30 +41,23 @@ _TLS_HINT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerPlacement:
-    """How a worker is placed. `sockets`: to listen on, empty: its own; `supervisor`: None where it is alone."""
-
-    sockets: tuple[int, ...] = ()
-    supervisor: int | None = None
-
-
-STANDALONE = WorkerPlacement()
-"""A worker that binds its own sockets and has no supervisor."""
-
-
 class Worker:
     """Serves clients on one event loop from `start` to `stop`."""
 
     def __init__(
         self,
         settings: GatewaySettings,
-        placement: WorkerPlacement = STANDALONE,
+        descriptors: tuple[int, ...] = (),
+        supervisor: int | None = None,
         reread: Callable[[], GatewaySettings] | None = None,
     ) -> None:
-        """`reread`: gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad."""
-        self.context = GatewayContext(settings, self._ask_others)
-        self._placement = placement
+        """`descriptors`: of the sockets to listen on, empty: its own. `supervisor`: its process, None for none.
+
+        `reread` gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad.
+        """
+        self.context = GatewayContext(settings, self)
+        self._descriptors = descriptors
+        self._supervisor = supervisor
         self._reread = reread
         self._listener: Listener | None = None
         self._channel: WorkerChannel | None = None
@@ -87,7 +76,7 @@ class Worker:
             self._channel = WorkerChannel(Path(settings.runtime_dir), name, self.handle)
             await self._channel.open()
         await context.loans.open()
-        self._listener = Listener(context, self, self._sockets())
+        self._listener = Listener(context, self._sockets())
         await self._listener.open()
         relay = "python" if context.pump is None else "compiled"
         context.log.info(
@@ -105,8 +94,8 @@ class Worker:
             context.log.warning("clients_without_tls", addresses=exposed, hint=_TLS_HINT)
 
     def _sockets(self) -> list[socket.socket]:
-        if self._placement.sockets:
-            return [socket.socket(fileno=descriptor) for descriptor in self._placement.sockets]
+        if self._descriptors:
+            return [socket.socket(fileno=descriptor) for descriptor in self._descriptors]
         settings = self.context.settings
         found = sockets.bind(settings)
         if settings.unix_socket_dir:
@@ -180,8 +169,8 @@ class Worker:
 
     async def shut_all_down(self, how: ShutdownMode) -> None:
         """SHUTDOWN on the console: by the supervisor where there is one, else by a request to all workers."""
-        if self._placement.supervisor is not None:
-            os.kill(self._placement.supervisor, _SIGNALS[how])
+        if self._supervisor is not None:
+            os.kill(self._supervisor, _SIGNALS[how])
         else:
             await self.ask_all(WorkerRequest("shutdown", how.value))
 
@@ -196,33 +185,16 @@ class Worker:
 
     async def ask_all(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Asks all workers."""
-        return [await self.handle(request), *await self._ask_others(request)]
+        return [await self.handle(request), *await self.ask_others(request)]
 
-    async def _ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
+    async def ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
+        """Asks all but this one."""
         return [] if self._channel is None else await self._channel.ask_others(request)
 
     async def handle(self, request: WorkerRequest) -> WorkerAnswer:
         """Carries out a request of a sibling, or of this worker's own console; an unknown one is an error."""
         act = _VERBS.get(request.verb)
         return act(self, request.argument) if act else WorkerAnswer(error=f"unknown request {request.verb}")
-
-    def snapshot(self, reports: tuple[WorkerReport, ...]) -> ConsoleSnapshot:
-        """The values that the console's tables are built from."""
-        settings = self.context.settings
-        return ConsoleSnapshot(
-            version=VERSION,
-            upstream_host=settings.upstream_host,
-            upstream_port=settings.upstream_port,
-            max_client_conn=settings.max_client_conn,
-            config=described(settings),
-            reports=reports,
-        )
-
-    async def engine_rows(self, view: str) -> tuple[tuple[Value, ...], ...]:
-        """The rows of a view that the engine provides. Raises NLError where it does not answer."""
-        context = self.context
-        table = await context.engine.view(view, timeout=context.settings.server_connect_timeout)
-        return table.rows
 
 
 _SIGNALS = {
@@ -237,19 +209,9 @@ def _set(worker: Worker, assignment: str) -> WorkerAnswer:
     return _outcome(worker.context.assign(key, value))
 
 
-def _reconnect(worker: Worker, database: str) -> WorkerAnswer:
-    worker.context.reconnect(database)
-    return WorkerAnswer(done=True)
-
-
 def _kill(worker: Worker, database: str) -> WorkerAnswer:
     worker.context.pause(database)
     return _end(worker.context.sessions.of_database(database))
-
-
-def _shut_down(worker: Worker, how: str) -> WorkerAnswer:
-    worker.shut_down(ShutdownMode(how))
-    return WorkerAnswer(done=True)
 
 
 def _end(connections: Collection[SessionView]) -> WorkerAnswer:
@@ -262,20 +224,30 @@ def _outcome(problem: str | None) -> WorkerAnswer:
     return WorkerAnswer(done=problem is None, error=problem)
 
 
+def _done(act: Callable[[Worker, str], object]) -> Callable[[Worker, str], WorkerAnswer]:
+    """A verb that applies to every worker."""
+
+    def carry_out(worker: Worker, argument: str) -> WorkerAnswer:
+        act(worker, argument)
+        return WorkerAnswer(done=True)
+
+    return carry_out
+
+
 _VERBS: dict[str, Callable[[Worker, str], WorkerAnswer]] = {
     "cancel": lambda worker, key: WorkerAnswer(worker.context.keys.cancel_for_sibling(bytes.fromhex(key))),
-    "disable": lambda worker, database: WorkerAnswer(worker.context.sessions.disable(database)),
-    "enable": lambda worker, database: WorkerAnswer(worker.context.sessions.enable(database)),
+    "disable": _done(lambda worker, database: worker.context.sessions.disabled.add(database)),
+    "enable": _done(lambda worker, database: worker.context.sessions.disabled.discard(database)),
     "kill": _kill,
     "kill_client": lambda worker, number: _end(worker.context.sessions.of_client(int(number))),
-    "pause": lambda worker, database: WorkerAnswer(worker.context.pause(database)),
-    "ping": lambda *_: WorkerAnswer(done=True),
-    "reconnect": _reconnect,
+    "pause": _done(lambda worker, database: worker.context.pause(database)),
+    "ping": _done(lambda *_: None),
+    "reconnect": _done(lambda worker, database: worker.context.reconnect(database)),
     "reload": lambda worker, _: _outcome(worker.reload()),
     "report": lambda worker, _: WorkerAnswer(done=True, report=report(worker.context)),
     "resume": lambda worker, database: WorkerAnswer(worker.context.sessions.resume(database)),
     "set": _set,
-    "shutdown": _shut_down,
+    "shutdown": _done(lambda worker, how: worker.shut_down(ShutdownMode(how))),
 }
 
 
@@ -295,21 +267,11 @@ def report(context: GatewayContext) -> WorkerReport:
         period=period,
         paused=tuple(sessions.paused),
         disabled=tuple(sessions.disabled),
-        all_paused=sessions.all_paused,
         logins=len(context.pending_clients),
         memory=_resident(),
-        samples=tuple(_samples(context.metrics)),
-        prewarmed=tuple(PrewarmedReport(server_side(each.transport), each.connected) for each in sockets),
+        metrics=generate_latest(context.metrics.registry).decode(),
+        prewarmed=tuple(server_side(each.transport, each.connected) for each in sockets),
     )
-
-
-def _samples(metrics: GatewayMetrics) -> list[MetricSample]:
-    return [
-        MetricSample(sample.name, tuple(sorted(sample.labels.items())), sample.value)
-        for family in metrics.registry.collect()
-        for sample in family.samples
-        if not sample.name.endswith("_created")
-    ]
 
 
 def _resident() -> int:

@@ -31,10 +31,6 @@ class Method(StrEnum):
     PEER = "peer"
 
 
-class HBAError(Exception):
-    """A rule cannot be understood; the message names the line."""
-
-
 @dataclass(frozen=True, slots=True)
 class ClientOrigin:
     """Where a client comes from. `address` is None for a Unix socket."""
@@ -100,7 +96,7 @@ def decide(rules: tuple[HBARule, ...], origin: ClientOrigin, database: str, user
 
 
 def parse_rules(text: str) -> tuple[HBARule, ...]:
-    """The rules of a file, in order. Raises `HBAError`: a line cannot be understood."""
+    """The rules of a file, in order. Raises `ValueError`, which names a line that cannot be understood."""
     rules = []
     for number, line in enumerate(text.splitlines(), 1):
         fields = _fields(line, number)
@@ -116,7 +112,7 @@ def _fields(line: str, number: int) -> list[list[HBAName]]:
     while pos < len(line):
         match = _TOKEN.match(line, pos)
         if match is None:
-            raise HBAError(f"line {number}: not understood at column {pos + 1}")
+            raise ValueError(f"line {number}: not understood at column {pos + 1}")
         pos = match.end()
         quoted, comma, bare, comma_of_bare, comment, blank = match.groups()
         if comment is not None:
@@ -139,10 +135,10 @@ def _fields(line: str, number: int) -> list[list[HBAName]]:
 def _rule(fields: list[list[HBAName]], number: int) -> HBARule:
     kind = fields[0][0].text
     if kind not in ("local", "host", "hostssl", "hostnossl"):
-        raise HBAError(f'line {number}: "{kind}" is no connection type')
+        raise ValueError(f'line {number}: "{kind}" is no connection type')
     least = 4 if kind == "local" else 5
     if len(fields) < least:
-        raise HBAError(f"line {number}: something is missing")
+        raise ValueError(f"line {number}: something is missing")
     _refuse_unsupported([*fields[1], *fields[2]], number)
     rest = fields[3:]
     networks: tuple[Network, ...] = ()
@@ -150,15 +146,15 @@ def _rule(fields: list[list[HBAName]], number: int) -> HBARule:
         networks, used = _networks([field[0].text for field in rest], number)
         rest = rest[used:]
     if len(rest) != 1 or len(rest[0]) != 1:
-        raise HBAError(f"line {number}: one authentication method is expected, without options")
+        raise ValueError(f"line {number}: one authentication method is expected, without options")
     try:
         method = Method(rest[0][0].text)
     except ValueError:
-        raise HBAError(f'line {number}: "{rest[0][0].text}" is no authentication method') from None
+        raise ValueError(f'line {number}: "{rest[0][0].text}" is no authentication method') from None
     if method is Method.PEER and kind != "local":
-        raise HBAError(f"line {number}: peer works on a Unix socket only")
+        raise ValueError(f"line {number}: peer works on a Unix socket only")
     if method is Method.CERT and kind != "hostssl":
-        raise HBAError(f"line {number}: cert works with hostssl only")
+        raise ValueError(f"line {number}: cert works with hostssl only")
     return HBARule(kind, tuple(fields[1]), tuple(fields[2]), networks, method, number)
 
 
@@ -170,7 +166,7 @@ def _refuse_unsupported(words: list[HBAName], number: int) -> None:
             "replication",
         )
         if unsupported and not word.quoted:
-            raise HBAError(f'line {number}: "{word.text}" is not supported')
+            raise ValueError(f'line {number}: "{word.text}" is not supported')
 
 
 def _networks(fields: list[str], number: int) -> tuple[tuple[Network, ...], int]:
@@ -183,7 +179,7 @@ def _networks(fields: list[str], number: int) -> tuple[tuple[Network, ...], int]
             return (ipaddress.ip_network(f"{fields[0]}/{fields[1]}", strict=False),), 2
     except ValueError:
         pass
-    raise HBAError(f'line {number}: "{fields[0]}" is no address; names of hosts are not supported')
+    raise ValueError(f'line {number}: "{fields[0]}" is no address; names of hosts are not supported')
 
 
 def _unmapped(address: Address) -> Address:

@@ -216,14 +216,6 @@ class ServerExchange:
         return b"v=" + server_signature, ClientKeys(client_key, self._verifier.server_key)
 
 
-@dataclass(frozen=True, slots=True)
-class ScramChallenge:
-    """The salt and iterations of the server's first message."""
-
-    salt: bytes
-    iterations: int
-
-
 class ClientExchange:
     """The gateway's own proof: `first`, `challenged`, `final` and `verify`, in this order."""
 
@@ -245,8 +237,8 @@ class ClientExchange:
             raise ScramError("the server offers no SCRAM mechanism that is known")
         return mechanism, f"{self._header}n=,r={self._nonce}".encode()
 
-    def challenged(self, message: bytes) -> ScramChallenge:
-        """Takes server-first-message. Raises `ScramError`: it is malformed."""
+    def challenged(self, message: bytes) -> tuple[bytes, int]:
+        """Takes server-first-message; gives its salt and iterations. Raises `ScramError`: it is malformed."""
         self._server_first = _text(message)
         match = _SERVER_FIRST.fullmatch(self._server_first)
         if match is None or not match[1].startswith(self._nonce) or len(match[1]) == len(self._nonce):
@@ -255,7 +247,7 @@ class ClientExchange:
         if iterations > MAX_ITERATIONS:
             raise ScramError("too many iterations")
         self._combined = match[1]
-        return ScramChallenge(_decoded(match[2]), iterations)
+        return _decoded(match[2]), iterations
 
     def final(self, keys: ClientKeys) -> bytes:
         """Gives client-final-message, which proves that we hold `keys`."""

@@ -18,10 +18,6 @@ _MD5 = re.compile(r"md5[0-9a-f]{32}")
 _LINE = re.compile(r'\s*"((?:[^"]|"")*)"\s+"((?:[^"]|"")*)"')
 
 
-class UserListError(Exception):
-    """`auth_file` cannot be read; the message names the line and never its content."""
-
-
 @dataclass(frozen=True, slots=True)
 class Password:
     """A password as it is."""
@@ -51,14 +47,17 @@ def secret_of(text: str) -> Secret | None:
 
 
 def parse_user_list(text: str) -> Mapping[str, Secret | None]:
-    """Role name → secret. Empty lines and lines that start with `;` or `#` do not count. Raises `UserListError`."""
+    """Role name → secret. Empty lines and lines that start with `;` or `#` do not count.
+
+    Raises `ValueError`, which names the line and never its content.
+    """
     found: dict[str, Secret | None] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip()[0] in ";#":
             continue
         match = _LINE.match(line)
         if match is None:
-            raise UserListError(f'line {number} is not of the form "user" "secret"')
+            raise ValueError(f'line {number} is not of the form "user" "secret"')
         name, secret = (word.replace('""', '"') for word in match.groups())
         found[name] = secret_of(secret)
     return found

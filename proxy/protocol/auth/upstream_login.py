@@ -91,10 +91,10 @@ class UpstreamLogin:
         return codec.message(b"p", mechanism.encode() + b"\0" + len(first).to_bytes(4, "big") + first)
 
     def _challenged(self, data: bytes) -> bytes | KeyDerivation:
-        challenge = self._under_way().challenged(data)
+        salt, iterations = self._under_way().challenged(data)
         if isinstance(self._credentials, ClientKeys):
             return self.derived(self._credentials)
-        return KeyDerivation(self._text(), challenge.salt, challenge.iterations)
+        return KeyDerivation(self._text(), salt, iterations)
 
     def _under_way(self) -> ClientExchange:
         if self._exchange is None:

@@ -10,7 +10,16 @@ from dataclasses import replace
 from itertools import pairwise
 
 from engine.errors import SyntaxProblemError
-from engine.types import Topic
+from engine.types import (
+    AnswerRequest,
+    ChooseRequest,
+    CorrectRequest,
+    MoreRequest,
+    NoneRequest,
+    PlanRequest,
+    ShowRequest,
+    Topic,
+)
 from proxy.protocol.lexer import (
     CONSTANTS,
     INSIGNIFICANT,
@@ -20,20 +29,15 @@ from proxy.protocol.lexer import (
     SqlText,
     TokenKind,
 )
-from proxy.protocol.nl.questions import OPTION_NAMES, opened_question, refuse_long, verb_question
+from proxy.protocol.nl.questions import OPTION_NAMES, question, refuse_long
 from proxy.protocol.nl.statements import (
-    AnswerOption,
-    AnswerText,
+    NOBODY,
     AnswerTopic,
-    Choose,
-    Correct,
+    FollowUp,
     HistoryTopic,
-    More,
     NLStatement,
-    RejectAll,
     RunQuestion,
-    ShowAnswer,
-    ShowPlan,
+    SqlStatement,
 )
 
 COMMANDS: tuple[tuple[str, str], ...] = (
@@ -94,11 +98,11 @@ def parse(source: SqlText, statement: LexedStatement, *, max_chars: int) -> NLSt
     if len(words) == 1:
         raise SyntaxProblemError("NL needs a question or a command", hint=f"Possible are: {_FORMS}.")
     if source.raw(words[1]) in _OPENINGS:
-        return opened_question(source, statement, words[1:], max_chars)
+        return question(source, statement, words[1:], max_chars)
     if source.is_word(words[1], "run"):
-        return RunQuestion(verb_question(source, statement, words[2:], max_chars, "RUN"))
+        return RunQuestion(question(source, statement, words[2:], max_chars, "RUN"))
     if source.is_word(words[1], "new"):
-        return replace(verb_question(source, statement, words[2:], max_chars, "NEW"), new=True)
+        return replace(question(source, statement, words[2:], max_chars, "NEW"), new=True)
     return _command(source, words, max_chars)
 
 
@@ -184,7 +188,7 @@ def _help(rest: _Rest) -> NLStatement:
 def _show(rest: _Rest) -> NLStatement:
     n, qid = rest.number(), rest.qid()
     rest.end("NL SHOW [n] [OF 'qid']")
-    return ShowAnswer(n, qid)
+    return FollowUp(ShowRequest(NOBODY, "", n), qid)
 
 
 def _numbered(rest: _Rest, verb: str) -> tuple[int, str | None]:
@@ -194,6 +198,16 @@ def _numbered(rest: _Rest, verb: str) -> tuple[int, str | None]:
     if n is None:
         raise SyntaxProblemError(f"NL {verb} needs a row number", hint=f"Write {form}.")
     return n, qid
+
+
+def _choose(rest: _Rest) -> NLStatement:
+    n, qid = _numbered(rest, "CHOOSE")
+    return SqlStatement(ChooseRequest(NOBODY, "", n), qid)
+
+
+def _plan(rest: _Rest) -> NLStatement:
+    n, qid = _numbered(rest, "PLAN")
+    return SqlStatement(PlanRequest(NOBODY, "", n), qid)
 
 
 def _explain(rest: _Rest) -> NLStatement:
@@ -210,7 +224,7 @@ def _about(rest: _Rest, topic: Topic, verb: str) -> NLStatement:
 def _more(rest: _Rest) -> NLStatement:
     qid = rest.qid()
     rest.end("NL MORE [OF 'qid']")
-    return More(qid)
+    return FollowUp(MoreRequest(NOBODY, ""), qid)
 
 
 def _history(rest: _Rest) -> NLStatement:
@@ -231,32 +245,30 @@ def _answer(rest: _Rest) -> NLStatement:
     n = rest.number()
     text, qid = "" if n is not None else rest.own_words("answer"), rest.qid()
     rest.end(form)
-    if n is not None:
-        return AnswerOption(n, qid)
-    if not text:
+    if n is None and not text:
         raise SyntaxProblemError("NL ANSWER needs the number of an option, or a text", hint=f"Write {form}.")
-    return AnswerText(text, qid)
+    return FollowUp(AnswerRequest(NOBODY, "", n, text or None), qid)
 
 
 def _none(rest: _Rest) -> NLStatement:
     why, qid = rest.own_words("reason"), rest.qid()
     rest.end("NL NONE [$$why$$] [OF 'qid']")
-    return RejectAll(why or None, qid)
+    return FollowUp(NoneRequest(NOBODY, "", why or None), qid)
 
 
 def _correct(rest: _Rest) -> NLStatement:
     form = "NL CORRECT $$sql$$ [OF 'qid']"
     sql, qid = rest.text(), rest.qid()
     rest.end(form)
-    if not (sql or "").strip():
+    if sql is None or not sql.strip():
         raise SyntaxProblemError("NL CORRECT needs a statement", hint=f"Write {form}.")
-    return Correct(sql or "", qid)
+    return FollowUp(CorrectRequest(NOBODY, "", sql), qid)
 
 
 _COMMANDS: dict[str, Callable[[_Rest], NLStatement]] = {
     "help": _help,
-    "choose": lambda rest: Choose(*_numbered(rest, "CHOOSE")),
-    "plan": lambda rest: ShowPlan(*_numbered(rest, "PLAN")),
+    "choose": _choose,
+    "plan": _plan,
     "show": _show,
     "explain": _explain,
     "more": _more,

@@ -41,26 +41,10 @@ _SWALLOWED_TEXT = re.compile(r";\s*\S")
 _LOST_QUESTION_MARK = re.compile(r"\w\$\d+(?!\w)")
 
 
-def opened_question(
-    source: SqlText, statement: LexedStatement, words: Sequence[LexedToken], max_chars: int
+def question(
+    source: SqlText, statement: LexedStatement, words: Sequence[LexedToken], max_chars: int, verb: str = ""
 ) -> NLQuestion:
-    """A question from its colon, or from its options' parenthesis, on.
-
-    Raises:
-        SyntaxProblemError: It is none.
-    """
-    options: tuple[Option, ...] = ()
-    if source.raw(words[0]) == "(":
-        options, words = _options(source, words)
-    if not words or source.raw(words[0]) != ":":
-        raise _options_problem()
-    return _question(source, statement, words[0].end, options, max_chars)
-
-
-def verb_question(
-    source: SqlText, statement: LexedStatement, words: Sequence[LexedToken], max_chars: int, verb: str
-) -> NLQuestion:
-    """What follows NL and a verb, RUN or NEW: options, then a colon and a question, or a question in quotes.
+    """What follows NL and `verb`, RUN or NEW: options, then a colon and a question, or behind a verb one in quotes.
 
     Raises:
         SyntaxProblemError: There is no question.
@@ -70,6 +54,8 @@ def verb_question(
         options, words = _options(source, words)
     if words and source.raw(words[0]) == ":":
         return _question(source, statement, words[0].end, options, max_chars)
+    if not verb:
+        raise _options_problem()
     if not words or words[0].kind not in CONSTANTS:
         raise SyntaxProblemError(f"NL {verb} needs a question", hint=f"Write NL {verb} $$question$$.")
     return _question(source, statement, words[0].start, options, max_chars)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.types import ErrorReply, Topic
+from engine.types import (
+    AnswerRequest,
+    Asker,
+    ChooseRequest,
+    CorrectRequest,
+    ErrorReply,
+    MoreRequest,
+    NoneRequest,
+    PlanRequest,
+    ShowRequest,
+    Topic,
+)
 
 Option = tuple[str, str]
 """(name, value as written) of an option or a setting."""
@@ -20,72 +31,38 @@ class NLQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Choose:
-    """`NL CHOOSE n [OF 'qid']`."""
-
-    n: int
-    qid: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ShowAnswer:
-    """`NL SHOW [n] [OF 'qid']`."""
-
-    n: int | None = None
-    qid: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class RunQuestion:
     """`NL RUN question`: answered by the result where its set has one member, by its candidates otherwise."""
 
     question: NLQuestion
 
 
-@dataclass(frozen=True, slots=True)
-class ShowPlan:
-    """`NL PLAN n [OF 'qid']`."""
+FollowUpRequest = ShowRequest | MoreRequest | AnswerRequest | NoneRequest | CorrectRequest
+"""Answered by rows of the fixed shape of an answer."""
 
-    n: int
+SqlRequest = ChooseRequest | PlanRequest
+"""Answered by SQL of the engine's."""
+
+NOBODY = Asker("", "")
+"""Who asks, in a statement: its session knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """`NL SHOW`, `MORE`, `ANSWER`, `NONE` or `CORRECT`; `request`: what it asks of the engine about the answer `qid`.
+
+    In the request itself the session puts who asks, the answer, and the time. `qid` None: the session's last answer.
+    """
+
+    request: FollowUpRequest
     qid: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class More:
-    """`NL MORE [OF 'qid']`."""
+class SqlStatement:
+    """`NL CHOOSE n` or `NL PLAN n`, as `FollowUp`."""
 
-    qid: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerOption:
-    """`NL ANSWER n [OF 'qid']`: option `n` of a question back."""
-
-    n: int
-    qid: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerText:
-    """`NL ANSWER $$text$$ [OF 'qid']`: the answer to a question back, in the asker's own words."""
-
-    text: str
-    qid: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RejectAll:
-    """`NL NONE [$$why$$] [OF 'qid']`: nothing that was shown is right."""
-
-    why: str | None = None
-    qid: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Correct:
-    """`NL CORRECT $$sql$$ [OF 'qid']`."""
-
-    sql: str
+    request: SqlRequest
     qid: str | None = None
 
 
@@ -106,17 +83,11 @@ class HistoryTopic:
     n: int | None = None
 
 
-FollowUp = ShowAnswer | More | AnswerOption | AnswerText | RejectAll | Correct
-"""Statements about an answer whose rows have the fixed shape of an answer."""
-
 AnswerStatement = NLQuestion | FollowUp
 """Statements whose rows have the fixed shape of an answer."""
 
 TableStatement = AnswerTopic | HistoryTopic
 """Statements whose rows have the fixed columns of their topic."""
-
-SqlStatement = Choose | ShowPlan
-"""Statements that run SQL of the engine's."""
 
 NLStatement = AnswerStatement | TableStatement | SqlStatement | RunQuestion
 

@@ -20,7 +20,6 @@ import uvloop
 
 from pgparley import cluster
 from proxy.net.worker.worker import Worker
-from proxy.server import serve
 from proxy.settings import GatewaySettings
 
 PASSWORD = "pa:ss, wörd"
@@ -199,7 +198,8 @@ async def gateway(server: Server) -> AsyncIterator[StartGateway]:
             "listen_port": 0,
             "shutdown_grace": 0.0,
         }
-        worker = await serve(msgspec.convert({**settings, **changes}, GatewaySettings))
+        worker = Worker(msgspec.convert({**settings, **changes}, GatewaySettings))
+        await worker.start()
         running.append(worker)
         return worker
 

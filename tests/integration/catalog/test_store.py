@@ -174,7 +174,7 @@ async def test_a_change_is_seen_at_the_next_question_and_the_rest_is_kept(pool: 
 
 
 async def test_a_store_that_is_gone_is_said_to_be(pool: asyncpg.Pool) -> None:
-    catalog = CachedCatalog(CatalogStore(pool), timeout=5)
+    catalog = CachedCatalog(CatalogStore(pool))
     await pool.execute("DROP SCHEMA pgparley CASCADE")
     with pytest.raises(StoreUnavailableError):
         await catalog.entries()

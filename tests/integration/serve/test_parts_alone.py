@@ -55,5 +55,5 @@ def test_a_model_without_its_file_ends_and_says_what_to_do(config: Path) -> None
     words = command(config, "serve", "model")
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
     assert done.returncode == 1
-    assert done.stderr.endswith("hint: Run: pgparley check model\n")
+    assert done.stderr.endswith("\nRun: pgparley check model\n")
     assert "Traceback" not in done.stderr

@@ -34,7 +34,7 @@ def relayed(gateway: Any) -> Iterator[tuple[psycopg.Connection, SessionConnectio
     with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
         # A session that has prepared a question is looked at for ever.
         connection.prepare_threshold = None
-        (session,) = gateway.worker.context.sessions.connections - before
+        (session,) = set(gateway.worker.context.sessions.connections) - before
         onto_relay(connection, session)
         yield connection, session
 
@@ -150,7 +150,7 @@ def test_large_result_goes_there_while_it_runs(gateway: Any) -> None:
     before = set(gateway.worker.context.sessions.connections)
     rows = 400_000
     with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
-        (session,) = gateway.worker.context.sessions.connections - before
+        (session,) = set(gateway.worker.context.sessions.connections) - before
         assert session._flow is None
         statement = f"COPY (SELECT repeat('x', n % 20) FROM generate_series(1, {rows}) n) TO STDOUT"
         with connection.cursor() as cursor, cursor.copy(statement) as out:

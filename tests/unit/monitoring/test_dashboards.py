@@ -13,7 +13,7 @@ import yaml
 from prometheus_client import generate_latest
 
 from engine.metrics import Metrics
-from proxy.metrics import exposition
+from proxy.metrics import GatewayMetrics, exposition
 from tests.support.monitoring import (
     DASHBOARDS,
     Query,
@@ -26,7 +26,8 @@ from tests.support.monitoring import (
 )
 
 QUERIES = [*panel_queries(), *alert_queries()]
-EXPOSED = sample_names(types(exposition([]).decode() + generate_latest(Metrics().registry).decode()))
+REGISTRIES = (GatewayMetrics().registry, Metrics().registry)
+EXPOSED = sample_names(types(b"".join([exposition([]), *map(generate_latest, REGISTRIES)]).decode()))
 
 boards = pytest.mark.parametrize("file", DASHBOARDS, ids=lambda file: file.stem)
 

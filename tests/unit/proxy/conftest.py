@@ -12,7 +12,6 @@ from engine.types import AnswerRow, AskReply, ErrorReply, RowKind
 from proxy.protocol import codec
 from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import Command, Consult, EngineReply, EngineRequest, ToClient, ToUpstream
-from proxy.protocol.inspection import SessionLimits
 from proxy.protocol.session import Session
 
 
@@ -121,7 +120,7 @@ class Transcript:
     """One session; every side's bytes are cut into chunks of `chunk` bytes."""
 
     chunk: int
-    session: Session = field(default_factory=lambda: Session(SessionLimits()))
+    session: Session = field(default_factory=lambda: Session(4000))
     to_server: bytes = b""
     to_client: bytes = b""
     consulted: list[EngineRequest] = field(default_factory=list)

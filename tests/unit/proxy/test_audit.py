@@ -77,12 +77,12 @@ def test_a_question_is_one_line_with_all_that_is_known() -> None:
     ],
 )
 def test_what_became_of_it(reply: AskReply | Chosen | RowSet | ErrorReply, outcome: Outcome) -> None:
-    assert replied(reply).outcome is outcome
+    assert replied(AuditLine(), reply).outcome is outcome
 
 
 def test_rows_are_told_where_the_gateway_has_them() -> None:
-    assert replied(Chosen("far", SQL, in_place=False, rows=(("1",), ("2",)))).rows == 2
-    assert replied(Chosen("music", SQL, in_place=True)).rows is None
+    assert replied(AuditLine(), Chosen("far", SQL, in_place=False, rows=(("1",), ("2",)))).rows == 2
+    assert replied(AuditLine(), Chosen("music", SQL, in_place=True)).rows is None
 
 
 def test_an_error_stands_on_the_line_of_its_request() -> None:

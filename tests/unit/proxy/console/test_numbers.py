@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -17,8 +18,8 @@ SETTINGS = GatewaySettings("127.0.0.1")
 
 @pytest.mark.parametrize("number", ["9" * 4301, "9" * 20, "0", "0" * 5000, "-1", "1.5", "٣", "NaN"])
 async def test_there_is_no_such_client(number: str) -> None:
-    nobody, log = cast("Any", None), structlog.stdlib.get_logger("proxy")
-    outcome = await carry_out(nobody, AdminCommand("kill_client", number), "ann", log)
+    nobody = cast("Any", SimpleNamespace(log=structlog.stdlib.get_logger("proxy")))
+    outcome = await carry_out(nobody, AdminCommand("kill_client", number), "ann")
     assert outcome == ErrorReply("22023", "invalid client id", hint="SHOW CLIENTS shows it in the column id.")
 
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from engine.types import ErrorReply
-from proxy.net.upstream.prewarmed import FirstReplyFilter
+from proxy.net.session.server_connection import FirstReplyFilter
 from proxy.protocol import codec
 
 REQUEST = codec.message(b"R", bytes(4))

@@ -39,9 +39,9 @@ def server(binding: bytes | None = None, *, genuine: bool = True) -> ServerExcha
 
 
 def answered(ours: ClientExchange, message: bytes, secret: str | ClientKeys) -> bytes:
-    challenge = ours.challenged(message)
+    salt, iterations = ours.challenged(message)
     if isinstance(secret, str):
-        secret = KeyDerivation(secret, challenge.salt, challenge.iterations).keys()
+        secret = KeyDerivation(secret, salt, iterations).keys()
     return ours.final(secret)
 
 

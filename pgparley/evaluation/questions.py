@@ -40,12 +40,20 @@ def _entries(path: Path) -> list[object]:
     try:
         text = path.read_text("utf-8")
         if path.suffix in _JSON_LINES:
-            return [msgspec.json.decode(line) for line in text.splitlines() if line.strip()]
+            lines = enumerate(text.splitlines(), 1)
+            return [_decoded(path, number, line) for number, line in lines if line.strip()]
         entries = yaml.safe_load(text)
     except (OSError, UnicodeDecodeError) as problem:
         fail(f"cannot read {path}: {problem}", _SHAPE)
-    except (yaml.YAMLError, msgspec.DecodeError) as problem:
+    except yaml.YAMLError as problem:
         fail(f"{path}: {problem}", _SHAPE)
     if not isinstance(entries, list):
         fail(f"{path}: it is no list", _SHAPE)
     return entries
+
+
+def _decoded(path: Path, number: int, line: str) -> object:
+    try:
+        return msgspec.json.decode(line)
+    except msgspec.DecodeError as problem:
+        fail(f"{path}, line {number}: {problem}", _SHAPE)

@@ -10,8 +10,10 @@ SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 RELEASE := .venv-release
+# The folder of a test that passed goes with it.
+PYTEST = $(BIN)/python -m pytest -o tmp_path_retention_policy=failed
 # A short folder: the path of a socket in it has room for 107 bytes.
-IN_TWO = $(BIN)/python -m pytest -n 2 --dist loadfile --durations 20 --durations-min 10 --basetemp=$$(mktemp -d /tmp/pgp.XXXX)
+IN_TWO = $(PYTEST) -n 2 --dist loadfile --durations 20 --durations-min 10 --basetemp=$$(mktemp -d /tmp/pgp.XXXX)
 .PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day bench-first-hour compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
@@ -23,7 +25,7 @@ ifeq ($(strip $(ARGS)),)
 	$(IN_TWO) tests/unit tests/property
 	$(IN_TWO) --ignore tests/unit --ignore tests/property
 else
-	$(BIN)/python -m pytest $(ARGS)
+	$(PYTEST) $(ARGS)
 endif
 
 coverage: $(VENV)/.installed  ## branch coverage of tests/unit and tests/property; fails below the floor in pyproject.toml
@@ -32,7 +34,7 @@ coverage: $(VENV)/.installed  ## branch coverage of tests/unit and tests/propert
 
 test-all: check servers browser promtool pooler helm coverage  ## the slow tests as well
 	@$(BIN)/pgparley fetch-model
-	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
+	$(PYTEST) -m "slow or not slow" $(ARGS)
 
 servers: $(SERVERS)/.installed  ## PostgreSQL 13 to 17 for tests/security; 18 comes with the environment
 

@@ -43,8 +43,8 @@ _QUICK = "fsync = off\nfull_page_writes = off\nsynchronous_commit = off\n"
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Postgres:
-    """Runs a new server under a name: a copy of one that was made once."""
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    """Runs a new server under a name: a copy of one that was made once, and is removed like its copies."""
     made = tmp_path_factory.mktemp("made") / "pg"
     cluster.stop(cluster.start(made))
     with (made / "postgresql.conf").open("a", encoding="utf-8") as file:
@@ -61,7 +61,8 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Postgres:
             cluster.stop(started)
             shutil.rmtree(data)
 
-    return running
+    yield running
+    shutil.rmtree(made)
 
 
 @pytest.fixture(scope="session")

@@ -186,22 +186,6 @@ async def test_a_bad_call_changes_nothing_and_says_what_to_do(
     assert await admin.fetchval("SELECT count(*) FROM nl_catalog.history") == 0
 
 
-async def test_errors_name_what_was_written(admin: asyncpg.Connection) -> None:
-    for call, message in (
-        (
-            "describe('sales.orders.nett', '')",
-            "'sales.orders.nett' is no table or column of database \"sales\"",
-        ),
-        ("hide('a.')", "'a.' is no name of an element"),
-        ("add_synonym('hr', '')", "'' cannot be a synonym"),
-        ("drop_synonym('hr', 'x')", "'x' is no synonym of hr"),
-        ("restore(7)", "there is no version 7"),
-    ):
-        with pytest.raises(asyncpg.PostgresError) as caught:
-            await admin.execute(f"SELECT nl_catalog.{call}")
-        assert str(caught.value).splitlines()[0] == message
-
-
 async def test_an_element_that_is_gone_is_a_conflict_and_what_was_said_of_it_can_be_taken_back(
     admin: asyncpg.Connection, server: Cluster
 ) -> None:

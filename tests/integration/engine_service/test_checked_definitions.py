@@ -105,12 +105,9 @@ async def define(pool: Any, term: str, definition: str) -> None:
     [
         ("singer.age > 50", None),
         ("singer.age > 'x'", None),
-        ("count(*) FILTER (WHERE singer.age > 50)", None),
         ("singer.singer_id IN (SELECT artist FROM album)", None),
         ("singer.ages > 50", "column singer.ages does not exist here"),
         ("singer.age > random()", "not allowed: it calls a volatile function"),
-        ("pg_sleep(singer.age) IS NULL", "not allowed: function pg_sleep is not on the list"),
-        ("lo_unlink(singer.age::oid) > 0", "not allowed: function lo_unlink is not on the list"),
     ],
 )
 async def test_a_term_is_taken_where_the_guard_takes_it_and_its_names_exist(
@@ -211,7 +208,6 @@ async def test_a_verified_query_over_what_the_asker_may_not_read_is_nowhere(
     ("sql", "reason"),
     [
         ("SELECT nme FROM singer", "column nme does not exist"),
-        ("SELECT pg_sleep(9) FROM singer", "not allowed: function pg_sleep"),
         ("SELECT 1", "it reads no table"),
     ],
 )

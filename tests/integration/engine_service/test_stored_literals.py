@@ -102,18 +102,6 @@ async def test_a_literal_is_written_as_the_column_holds_it(asking: Service, mode
     assert any("literal_as_stored" in str(line) for line in shown.rows)
 
 
-async def test_a_stored_literal_stays(asking: Service, model: WritingLLM) -> None:
-    (row,) = (await asked(asking, model, "status = 'In Transit'")).rows
-    assert row.sql == "SELECT stop FROM tour WHERE status = 'In Transit'"
-    assert "reads" not in row.explanation
-
-
-async def test_what_is_near_to_nothing_is_said_not_to_occur(asking: Service, model: WritingLLM) -> None:
-    (row,) = (await asked(asking, model, "status = 'postponed'")).rows
-    assert row.sql == "SELECT stop FROM tour WHERE status = 'postponed'"
-    assert "status 'postponed' does not occur" in row.explanation
-
-
 async def test_two_near_values_are_two_statements_and_a_question(
     asking: Service, model: WritingLLM, pool: Any, allowed: Tools
 ) -> None:

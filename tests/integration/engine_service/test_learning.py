@@ -259,12 +259,6 @@ async def test_forgetting_is_whole(learning: Service, pool: Any, model: Any) -> 
     assert "rather than" not in shown(model)
 
 
-async def test_a_program_that_runs_a_statement_teaches_nothing(learning: Service, pool: Any) -> None:
-    reply = await ask(learning, QUESTION)
-    await learning.choose(ChooseRequest(ANA, reply.qid, 2, learn=False))
-    assert await pool.fetchval("SELECT count(*) FROM pgparley.learned_example") == 0
-
-
 async def test_turned_off_it_neither_learns_nor_recalls(tools: Tools, pool: Any, learning: Service) -> None:
     await choose(learning, STAGE)
     off = made(tools, pool, LearningSettings(enabled=False))

@@ -13,9 +13,7 @@ from engine.api.repeats import Repeats
 from engine.api.service import Service
 from engine.core.tools import Tools
 from engine.errors import CancelledError
-from engine.learning.feedback import Learner
-from engine.learning.store import LearningStore
-from engine.settings import DialogueSettings, LearningSettings, Limits, UpstreamSettings
+from engine.settings import DialogueSettings, Limits, UpstreamSettings
 from engine.types import (
     Asker,
     AskRequest,
@@ -141,27 +139,6 @@ async def test_no_answer_is_no_answer_to_repeat(repeating: Service, model: Scrip
     assert first.rows[0].kind is RowKind.ABSTAIN
     model.lines[:] = ["SELECT name FROM singer"]
     assert (await repeating.ask(ASK)).rows[0].sql == "SELECT name FROM singer"
-
-
-async def test_a_chosen_answer_comes_alone_and_without_the_model(
-    tools: Tools, pool: Any, model: ScriptedLLM
-) -> None:
-    store = LearningStore(pool, LearningSettings())
-    learning = replace(tools, memory=store, learning=LearningSettings())
-    learner = Learner(learning, store)
-    questions, limits = Questions(pool, 600.0), Limits(k=2, calls=4)
-    service = Service(learning, questions, limits, learner=learner, repeats=HOUR)
-    first = await service.ask(ASK)
-    await service.choose(ChooseRequest(ANA, first.qid, 2))
-    calls = len(model.prompts)
-    for _ in range(2):
-        again = await service.ask(ASK)
-        assert [(row.kind, row.sql) for row in again.rows] == [(RowKind.VERIFIED, first.rows[1].sql)]
-    assert len(model.prompts) == calls
-    more = await service.more(MoreRequest(ANA, again.qid))
-    assert len(model.prompts) > calls
-    assert first.rows[1].sql not in [row.sql for row in more.rows]
-    await learner.aclose()
 
 
 async def test_a_question_back_waits_as_it_did(tools: Tools, pool: Any, model: ScriptedLLM) -> None:

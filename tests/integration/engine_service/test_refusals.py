@@ -57,13 +57,13 @@ async def test_an_order_is_refused_and_nothing_is_written(service: Service, mode
     assert await service.show(ShowRequest(ANA, reply.qid)) == reply
 
 
-@pytest.mark.parametrize("n", [1, 2])
-async def test_an_abstention_has_nothing_to_choose(service: Service, n: int) -> None:
+async def test_an_abstention_has_nothing_to_choose(service: Service) -> None:
     reply = await service.ask(AskRequest(ANA, "hello"))
-    with pytest.raises(AbstainedError, match="has no answer"):
-        await service.choose(ChooseRequest(ANA, reply.qid, n))
-    with pytest.raises(AbstainedError):
-        await service.plan(PlanRequest(ANA, reply.qid, n))
+    for n in (1, 2):
+        with pytest.raises(AbstainedError, match="has no answer"):
+            await service.choose(ChooseRequest(ANA, reply.qid, n))
+        with pytest.raises(AbstainedError):
+            await service.plan(PlanRequest(ANA, reply.qid, n))
 
 
 async def test_a_question_in_german_is_answered_and_shown_as_it_was_read(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,8 @@ _QUICK = "fsync = off\nfull_page_writes = off\nsynchronous_commit = off\n"
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Postgres:
-    """Runs a new server under a name: a copy of one that was made once."""
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    """Runs a new server under a name: a copy of one that was made once, and is removed like its copies."""
     made = tmp_path_factory.mktemp("made") / "pg"
     cluster.stop(cluster.start(made))
     with (made / "postgresql.conf").open("a", encoding="utf-8") as file:
@@ -58,10 +59,14 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Postgres:
         try:
             yield started
         finally:
+            # At once and without a checkpoint: its files go with it.
+            with suppress(FileNotFoundError, ProcessLookupError):
+                os.kill(int((data / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
             cluster.stop(started)
             shutil.rmtree(data)
 
-    return running
+    yield running
+    shutil.rmtree(made)
 
 
 @pytest.fixture(scope="session")

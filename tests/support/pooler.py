@@ -68,6 +68,7 @@ default_pool_size = 1
     finally:
         process.terminate()
         process.wait(_SECONDS)
+        shutil.rmtree(place)
 
 
 def _until_listening(port: int) -> None:

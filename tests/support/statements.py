@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any
 
 import asyncpg
 import pytest
@@ -35,6 +36,20 @@ async def refused(call: Awaitable[object], error: type[asyncpg.PostgresError]) -
     assert caught.value.detail
     assert caught.value.hint
     return caught.value
+
+
+async def change_nothing(connection: Any, calls: Mapping[type[asyncpg.PostgresError], Sequence[str]]) -> None:
+    """Calls of nl_catalog end with their error, which says what to do, and take back what was said beside them."""
+    for error, call in ((error, call) for error, some in calls.items() for call in some):
+        problem: asyncpg.PostgresError | None = None
+        try:
+            await connection.execute(f"SELECT nl_catalog.describe('sales', 'x'), nl_catalog.{call}")
+        except asyncpg.PostgresError as found:
+            problem = found
+        assert type(problem) is error, (call, problem)
+        assert problem.detail, call
+        assert problem.hint, call
+    assert await connection.fetchval("SELECT count(*) FROM nl_catalog.history") == 0
 
 
 def execute_now(dsn: str, *statements: str) -> None:

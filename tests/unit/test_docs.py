@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 from pathlib import Path
 
@@ -20,16 +19,3 @@ def test_the_picture_is_up_to_date() -> None:
 def test_the_picture_has_the_stages_of_the_pipeline() -> None:
     shown = [stage for _, stages, _ in FLOW["GROUPS"] for stage in stages]
     assert shown == [stage.__name__ for stage in STAGES]
-
-
-def test_nothing_of_the_picture_stands_outside_of_it() -> None:
-    page, *boxes = [
-        tuple(map(float, numbers))
-        for numbers in re.findall(
-            r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', FLOW["draw"]()
-        )
-    ]
-    assert len(boxes) > len(STAGES)
-    for x, y, width, height in boxes:
-        assert page[0] < x < x + width < page[0] + page[2]
-        assert page[1] < y < y + height < page[1] + page[3]

@@ -119,12 +119,6 @@ def test_no_imports_go_in_a_circle() -> None:
         pytest.fail(" imports ".join(reversed(circle.args[1])))
 
 
-def test_a_circle_under_type_checking_is_one(tmp_path: Path) -> None:
-    source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a.b import c, D\n"
-    (tmp_path / "m.py").write_text(source)
-    assert imports_of(tmp_path / "m.py", {"a", "a.b", "a.b.c"}) == {"a.b", "a.b.c"}
-
-
 def test_files_are_short() -> None:
     long = {
         str(file.relative_to(ROOT))

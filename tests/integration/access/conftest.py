@@ -146,8 +146,9 @@ class _Own:
         )
 
     def stop(self) -> None:
-        """Stops it."""
+        """Stops it and removes what it wrote."""
         self._run("pg_ctl", "-D", str(self._data), "-w", "-m", "immediate", "stop")
+        shutil.rmtree(self._data)
 
     def _run(self, program: str, *arguments: str) -> None:
         user = self._owner if os.getuid() == 0 else None

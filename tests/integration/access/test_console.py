@@ -310,20 +310,6 @@ async def test_a_cancel_key_finds_its_worker(console: Any) -> None:
     await session.close()
 
 
-async def test_shutdown_waits_for_clients(console: Any) -> None:
-    first, second = console.workers
-    session = await psycopg.AsyncConnection.connect(dsn(second), autocommit=True)
-    async with await console() as admin:
-        await admin.execute("SHUTDOWN WAIT_FOR_CLIENTS")
-        with pytest.raises(psycopg.OperationalError, match="refused"):
-            await psycopg.AsyncConnection.connect(dsn(second))
-        await first.ended.wait()
-        assert not second.ended.is_set()
-        await session.execute("SELECT 1")
-        await session.close()
-        await second.ended.wait()
-
-
 async def test_shutdown_waits_for_servers(console: Any) -> None:
     _, second = console.workers
     idle = await psycopg.AsyncConnection.connect(dsn(second), autocommit=True)

@@ -47,22 +47,20 @@ async def session(make_store: MakeDatabase) -> AsyncIterator[Session]:
     await connection.close()
 
 
-@pytest.mark.parametrize(
-    ("call", "hint"),
-    [
-        ("add_synonym('orders.net', 'x')", "Write 'sales.public.orders.net'"),
-        ("add_synonym('public.orders', 'x')", "Write 'sales.public.orders'"),
-        ("add_synonym('sales.orders.nett', 'x')", "Columns of sales.public.orders: id, net, year, placed"),
-        ("add_synonym('sales.customers', 'x')", """Write 'sales.public."Customers"'"""),
-        ("declare_join('sales.orders.id', 'sales.lead.lid')", "Write 'sales.crm.lead.lid'"),
-    ],
-)
-async def test_a_name_that_nothing_has_is_answered_by_how_it_is_written(
-    session: Session, call: str, hint: str
-) -> None:
-    error = await refused(session.connection.execute(f"SELECT nl_catalog.{call}"), asyncpg.PostgresError)
-    assert "database.schema.table.column" in str(error.detail)
-    assert hint in str(error.hint)
+MISNAMED = [
+    ("add_synonym('orders.net', 'x')", "Write 'sales.public.orders.net'"),
+    ("add_synonym('public.orders', 'x')", "Write 'sales.public.orders'"),
+    ("add_synonym('sales.orders.nett', 'x')", "Columns of sales.public.orders: id, net, year, placed"),
+    ("add_synonym('sales.customers', 'x')", """Write 'sales.public."Customers"'"""),
+    ("declare_join('sales.orders.id', 'sales.lead.lid')", "Write 'sales.crm.lead.lid'"),
+]
+
+
+async def test_a_name_that_nothing_has_is_answered_by_how_it_is_written(session: Session) -> None:
+    for call, hint in MISNAMED:
+        error = await refused(session.connection.execute(f"SELECT nl_catalog.{call}"), asyncpg.PostgresError)
+        assert "database.schema.table.column" in str(error.detail), call
+        assert hint in str(error.hint), call
 
 
 async def test_a_hint_names_nothing_of_a_database_that_is_not_open_to_the_caller(
@@ -77,24 +75,24 @@ async def test_a_hint_names_nothing_of_a_database_that_is_not_open_to_the_caller
     assert "sales" not in f"{error} {error.detail} {error.hint}"
 
 
-@pytest.mark.parametrize(
-    ("call", "error"),
-    [
-        ("define_term('sales', 'revenue', 'sum(orders.net')", "definition of 'revenue' cannot be read"),
-        ("define_term('sales', 'revenue', 'sum(orders.net); DROP TABLE x')", "cannot be read: "),
-        (
-            "verify('sales', 'How many?', 'SELEC count(*) FROM orders')",
-            "statement of 'How many?' cannot be read",
-        ),
-        ("verify('sales', 'How many?', 'DELETE FROM orders')", "cannot be read: "),
-        ("verify('sales', 'How many?', 'SELECT 1; SELECT 2')", "cannot be read: "),
-    ],
-)
-async def test_what_is_no_sql_is_not_kept(session: Session, call: str, error: str) -> None:
-    found = await refused(
-        session.connection.execute(f"SELECT nl_catalog.{call}"), asyncpg.PostgresSyntaxError
-    )
-    assert error in str(found)
+NO_SQL = [
+    ("define_term('sales', 'revenue', 'sum(orders.net')", "definition of 'revenue' cannot be read"),
+    ("define_term('sales', 'revenue', 'sum(orders.net); DROP TABLE x')", "cannot be read: "),
+    (
+        "verify('sales', 'How many?', 'SELEC count(*) FROM orders')",
+        "statement of 'How many?' cannot be read",
+    ),
+    ("verify('sales', 'How many?', 'DELETE FROM orders')", "cannot be read: "),
+    ("verify('sales', 'How many?', 'SELECT 1; SELECT 2')", "cannot be read: "),
+]
+
+
+async def test_what_is_no_sql_is_not_kept(session: Session) -> None:
+    for call, error in NO_SQL:
+        found = await refused(
+            session.connection.execute(f"SELECT nl_catalog.{call}"), asyncpg.PostgresSyntaxError
+        )
+        assert error in str(found), call
     assert not await session.connection.fetchval("SELECT count(*) FROM pgparley.definition")
 
 
@@ -109,25 +107,26 @@ async def test_what_is_read_to_be_checked_never_runs(session: Session) -> None:
     assert not await session.connection.fetchval("SELECT is_called FROM pgparley.probe")
 
 
-@pytest.mark.parametrize(
-    ("call", "warning"),
-    [
-        (
-            "define_term('sales', 'revenue', 'sum(orders.nett)')",
-            "term 'revenue' is kept, but not used: orders has no column nett",
-        ),
-        ("define_term('sales', 'revenue', 'sum(ordr.net)')", "there is no table ordr"),
-        ("define_term('sales', 'revenue', 'sum(net)')", "write net with its table before it: orders.net"),
-        ("define_term('sales', 'names', 'customers.\"Name\"')", "there is no table customers"),
-        ("define_term('sales', 'value', 'sum(lead.val)')", "write lead.val with its schema: crm.lead.val"),
-        ("verify('sales', 'q', 'SELECT lead.val FROM lead')", "there is no table lead"),
-        ("verify('sales', 'q', 'SELECT o.net FROM order_lines o')", "there is no table order_lines"),
-        ("verify('sales', 'q', 'SELECT x.net FROM orders o')", "there is no table x"),
-    ],
-)
-async def test_what_names_nothing_is_kept_with_a_warning(session: Session, call: str, warning: str) -> None:
-    assert warning in await session.warned(call)
-    assert await session.connection.fetchval("SELECT count(*) FROM pgparley.definition") == 1
+WARNED = [
+    (
+        "define_term('sales', 'revenue', 'sum(orders.nett)')",
+        "term 'revenue' is kept, but not used: orders has no column nett",
+    ),
+    ("define_term('sales', 'revenue', 'sum(ordr.net)')", "there is no table ordr"),
+    ("define_term('sales', 'revenue', 'sum(net)')", "write net with its table before it: orders.net"),
+    ("define_term('sales', 'names', 'customers.\"Name\"')", "there is no table customers"),
+    ("define_term('sales', 'value', 'sum(lead.val)')", "write lead.val with its schema: crm.lead.val"),
+    ("verify('sales', 'q', 'SELECT lead.val FROM lead')", "there is no table lead"),
+    ("verify('sales', 'q', 'SELECT o.net FROM order_lines o')", "there is no table order_lines"),
+    ("verify('sales', 'q', 'SELECT x.net FROM orders o')", "there is no table x"),
+]
+
+
+async def test_what_names_nothing_is_kept_with_a_warning(session: Session) -> None:
+    for call, warning in WARNED:
+        await session.connection.execute("DELETE FROM pgparley.definition")
+        assert warning in await session.warned(call), call
+        assert await session.connection.fetchval("SELECT count(*) FROM pgparley.definition") == 1
 
 
 async def test_who_did_it_is_the_person_and_nobody_speaks_for_another(

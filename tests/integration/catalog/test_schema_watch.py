@@ -54,29 +54,28 @@ async def drift(pool: asyncpg.Pool) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in rows]
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "ALTER TABLE orders ADD COLUMN vat numeric",
-        "ALTER TABLE orders RENAME COLUMN net TO net_amount",
-        "ALTER TABLE orders RENAME TO purchases",
-        "ALTER TABLE orders ALTER COLUMN id TYPE bigint",
-        "ALTER TABLE orders ALTER COLUMN id SET NOT NULL",
-        "ALTER TABLE orders ADD UNIQUE (id)",
-        "ALTER TABLE orders ADD FOREIGN KEY (cust_no) REFERENCES customers",
-        "COMMENT ON COLUMN orders.net IS 'net of returns'",
-        "COMMENT ON TABLE orders IS 'what was sold'",
-        "DROP TABLE customers",
-        "CREATE VIEW late AS SELECT * FROM orders",
-    ],
+CHANGES = (
+    "ALTER TABLE orders ADD COLUMN vat numeric",
+    "ALTER TABLE orders RENAME COLUMN vat TO tax",
+    "ALTER TABLE orders ALTER COLUMN id TYPE bigint",
+    "ALTER TABLE orders ALTER COLUMN id SET NOT NULL",
+    "ALTER TABLE orders ADD UNIQUE (id)",
+    "ALTER TABLE orders ADD FOREIGN KEY (cust_no) REFERENCES customers",
+    "COMMENT ON COLUMN orders.net IS 'net of returns'",
+    "COMMENT ON TABLE orders IS 'what was sold'",
+    "CREATE VIEW late AS SELECT * FROM orders",
+    "ALTER TABLE orders RENAME TO purchases",
+    "DROP TABLE customers CASCADE",
 )
-async def test_the_digest_changes_with_the_schema(
-    statement: str, shop: asyncpg.Connection, pool: asyncpg.Pool
-) -> None:
+
+
+async def test_the_digest_changes_with_the_schema(shop: asyncpg.Connection, pool: asyncpg.Pool) -> None:
     database = (await CatalogStore(pool).get("sales")).database
-    before = await digest_now(database, ConnectSettings())
-    await shop.execute(statement)
-    assert await digest_now(database, ConnectSettings()) != before
+    digests = [await digest_now(database, ConnectSettings())]
+    for statement in CHANGES:
+        await shop.execute(statement)
+        digests.append(await digest_now(database, ConnectSettings()))
+        assert digests[-1] not in digests[:-1], statement
 
 
 async def test_the_digest_stays_where_rows_and_the_hidden_change(

@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import asyncpg
 import pytest
-from typer.testing import CliRunner, Result
 
 from pgparley.catalog_commands import catalog_app
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Snapshot
+from tests.support.commands import Run, runner
 from tests.support.dbt_project import LEFT_OUT, PROPERTIES, TABLES, TAKEN
-from tests.support.statements import execute_now
+from tests.support.statements import execute_now, fetch_now
 
-Run = Callable[..., Result]
-Fetch = Callable[[str], list[tuple[object, ...]]]
+Fetch = Callable[[str], list[asyncpg.Record]]
 
 
 @pytest.fixture
@@ -38,24 +38,12 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(store: str) -> Run:
-    def go(*arguments: str, dsn: str = store) -> Result:
-        return CliRunner().invoke(
-            catalog_app(lambda: dsn), list(arguments), env={"COLUMNS": "160", "TERM": "dumb"}
-        )
-
-    return go
+    return runner(catalog_app(lambda: store))
 
 
 @pytest.fixture
 def fetch(store: str) -> Fetch:
-    async def rows(sql: str) -> list[tuple[object, ...]]:
-        connection = await asyncpg.connect(store)
-        try:
-            return [tuple(row) for row in await connection.fetch(sql)]
-        finally:
-            await connection.close()
-
-    return lambda sql: asyncio.run(rows(sql))
+    return partial(fetch_now, store)
 
 
 def of_dbt(command: str, path: Path, *options: str) -> tuple[str, ...]:
@@ -285,10 +273,10 @@ BOMB = "a: &a [x]\nb: [*a, *a]\n"
         ),
         ("manifest.json", "{", "manifest.json: this is no JSON:"),
         ("manifest.json", '{"nodes": ' + "[" * 100_000, "manifest.json"),
-        ("schema.yml", "x" * 100_000_000, "schema.yml is too large: 20 MB are allowed."),
-        ("manifest.json", " " * 100_000_000, "manifest.json is too large: 50 MB are allowed."),
+        ("schema.yml", "x" * 20_000_001, "schema.yml is too large: 20 MB are allowed."),
+        ("manifest.json", " " * 50_000_001, "manifest.json is too large: 50 MB are allowed."),
     ],
-    ids=["bomb", "no name", "no json", "deep", "100 MB of YAML", "100 MB of JSON"],
+    ids=["bomb", "no name", "no json", "deep", "too much YAML", "too much JSON"],
 )
 def test_what_is_no_file_of_the_tool_is_refused(
     run: Run, fetch: Fetch, tmp_path: Path, given: tuple[str, str, str]
@@ -297,6 +285,7 @@ def test_what_is_no_file_of_the_tool_is_refused(
     file = tmp_path / name
     file.write_text(text, "utf-8")
     refused = run(*of_dbt("import", file))
+    file.unlink()
     assert refused.exit_code == 1
     assert said in refused.output
     assert len(refused.output) < 1000

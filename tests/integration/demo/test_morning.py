@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,9 +32,16 @@ async def models(request: web.Request) -> web.Response:
     return web.json_response({"object": "list", "data": [{"id": "m", "object": "model"}]})
 
 
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """Without the server's files once it has ended."""
+    yield tmp_path
+    shutil.rmtree(tmp_path / "postgres")
+
+
 @pytest.mark.timeout(400)
-async def test_every_step_of_the_morning_from_psql(tmp_path: Path) -> None:
-    async with chat_server(chat, models) as url, place(tmp_path, Console(stderr=True), f"{url}/v1") as at:
+async def test_every_step_of_the_morning_from_psql(home: Path) -> None:
+    async with chat_server(chat, models) as url, place(home, Console(stderr=True), f"{url}/v1") as at:
         done = await from_psql(at)
     assert [each.step for each in done] == list(STEPS)
 
@@ -40,10 +49,10 @@ async def test_every_step_of_the_morning_from_psql(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.skipif(missing() is not None, reason=str(missing()))
-async def test_every_step_of_the_morning_on_the_page(tmp_path: Path) -> None:
-    async with chat_server(chat, models) as url, place(tmp_path, Console(stderr=True), f"{url}/v1") as at:
-        assert await on_page(at, tmp_path) == SHOWN
-    assert all((tmp_path / f"{step.picture}.png").stat().st_size for step in SHOWN)
+async def test_every_step_of_the_morning_on_the_page(home: Path) -> None:
+    async with chat_server(chat, models) as url, place(home, Console(stderr=True), f"{url}/v1") as at:
+        assert await on_page(at, home) == SHOWN
+    assert all((home / f"{step.picture}.png").stat().st_size for step in SHOWN)
 
 
 def test_the_morning_that_is_written_down_has_these_steps() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -51,6 +52,7 @@ def server(tmp_path: Path) -> Iterator[tuple[int, Path]]:
     control("-o", f"-h 127.0.0.1 -p {port} -k ''", "start")
     yield port, first.bin_dir
     control("-m", "immediate", "stop")
+    shutil.rmtree(data)
 
 
 class Terminal:
@@ -104,7 +106,7 @@ def until_ready(terminal: Terminal) -> None:
     deadline = time.monotonic() + ENOUGH
     while "is ready" not in terminal.run("pgparley check || true"):
         assert time.monotonic() < deadline
-        time.sleep(1)
+        time.sleep(0.2)
 
 
 @pytest.mark.llm

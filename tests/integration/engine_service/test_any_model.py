@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.core.deadline import Deadline
@@ -19,7 +17,7 @@ from engine.llm.client import ChatModel
 from engine.llm.settings import Effort, ModelSettings, Provider
 from engine.settings import GenerationSettings, Limits
 from engine.types import Asker, AskRequest, RowKind
-from tests.support.providers import PROVIDERS, Reply, serve
+from tests.support.providers import PROVIDERS, serve
 from tests.support.providers import Service as Stand
 
 ASKED = {
@@ -89,33 +87,3 @@ async def test_five_questions_are_answered_by_a_model_of_every_service(tools: To
                 assert reply.rows[0].explanation.startswith(question.rstrip("?.")), name
                 assert len(stand.requests) - before <= 2, name
             assert max(stand.refused.values(), default=0) <= 1, (name, stand.refused)
-
-
-async def test_what_the_server_refuses_is_mended_in_a_second_call(tools: Tools, pool: Any) -> None:
-    wrong = {"How many singers are there?": "SELECT count(*) FROM singers"}
-    async with served("openai", tools, pool, wrong) as (stand, service):
-        before = len(stand.requests)
-        reply = await service.ask(ask("How many singers are there?"))
-        assert [row.kind for row in reply.rows] == [RowKind.ABSTAIN]
-        assert len(stand.requests) - before == 2
-        assert "SELECT count(*) FROM singers" in stand.requests[-1]["messages"][-1]["content"]
-
-
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        (
-            Reply(json.dumps({"readings": [], "cannot": "No table holds album sales."})),
-            "No table holds album sales",
-        ),
-        (Reply("", refusal="I can't help with that."), "I can't help with that"),
-    ],
-)
-async def test_what_the_model_cannot_answer_is_told_in_its_words(
-    said: Reply, words: str, tools: Tools, pool: Any
-) -> None:
-    async with served("openai", tools, pool, effort=Effort.FAST) as (stand, service):
-        stand.next(said)
-        reply = await service.ask(ask("How many albums were sold?"))
-        assert [row.kind for row in reply.rows] == [RowKind.ABSTAIN]
-        assert words in reply.rows[0].explanation

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import asyncpg
-import pytest
 from aiohttp import web
 
 from engine.api.question_store import Questions
 from engine.api.service import Service
 from engine.core.tools import Tools
-from engine.errors import CancelledError
 from engine.llm.client import ChatModel
 from engine.llm.settings import GrammarSupport, ModelSettings
 from engine.settings import Limits
@@ -89,20 +86,6 @@ async def test_answers_that_are_no_good_statements_are_abstentions(tools: Tools,
             assert all(row.explanation for row in reply.rows), "it says what would help"
     assert found == {case: [(RowKind.ABSTAIN, None)] for case in ANSWERS}
     assert await singers(pool) == 2
-
-
-async def test_an_answer_that_is_late_ends_with_the_question(tools: Tools, pool: Any) -> None:
-    over = asyncio.Event()
-
-    async def answer() -> web.Response:
-        await over.wait()
-        return completion("SELECT name FROM singer")
-
-    async with answering(tools, pool, answer) as asked:
-        with pytest.raises(CancelledError) as caught:
-            await asked.ask(AskRequest(Asker("ana", "music"), QUESTION, timeout=1.0))
-        over.set()
-    assert caught.value.hint
 
 
 async def test_a_question_that_gives_orders_changes_nothing(service: Service, pool: Any, model: Any) -> None:

@@ -12,10 +12,8 @@ from engine.api.service import Service
 from engine.app.schema_watch import SchemaWatch
 from engine.core.tools import Tools
 from engine.errors import (
-    InvalidSettingError,
     NeedsAnswerError,
     StaleDialogueError,
-    SyntaxProblemError,
     UnknownQuestionError,
     UnsupportedError,
 )
@@ -33,11 +31,6 @@ from engine.types import (
     RowKind,
     ShowRequest,
 )
-from pgparley.cluster import Cluster
-from schema_catalog.catalog import CachedCatalog
-from schema_catalog.introspect import introspect
-from schema_catalog.store import CatalogStore
-from schema_catalog.types import Database
 
 ANA, BOB = Asker("ana", "music"), Asker("bob", "music")
 QUESTION = "name of each singer"
@@ -115,22 +108,6 @@ async def test_what_waits_has_no_statement(asking: Service) -> None:
     assert (await asking.show(ShowRequest(ANA, reply.qid))).rows == reply.rows
 
 
-async def test_an_option_that_is_not_there(asking: Service) -> None:
-    reply = await asked(asking)
-    for answer in (AnswerRequest(ANA, reply.qid, n=99), AnswerRequest(ANA, reply.qid, text="  ")):
-        with pytest.raises(InvalidSettingError) as problem:
-            await asking.answer(answer)
-        assert problem.value.sqlstate == "22023"
-        assert "number from 1" in (problem.value.hint or "")
-
-
-async def test_a_text_that_is_a_new_question(asking: Service) -> None:
-    reply = await asked(asking)
-    with pytest.raises(SyntaxProblemError) as problem:
-        await asking.answer(AnswerRequest(ANA, reply.qid, text="how many airports are there?"))
-    assert "NL:" in (problem.value.hint or "")
-
-
 async def test_an_answer_to_what_was_not_asked(asking: Service) -> None:
     reply = await asking.ask(AskRequest(ANA, QUESTION, ask=False))
     with pytest.raises(UnsupportedError, match="waits for no answer"):
@@ -151,21 +128,6 @@ async def test_another_engine_goes_on(asking: Service, pool: Any, tools: Tools) 
     other = Service(replace(tools, dialogue=ASKING), Questions(pool, 600.0), Limits(k=3, calls=6))
     answered = await other.answer(AnswerRequest(ANA, reply.qid, n=1))
     assert kinds(answered) == {RowKind.CANDIDATE}
-
-
-async def test_a_changed_catalog_ends_it(
-    asking: Service, pool: Any, owner: Any, tools: Tools, server: Cluster
-) -> None:
-    reply = await asked(asking)
-    await owner.execute("ALTER TABLE singer RENAME family_name TO surname")
-    database = Database("music", server.dsn("music"), "music", ("public",))
-    await CatalogStore(pool).save_snapshot(await introspect(owner, database))
-    fresh = replace(tools, dialogue=ASKING, catalog=CachedCatalog(CatalogStore(pool)))
-    later = Service(fresh, Questions(pool, 600.0), Limits(k=3, calls=6))
-    with pytest.raises(StaleDialogueError) as problem:
-        await later.answer(AnswerRequest(ANA, reply.qid, n=1))
-    assert problem.value.sqlstate == "NL004"
-    assert "again" in (problem.value.hint or "")
 
 
 async def test_a_rename_that_the_watch_finds_ends_it(

@@ -224,13 +224,6 @@ async def test_the_command_calibrates(
     assert json.loads(capsys.readouterr().out)["sources"] == [["file", 2]]
 
 
-async def test_no_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = load(None, {"PGPARLEY_ENGINE_SOCKET": str(tmp_path / "none")})
-    with pytest.raises(typer.Exit):
-        await calibration(config, as_json=False)
-    assert "the engine does not answer" in capsys.readouterr().err
-
-
 # -- with a catalog that is not saved
 
 TRIED = """

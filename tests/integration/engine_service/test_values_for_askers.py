@@ -24,7 +24,6 @@ from tests.support.allowed_values import allow, deny
 from tests.support.statements import execute
 
 ANA = Asker("ana", "music")
-BOB = Asker("bob", "music")
 QUESTION = "age of the singer with family name birk"
 FAMILY = ("public", "singer", "family_name")
 SALARY = ("public", "singer", "salary")

@@ -85,15 +85,9 @@ async def test_a_good_statement_comes_back_with_what_it_reads(
 
 REJECTED = {
     "SELECT pg_sleep(1)": (Cause.GUARD, "not allowed: function pg_sleep is not on the list"),
-    "DELETE FROM customers": (Cause.GUARD, "not allowed: DELETE is not a SELECT"),
-    "SELEC name": (Cause.GUARD, "not allowed: the statement cannot be parsed: syntax error"),
     "SELECT nam FROM customers": (
         Cause.NAMES,
         "column nam does not exist here; did you mean customers.name?",
-    ),
-    "SELECT a, b FROM customers": (
-        Cause.NAMES,
-        "column a does not exist here; column b does not exist here",
     ),
     "SELECT name + 1 FROM customers": (
         Cause.SERVER,

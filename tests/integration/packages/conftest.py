@@ -27,6 +27,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         shutil.copy(ROOT / name, copy / name)
     command = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--wheel-dir", str(out)]
     subprocess.run([*command, ".", "./packages/pgparley-models"], cwd=copy, check=True)  # noqa: S603
+    shutil.rmtree(copy)
     return {path.name.split("-")[0]: path for path in out.glob("*.whl")}
 
 

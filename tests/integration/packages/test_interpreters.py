@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,4 @@ def test_the_wheel_relays_with_its_compiled_parts(
     installed = Installed.by(found, tmp_path / "gateway", wheels["pgparley"])
     assert installed.compiled
     assert installed.relays(f"{upstream.socket_dir}:{upstream.port}") == 20_000
+    shutil.rmtree(installed.folder)

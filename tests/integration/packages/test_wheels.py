@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,9 +22,10 @@ MOST = 100 << 20
 
 
 @pytest.fixture(scope="module")
-def installed(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def installed(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     folder = tmp_path_factory.mktemp("gateway")
-    return Installed.by(sys.executable, folder, wheels["pgparley"])
+    yield Installed.by(sys.executable, folder, wheels["pgparley"])
+    shutil.rmtree(folder)
 
 
 def test_the_gateways_wheel_has_the_compiled_relay_and_no_weights(wheels: dict[str, Path]) -> None:

@@ -66,7 +66,6 @@ async def _listens(port: int) -> bool:
     ("page", "words", "hint"),
     [
         ("", "is no address for the page", 'listen = "127.0.0.1:6480"'),
-        ('listen = "10.9.8.7:6480"', "in the clear", "tls_cert_file"),
         (
             'listen = "127.0.0.1:1"\ntls_cert_file = "/none"\ntls_key_file = "/none"',
             "cannot be used",

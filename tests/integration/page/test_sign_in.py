@@ -25,10 +25,11 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/table?database=sales&schema=public&table=orders"])
-async def test_nobody_sees_anything_unsigned(visit: Visit, path: str) -> None:
-    answer = await (await visit()).get(path)
-    assert (answer.status, answer.location, answer.text.count("sales")) == (303, "/sign-in", 0)
+async def test_nobody_sees_anything_unsigned(visit: Visit) -> None:
+    visitor = await visit()
+    for path in (*PAGES, "/table?database=sales&schema=public&table=orders"):
+        answer = await visitor.get(path)
+        assert (answer.status, answer.location, answer.text.count("sales")) == (303, "/sign-in", 0), path
 
 
 async def test_a_role_comes_in_with_its_password_and_goes(visit: Visit, site: PageSite) -> None:
@@ -123,23 +124,13 @@ async def test_a_form_without_the_sessions_token_changes_nothing(visit: Visit, s
         await connection.close()
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/sign-in", "/nowhere", "/static/page.css", "/column?database=x"])
-async def test_every_response_has_the_headers(visit: Visit, path: str) -> None:
+async def test_every_response_has_the_headers(visit: Visit) -> None:
     for visitor in (await visit(), await visit("admin")):
-        headers = dict((await visitor.get(path)).headers)
-        assert HEADERS.items() <= headers.items()
-        assert "Strict-Transport-Security" not in headers
+        for path in (*PAGES, "/sign-in", "/nowhere", "/static/page.css", "/column?database=x"):
+            headers = dict((await visitor.get(path)).headers)
+            assert HEADERS.items() <= headers.items(), path
+            assert "Strict-Transport-Security" not in headers, path
     assert "unsafe" not in HEADERS["Content-Security-Policy"]
-
-
-async def test_no_page_has_script_or_style_of_its_own(visit: Visit) -> None:
-    visitor = await visit("admin")
-    for path in PAGES:
-        text = (await visitor.get(path)).text
-        assert "<script" not in text
-        assert "<style" not in text
-        assert " style=" not in text
-        assert " onclick" not in text
 
 
 async def test_with_https_cookies_are_for_https_alone(site: PageSite) -> None:

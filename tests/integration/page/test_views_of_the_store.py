@@ -14,7 +14,7 @@ from engine.learning.types import ExampleKind, Vote
 from engine.settings import LearningSettings
 from pgparley.cluster import Cluster
 from tests.support.page_site import PASSWORD, PageSite, save
-from tests.support.statements import fetch, refused
+from tests.support.statements import fetch
 
 
 @pytest.fixture
@@ -94,29 +94,6 @@ async def test_words_fail_also_where_no_database_came_near(site: PageSite) -> No
     reply = json.dumps({"trace": [line, known, line]}).replace("'", "''")
     rows = await fetch(site.dsn, f"SELECT word, nearest FROM pgparley.failed_words('{reply}') ORDER BY word")
     assert [tuple(row) for row in rows] == [("punter", None), ("turnover", None)]
-
-
-async def test_bad_approvals_change_nothing_and_say_what_to_do(
-    steward: asyncpg.Connection, site: PageSite
-) -> None:
-    numbers = dict(await fetch(site.dsn, "SELECT database, id FROM pgparley.learned_example"))
-    await fetch(site.dsn, "UPDATE pgparley.learned_example SET kind = 'rejected' WHERE database = 'sales'")
-    for number in (numbers["sales"], numbers["hr"], -1, None):
-        await refused(steward.execute("SELECT nl_catalog.approve($1)", number), asyncpg.UndefinedObjectError)
-    await refused(
-        steward.execute("SELECT nl_catalog.revoke_approval($1)", numbers["hr"]), asyncpg.UndefinedObjectError
-    )
-    assert await fetch(site.dsn, "SELECT FROM pgparley.learned_example WHERE approved_at IS NOT NULL") == []
-
-
-async def test_an_approval_counts_for_what_is_shared(steward: asyncpg.Connection, site: PageSite) -> None:
-    numbers = dict(await fetch(site.dsn, "SELECT database, id FROM pgparley.learned_example"))
-    await steward.execute("SELECT nl_catalog.approve($1), nl_catalog.approve($1)", numbers["sales"])
-    rows = await fetch(
-        site.dsn, "SELECT approved_by FROM pgparley.learned_example WHERE approved_at IS NOT NULL"
-    )
-    assert [row[0] for row in rows] == [site.roles["steward"]]
-    assert (await fetch(site.dsn, "SELECT generation FROM pgparley.learning_version"))[0][0] == "1/0"
 
 
 async def test_who_is_an_admin_may_change(steward: asyncpg.Connection, site: PageSite) -> None:

@@ -75,30 +75,9 @@ def test_what_was_chosen_is_what_it_goes_on_from(ask: Any, model: Model) -> None
     assert more.startswith(f"Read as: \u201c{FULL}\u201d. ")
 
 
-@pytest.mark.parametrize(
-    "statement", [f"NL NEW: {THEN}", f"NL NEW $${THEN}$$", f"NL (db music, context off): {THEN}"]
-)
-def test_a_question_starts_anew(statement: str, ask: Any) -> None:
-    ask(FIRST)
-    assert "Read as" not in ask(statement)[1]
-
-
-def test_a_session_without_context(ask: Any) -> None:
-    ask("SET nl.context = off")
-    ask(FIRST)
-    assert "Read as" not in ask(f"NL (db music): {THEN}")[1]
-
-
 def test_it_stays_in_the_database_of_the_answer_before(ask: Any, model: Model) -> None:
     ask(FIRST)
     ask("NL (db shop): $$what does each product cost?$$")
     database, _ = ask("NL: only the lamp")
     assert database == "shop"
     assert "SELECT name, price FROM product" in model.prompts[-1]
-
-
-def test_a_question_that_failed_is_gone_on_from_by_none(ask: Any) -> None:
-    ask(FIRST)
-    with pytest.raises(psycopg.Error):
-        ask("NL (k 99): $$what does each product cost?$$")
-    assert "Read as" not in ask(f"NL (db music): {THEN}")[1]

@@ -71,9 +71,7 @@ def _eventually(test: Any, seconds: float = 30) -> None:
         time.sleep(0.05)
 
 
-@pytest.fixture
-def service(upstream: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    folder = tmp_path_factory.mktemp("s")
+def serving(upstream: Cluster, folder: Path) -> Iterator[Service]:
     port, metrics = free_port(), free_port()
     config = folder / "pgparley.toml"
     config.write_text(
@@ -93,13 +91,24 @@ socket = "{folder}/e.sock"
     running.stop()
 
 
-def test_workers_share_a_port_and_the_console_shows_all(service: Service) -> None:
-    sessions = [service.connect() for _ in range(16)]
-    with service.console() as console:
+@pytest.fixture
+def service(upstream: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    yield from serving(upstream, tmp_path_factory.mktemp("s"))
+
+
+@pytest.fixture(scope="module")
+def lasting(upstream: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """For those who leave it as it was: all its workers answer."""
+    yield from serving(upstream, tmp_path_factory.mktemp("s"))
+
+
+def test_workers_share_a_port_and_the_console_shows_all(lasting: Service) -> None:
+    sessions = [lasting.connect() for _ in range(16)]
+    with lasting.console() as console:
         rows = console.execute("SHOW CLIENTS").fetchall()
         assert len(rows) == len(sessions)
-        assert {row[-1] // 10_000_000 for row in rows} <= service.workers()
-        url = f"http://127.0.0.1:{service.metrics}/metrics"
+        assert {row[-1] // 10_000_000 for row in rows} <= lasting.workers()
+        url = f"http://127.0.0.1:{lasting.metrics}/metrics"
         with urllib.request.urlopen(url, timeout=5) as page:
             text = page.read().decode()
         counts = [
@@ -112,9 +121,9 @@ def test_workers_share_a_port_and_the_console_shows_all(service: Service) -> Non
         session.close()
 
 
-def test_a_rolling_restart_refuses_nobody(service: Service) -> None:
-    before = service.workers()
-    held = service.connect()
+def test_a_rolling_restart_refuses_nobody(lasting: Service) -> None:
+    before = lasting.workers()
+    held = lasting.connect()
     failures: list[Exception] = []
     count = [0]
     done = threading.Event()
@@ -122,7 +131,7 @@ def test_a_rolling_restart_refuses_nobody(service: Service) -> None:
     def reconnect() -> None:
         while not done.is_set():
             try:
-                with service.connect() as connection:
+                with lasting.connect() as connection:
                     connection.execute("SELECT 1")
                 count[0] += 1
             except psycopg.Error as problem:
@@ -132,7 +141,7 @@ def test_a_rolling_restart_refuses_nobody(service: Service) -> None:
     for client in clients:
         client.start()
     try:
-        command = [sys.executable, "-m", "pgparley.cli", "--config", str(service.config), "restart"]
+        command = [sys.executable, "-m", "pgparley.cli", "--config", str(lasting.config), "restart"]
         subprocess.run(command, check=True, timeout=60)  # noqa: S603 - our own program
     finally:
         done.set()
@@ -142,19 +151,19 @@ def test_a_rolling_restart_refuses_nobody(service: Service) -> None:
     assert count[0] > 20
     # The session that was open goes on in its old worker, which ends with it.
     held.execute("SELECT 1")
-    after = service.workers()
+    after = lasting.workers()
     assert len(after - before) == WORKERS
     assert len(after & before) == 1
     held.close()
-    _eventually(lambda: service.workers() == after - before)
+    _eventually(lambda: lasting.workers() == after - before)
 
 
-def test_a_dead_worker_is_replaced(service: Service) -> None:
-    victim, other = sorted(service.workers())
+def test_a_dead_worker_is_replaced(lasting: Service) -> None:
+    victim, other = sorted(lasting.workers())
     os.kill(victim, signal.SIGKILL)
-    _eventually(lambda: len(service.workers() - {victim}) == WORKERS)
-    assert other in service.workers()
-    service.connect().close()
+    _eventually(lambda: len(lasting.workers() - {victim}) == WORKERS)
+    assert other in lasting.workers()
+    lasting.connect().close()
 
 
 def test_sighup_reloads_every_worker(service: Service) -> None:
@@ -175,16 +184,16 @@ def test_sighup_reloads_every_worker(service: Service) -> None:
         console.execute("RELOAD")
 
 
-def test_sigusr_pauses_and_resumes(service: Service) -> None:
+def test_sigusr_pauses_and_resumes(lasting: Service) -> None:
     def paused(word: str) -> bool:
-        with service.console() as console:
+        with lasting.console() as console:
             return ("paused", word) in console.execute("SHOW STATE").fetchall()
 
-    service.process.send_signal(signal.SIGUSR1)
+    lasting.process.send_signal(signal.SIGUSR1)
     _eventually(lambda: paused("yes"))
-    service.process.send_signal(signal.SIGUSR2)
+    lasting.process.send_signal(signal.SIGUSR2)
     _eventually(lambda: paused("no"))
-    service.connect().close()
+    lasting.connect().close()
 
 
 def test_sigterm_waits_for_clients_and_a_second_one_does_not(service: Service) -> None:
@@ -234,10 +243,4 @@ def test_shutdown_on_the_console_refuses_at_once_and_waits_for_clients(service: 
     for session in sessions:
         assert session.execute("SELECT 1").fetchone() == (1,)
         session.close()
-    assert service.process.wait(20) == 0
-
-
-def test_shutdown_on_the_console_ends_everything(service: Service) -> None:
-    with service.console() as console:
-        console.execute("SHUTDOWN WAIT_FOR_CLIENTS")
     assert service.process.wait(20) == 0

@@ -10,7 +10,6 @@ from tests.support.providers.faults import Failing as Failing
 from tests.support.providers.faults import Finish as Finish
 from tests.support.providers.faults import RateLimited as RateLimited
 from tests.support.providers.faults import Reply as Reply
-from tests.support.providers.faults import Slow as Slow
 from tests.support.providers.faults import Trouble as Trouble
 from tests.support.providers.server import Service as Service
 from tests.support.providers.server import serve as serve

@@ -17,18 +17,13 @@ class Finish(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer in full: the text, or what came in its place.
-
-    `arguments` are a tool call's, JSON. `tops` are the first token's most probable ones with their
-    log-probabilities, made up where there are none.
-    """
+    """An answer in full: the text, or what came in its place. `arguments` are a tool call's, JSON."""
 
     text: str = ""
     finish: Finish = Finish.STOP
     reasoning: str = "First I look at what is asked."
     refusal: str | None = None
     arguments: str | None = None
-    tops: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +40,6 @@ class Failing:
     status: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Slow:
-    """The first byte comes after so many seconds; None: never, the client has to leave."""
-
-    seconds: float | None = None
-
-
 class Trouble(Enum):
     """A connection cut without an answer, and what is found out from a prompt alone.
 
@@ -64,4 +52,4 @@ class Trouble(Enum):
     ERROR_INSIDE = "error inside"
 
 
-Fault = RateLimited | Failing | Slow | Trouble | Reply
+Fault = RateLimited | Failing | Trouble | Reply

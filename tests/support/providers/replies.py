@@ -22,7 +22,7 @@ def completion(provider: Provider, body: dict[str, Any], reply: Reply, prompt: i
     choice["message"] = _message(provider, reply, "".join(said))
     if body.get("logprobs") and said:
         choice["logprobs"] = {
-            "content": _logprobs(said, body.get("top_logprobs", 0), reply.tops),
+            "content": _logprobs(said, body.get("top_logprobs", 0)),
             "refusal": None,
         }
     usage = {"prompt_tokens": prompt, "completion_tokens": len(said) + thought}
@@ -54,12 +54,12 @@ def _message(provider: Provider, reply: Reply, text: str) -> dict[str, Any]:
     return message
 
 
-def _logprobs(said: list[str], others: int, tops: tuple[tuple[str, float], ...]) -> list[dict[str, Any]]:
+def _logprobs(said: list[str], others: int) -> list[dict[str, Any]]:
+    """Of each token, and of made up ones that were less probable."""
     told = []
-    for at, token in enumerate(said):
+    for token in said:
         made_up = ((token, -0.1), *((f" other{rank}", -3.0 - rank) for rank in range(1, others)))
-        ranked = tops if tops and at == 0 else made_up
-        told.append(_token(token, -0.1) | {"top_logprobs": [_token(*each) for each in ranked[:others]]})
+        told.append(_token(token, -0.1) | {"top_logprobs": [_token(*each) for each in made_up[:others]]})
     return told
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 from aiohttp import web
 
 from tests.support.providers.checks import effective, problems, prompt_tokens
 from tests.support.providers.descriptions import Auth, Provider
-from tests.support.providers.faults import Failing, Fault, RateLimited, Reply, Slow, Trouble
+from tests.support.providers.faults import Failing, Fault, RateLimited, Reply, Trouble
 from tests.support.providers.replies import completion
 from tests.support.providers.shapes import Kind, Problem
 
@@ -25,14 +24,13 @@ _LITERAL = re.compile(r'\s*(?:root\s*::=|start\s*:)\s*"([^"\\]*)"\s*')
 
 
 class Service:
-    """A running stand-in. `requests`: the chat bodies with a right key, refused ones too; `calls`: all requests."""
+    """A running stand-in. `requests`: the chat bodies with a right key, refused ones too."""
 
     def __init__(self, provider: Provider, answer: Answer) -> None:
         self.provider = provider
         self.model = provider.model
         self.key = "sk-stand-in-0123456789abcdef"
         self.base_url = ""
-        self.calls = 0
         self.requests: list[dict[str, Any]] = []
         self.refused: Counter[str] = Counter()
         self._answer = answer
@@ -44,7 +42,6 @@ class Service:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Any request."""
-        self.calls += 1
         if self.provider.auth is not Auth.NONE and self._sent_key(request) != self.key:
             return self._refuse(Problem(Kind.KEY, told={"tail": self._sent_key(request)[-4:]}))
         models, chat = self._paths()
@@ -61,7 +58,7 @@ class Service:
         if (request.method, request.path) != ("POST", chat):
             return self._refuse(Problem(Kind.PATH, told={"path": request.path}))
         self.requests.append(await request.json())
-        return await self._trouble(request) or self._chat(self.requests[-1])
+        return self._trouble(request) or self._chat(self.requests[-1])
 
     def _paths(self) -> tuple[str, str]:
         path = self.provider.path
@@ -76,14 +73,9 @@ class Service:
         told = {"id": self.model, "object": "model", "created": 0, "owned_by": self.provider.owner}
         return {"object": "list", "data": [told | ({name: self.provider.context} if name else {})]}
 
-    async def _trouble(self, request: web.Request) -> web.StreamResponse | None:
+    def _trouble(self, request: web.Request) -> web.StreamResponse | None:
         """What comes before the body is looked at."""
         match self._faults[0] if self._faults else None:
-            case Slow(seconds):
-                self._faults.popleft()
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(asyncio.Event().wait(), seconds)
-                return await self._trouble(request)
             case RateLimited(after):
                 headers = {"Retry-After": f"{after:g}"} if after is not None else {}
                 answer = self._refuse(Problem(Kind.RATE), headers)

@@ -57,21 +57,6 @@ FOUND_LATER = one(
 NEVER = one(talked("4", turn(Shown.STATEMENTS, "wrong")), "wrong", database="y")
 
 
-def test_accuracy_counts_answers_and_what_was_not_asked_stays() -> None:
-    assert [ASKED.right_after(n) for n in range(4)] == [False, True, True, True]
-    assert [NEEDLESS.right_after(n) for n in range(3)] == [True, False, False]
-    assert [FOUND_LATER.right_after(n) for n in range(4)] == [False, False, True, True]
-    assert (ASKED.reachable_at_once, FOUND_LATER.reachable_at_once) == (True, False)
-    assert FOUND_LATER.reachable
-    assert not NEVER.reachable
-
-
-def test_what_the_engine_had_and_did_not_show_is_reachable() -> None:
-    hidden = one(talked("5", turn(Shown.STATEMENTS, "wrong", considered=("wrong", "right"))), "wrong")
-    assert hidden.reachable_at_once
-    assert not hidden.in_last
-
-
 def test_figures_of_known_dialogues() -> None:
     some = [ASKED, NEEDLESS, FOUND_LATER, NEVER]
     feedback = {

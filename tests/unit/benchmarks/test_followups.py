@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.quality.followups.__main__ import summary
 from benchmarks.quality.followups.turns import Said, Turn, turns, unrelated
 
 
@@ -46,15 +45,3 @@ def test_turns_with_a_counterpart_in_full_are_measured(bench: Path) -> None:
 
 def test_no_unrelated_question_has_the_gold_of_its_dialogue(bench: Path) -> None:
     assert [each.text for each in unrelated(bench, turns(bench))] == ["What is the oldest pet?"]
-
-
-def test_the_ratio_is_of_both_ways_over_the_same_turns() -> None:
-    known = [Turn(str(n), "zoo", "How many?" if n else "How many pets are there?", "", ()) for n in range(3)]
-    first = {
-        "0": {"in_dialogue": False, "in_full": True},
-        "1": {"in_dialogue": True, "in_full": True},
-        "2": {"in_dialogue": False, "in_full": False},
-    }
-    told = summary(known, first, "")
-    assert (told["n"], told["in_full"], told["ratio_to_full"]) == (3, pytest.approx(2 / 3), 0.5)
-    assert (told["taken_n"], told["taken_ratio_to_full"]) == (2, 1.0)

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness.questions import AMBIQT
-from benchmarks.quality.personal.__main__ import summary
-from benchmarks.quality.personal.measuring import Outcome
 from benchmarks.quality.personal.pairs import pairs
 
 COLUMNS = ("artist_name", "performer_name")
@@ -56,11 +54,3 @@ def test_pairs_are_of_one_ambiguity_and_are_no_paraphrases(tmp_path: Path) -> No
     assert {each.reading for each in made} == {0, 1}
     assert {each.name for each in pairs(bench, AMBIQT[0], 3, 1)} < {each.name for each in made}
     assert made == pairs(bench, AMBIQT[0], 100, 1)
-
-
-def test_a_gain_over_nothing_is_no_number() -> None:
-    outcome = Outcome("ambiqt_t", "a+b", "music", True, False, True, True, False, True)  # noqa: FBT003 - one of each
-    found = summary([outcome])
-    assert found["personal_gain"] is None
-    assert (found["personal_t_with"], found["personal_t_without"]) == (1.0, 0.0)
-    assert "personal_c_gain" not in found

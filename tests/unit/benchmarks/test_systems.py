@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.harness.questions import Question
@@ -42,9 +41,3 @@ async def test_pgparley_is_the_pipeline_with_real_stages_and_the_asked_ks() -> N
         Limits().calls,
     )
     assert Gateway("pgparley", 3).stages is pipeline.CANDIDATE_STAGES
-
-
-def test_the_engines_code_decides_pgparleys_answers() -> None:
-    sources = Gateway("pgparley", 6).sources
-    root = Path(pipeline.__file__).parent
-    assert {root / "pipeline.py", root / "prompting" / "prompts" / "generate_user.txt"} <= set(sources)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 import pytest
 
 from pgparley.config import load
 from pgparley.processes import PartKind
-from pgparley.serve import Supervisor, parts
+from pgparley.serve import parts
 from pgparley.serve_command import CannotStartError, serve_parts
 
 
@@ -19,20 +18,6 @@ def test_a_runtime_directory_that_no_socket_fits_in(tmp_path: Path) -> None:
     with pytest.raises(CannotStartError, match="too long for the sockets in it") as problem:
         serve_parts(config, None, PartKind.GATEWAY)
     assert "runtime_dir" in problem.value.hint
-
-
-def test_the_models_port_is_held_from_the_start(tmp_path: Path) -> None:
-    config = load(None, {"XDG_RUNTIME_DIR": str(tmp_path), "PGPARLEY_GATEWAY_LISTEN_PORT": "0"})
-    found = parts(config)
-    supervisor = Supervisor(config, None, found)
-    supervisor._bound(found)
-    port = next(each for each in found if each.kind is PartKind.MODEL).environment[
-        "PGPARLEY_EMBEDDED_MODEL_PORT"
-    ]
-    with socket.socket() as other, pytest.raises(OSError, match="in use"):
-        other.bind(("127.0.0.1", int(port)))
-    for each in supervisor._sockets:
-        each.close()
 
 
 def test_the_model_and_the_engine_share_a_key_of_their_own() -> None:

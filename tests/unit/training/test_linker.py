@@ -14,7 +14,7 @@ from engine.models.packaged import Manifest, Packaged
 from engine.schema_linking.nodes import NodeStates, schema_input
 from tests.support.schemas import MUSIC
 from training.linker import Progress, Trainer
-from training.linker_examples import Example, Neighbours
+from training.linker_examples import Example
 from training.linker_measures import Judged, Reading, calibration
 
 SINGERS = Example(
@@ -27,7 +27,6 @@ STADIUMS = Example(
     MUSIC,
     frozenset({("public", "stadium", WHOLE_TABLE), ("public", "stadium", "name")}),
 )
-NEIGHBOURS = Neighbours({"music": MUSIC}, {"music": ("music",)})
 
 
 @pytest.fixture(scope="module")

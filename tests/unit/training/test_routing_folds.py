@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from benchmarks.harness.drawing import FOLDS, Item
-from benchmarks.harness.report import write_lines
 from benchmarks.quality.routing import folds
-from benchmarks.quality.routing.folds import Outcome, Placed, Variant, file_of, fold_of
+from benchmarks.quality.routing.folds import Outcome, Placed, Variant, fold_of
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.index import build
 from schema_catalog.types import Snapshot
@@ -83,23 +81,6 @@ def outcome(key: str, database: str, logits: dict[str, tuple[float, float]]) -> 
 def misled(key: str, right: float) -> Outcome:
     """The first addend tells the right database, the second, too heavy, mostly another."""
     return outcome(key, "a", {"a": (right, 0.0), "b": (0.0, right + 1 if int(key) % 3 else -1.0)})
-
-
-def test_a_fold_is_read_as_it_was_written(tmp_path: Path) -> None:
-    file = file_of(tmp_path, Variant.PLAIN, 2)
-    written = [misled("1", 1.0), misled("3", 2.0)]
-    write_lines(file, written)
-    assert folds.read(file) == written
-    assert folds.measured(tmp_path, Variant.PLAIN) == {2: written}
-    assert folds.measured(tmp_path, Variant.SYNONYMS) == {}
-
-
-def test_figures_count_questions_and_databases() -> None:
-    some = [outcome(str(n), "a", {"a": (1.0, 0.0), "b": (0.0, 0.0)}) for n in range(3)]
-    some.append(outcome("4", "b", {"a": (1.0, 0.0), "b": (0.0, 0.0)}))
-    found = folds.figures(some)
-    assert (found.n, found.databases, found.r1.value, found.r5.value) == (4, 2, 0.75, 1.0)
-    assert (found.r1.low, found.r1.high) == (0.0, 1.0)
 
 
 def test_weights_of_the_other_folds_mend_what_one_addend_spoils() -> None:

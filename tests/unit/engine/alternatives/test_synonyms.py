@@ -58,10 +58,6 @@ def test_a_key_is_exchanged_for_a_key_alone() -> None:
     assert pairs("SELECT singer_id FROM singer", MUSIC) == []
 
 
-def test_keys_of_different_tables_are_no_twins() -> None:
-    assert pairs("SELECT concert_id FROM singer_in_concert", MUSIC) == []
-
-
 def test_references_to_the_same_are_twins_however_they_are_called() -> None:
     flight = table(
         "flight", "flight_id origin dest", ("origin", "stadium", "name"), ("dest", "stadium", "name")

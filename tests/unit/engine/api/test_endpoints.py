@@ -69,9 +69,7 @@ async def client(tmp_path: Path) -> AsyncIterator[EngineClient]:
     ("request_", "said"),
     [
         (AnswerRequest(ANA, "q1", n=1, timeout=5.0), "q1 1 None 5.0"),
-        (AnswerRequest(ANA, "q1", text="it's Zoë"), "q1 None it's Zoë None"),
         (NoneRequest(ANA, "q1", "old", 5.0), "q1 old 5.0"),
-        (NoneRequest(ANA, "q1"), "q1 None None"),
     ],
 )
 async def test_a_turn(client: EngineClient, request_: AnswerRequest | NoneRequest, said: str) -> None:

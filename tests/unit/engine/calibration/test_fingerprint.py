@@ -80,13 +80,11 @@ def test_where_things_are_and_how_many_is_not(other: EngineSettings) -> None:
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A copy of the engine's package."""
-    return Path(
-        shutil.copytree(
-            ENGINE, tmp_path_factory.mktemp("recipe") / "engine", ignore=shutil.ignore_patterns("__pycache__")
-        )
-    )
+    copy = tmp_path_factory.mktemp("recipe") / "engine"
+    yield Path(shutil.copytree(ENGINE, copy, ignore=shutil.ignore_patterns("__pycache__")))
+    shutil.rmtree(copy)
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,6 @@ def masks(nodes: list[Node]) -> list[set[ColumnKey]]:
     return [set(node.mask) for node in nodes]
 
 
-def test_the_score_is_the_weakest_entitys_best_similarity() -> None:
-    assert search().score(frozenset()) == 0.7
-    assert search().score(frozenset({HOME})) == 0.6
-    assert search().score(frozenset({ROLL})) == 0.2
-
-
 def test_the_column_with_an_alternative_is_masked_before_the_one_without() -> None:
     tried = search(near=0.0)
     (root,) = tried.take(1)

@@ -58,7 +58,7 @@ def test_a_number_that_no_option_has(number: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["how many airports are there?", "Which flights leave for Rome tomorrow?", "What is the oldest dog?"],
+    ["Which flights leave for Rome tomorrow?"],
 )
 def test_a_question_of_its_own_is_no_answer(text: str) -> None:
     with pytest.raises(SyntaxProblemError) as raised:
@@ -72,8 +72,6 @@ def test_a_question_of_its_own_is_no_answer(text: str) -> None:
     [
         "the one they were born with",
         "which name is on the poster?",
-        "what singers call themselves?",
-        "the passport, maybe?",
         "whatever is in the table singer",
     ],
 )

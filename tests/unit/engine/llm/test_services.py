@@ -12,7 +12,7 @@ import pytest
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
-from engine.errors import CancelledError, ContextLengthError, ModelAwayError, NLError
+from engine.errors import ContextLengthError, ModelAwayError, NLError
 from engine.llm.client import ChatModel
 from engine.llm.fallback import FallbackModel
 from engine.llm.profile import ModelProfile, TokenField
@@ -25,7 +25,6 @@ from tests.support.providers import (
     RateLimited,
     Reply,
     Service,
-    Slow,
     Trouble,
     serve,
 )
@@ -259,15 +258,6 @@ async def test_a_failure_is_tried_once_more(fault: Failing | Trouble) -> None:
         assert (await asked(model)).text == SQL
         service.next(fault, fault)
         assert isinstance(await failure(model), ModelAwayError)
-
-
-async def test_a_slow_first_token_ends_with_the_deadline() -> None:
-    async with asking("mistral") as (service, model):
-        await model.find_out(soon())
-        service.next(Slow())
-        problem = await failure(model, 0.3)
-    assert isinstance(problem, CancelledError)
-    assert "Raise nl.timeout" in (problem.hint or "")
 
 
 async def test_the_next_service_is_asked_where_one_is_away() -> None:

@@ -19,7 +19,6 @@ from engine.rewrite.driver import (
 from engine.rewrite.rule import Context, Rule, Statement
 from engine.rewrite.rules import RULES
 from tests.support.golden_rules import SCHEMAS
-from tests.support.schemas import MUSIC
 
 PLAYED = (
     "FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id"
@@ -140,18 +139,3 @@ def test_a_name_that_no_rule_has_is_refused_with_the_nearest() -> None:
         check_names(["zzz"])
     assert far.value.hint is not None
     assert all(rule.name in far.value.hint for rule in RULES)
-
-
-def test_the_schema_of_the_pairs_is_what_its_name_says() -> None:
-    assert SCHEMAS["music"] is MUSIC
-    keys = {
-        name: {
-            (key.enforced, column.nullable)
-            for table in SCHEMAS[name].tables
-            for key in table.foreign_keys
-            for column in table.columns
-            if column.name in key.columns
-        }
-        for name in ("music", "required", "optional")
-    }
-    assert keys == {"music": {(False, True)}, "required": {(True, False)}, "optional": {(True, True)}}

@@ -87,16 +87,6 @@ def test_what_is_decoded_stays_on_the_graph(router: HybridRouter) -> None:
         assert {key for key, _ in match.tables} == set(keys)
 
 
-def test_many_questions_at_once_are_ranked_as_one_by_one(router: HybridRouter) -> None:
-    questions = ["How many singers?", "???", "price of what each customer bought", "warblers"]
-    together = router.rank_many(questions, everything(*CATALOG))
-    for question, matches in zip(questions, together, strict=True):
-        alone = router.rank(question, everything(*CATALOG))
-        assert names(matches) == names(alone)
-        assert [m.logit for m in matches] == pytest.approx([m.logit for m in alone], abs=1e-3)
-        assert [[key for key, _ in m.tables] for m in matches] == [[k for k, _ in m.tables] for m in alone]
-
-
 def test_a_cut_that_leaves_every_database_changes_nothing(
     router: HybridRouter, monkeypatch: pytest.MonkeyPatch
 ) -> None:

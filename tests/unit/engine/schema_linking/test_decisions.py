@@ -14,8 +14,6 @@ from engine.schema_linking.linker import APART, Decision, decide
 from engine.schema_linking.nodes import NodeStates
 from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
 
-Key = tuple[str, str, str]
-
 
 def table(name: str, *columns: str, refers: str | None = None) -> Table:
     """`refers`: the table to whose `id` the first column refers."""

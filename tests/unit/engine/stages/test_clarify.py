@@ -13,7 +13,7 @@ from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.description import explained
 from engine.dialogue.refusal import RefusalReason
-from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Option
+from engine.dialogue.types import Ambiguity
 from engine.judgement.model import Judgement, Weights
 from engine.settings import DialogueSettings
 from engine.stages.clarify import clarify
@@ -128,6 +128,3 @@ async def test_the_asker_says_what_becomes_of_doubtful_ones() -> None:
     assert (await clarify(kept_back, given())).candidates == ()
     shown = replace(before, ask=replace(before.ask, on_doubt=OnDoubt.SHOW))
     assert len((await clarify(shown, given(on_doubt=OnDoubt.ABSTAIN))).candidates) == 1
-
-
-ASKED = ClarifyingQuestion(Ambiguity.COLUMN, "Which name?", (Option("artist name"), Option("performer name")))

@@ -13,7 +13,6 @@ from engine.errors import CancelledError
 from engine.llm.profile import EMBEDDED
 from engine.settings import GenerationSettings
 from engine.stages.generate import FORKS
-from engine.types import TraceLine
 from schema_catalog.types import ColumnKey
 from tests.support.generating import WITH_GRAMMARS, Model, generated
 from tests.support.schemas import MUSIC
@@ -117,46 +116,6 @@ def test_a_condition_finds_what_was_not_written_without_it() -> None:
     assert all(
         not each.origin.masked for each in found.values() if "ORDER" in each.sql or "title" in each.sql
     )
-
-
-def test_what_is_refused_is_repaired_by_rule_without_a_call() -> None:
-    written = "SELECT T1.title FROM stadium AS T1 JOIN concert AS T2 ON T1.stadium_id = T2.stadium_id"
-    repaired = "SELECT t2.title FROM stadium AS t1 JOIN concert AS t2 ON t1.stadium_id = t2.stadium_id"
-    model = Model([("", written)])
-    state = generated(model, k=1, question="titles of concerts and their stadiums")
-    (only,) = state.candidates
-    assert (only.sql, [change.rule for change in only.changes]) == (repaired, ["requalify"])
-    assert [line for line in state.trace if line.stage == "rewrite"] == [
-        TraceLine(
-            "rewrite",
-            "repair requalify: takes title from the table that has it",
-            f"{written}\nbecomes\n{repaired}",
-        )
-    ]
-    assert len(model.prompts) == 1
-
-
-@pytest.mark.parametrize(
-    ("written", "reading"),
-    [
-        (
-            "SELECT c.title FROM stadium AS s JOIN concert AS c ON s.stadium_id = c.stadium_id",
-            "SELECT c.title FROM concert AS c",
-        ),
-        (
-            "SELECT name FROM stadium ORDER BY stadium_id DESC LIMIT 1",
-            "SELECT name FROM stadium ORDER BY stadium_id DESC",
-        ),
-    ],
-)
-def test_a_reading_stands_beside_what_the_model_wrote(written: str, reading: str) -> None:
-    model = Model([("", written)])
-    state = generated(model, k=1, question="titles or names, all of them")
-    assert [each.sql for each in state.candidates] == [written, reading]
-    assert len(model.prompts) == 1
-    (line,) = [line for line in state.trace if line.stage == "rewrite"]
-    assert line.event.startswith("reading ")
-    assert line.detail == f"{written}\nbecomes\n{reading}"
 
 
 def test_a_statement_without_a_table_or_a_value_that_the_question_names_is_not_written_again() -> None:

@@ -142,6 +142,7 @@ async def test_at_most_five_and_the_rest_is_named_as_left_out() -> None:
     left_out = said(state, "left out").split(", ")
     assert {*names(state), *left_out} == {twin[0].name for twin in twins}
     assert len(left_out) == 2
+    assert "name one with NL (db …)" in said(state, "same schema")
 
 
 async def test_the_connected_database_is_preferred_by_its_prior_and_no_more() -> None:
@@ -213,12 +214,6 @@ async def test_a_question_that_nothing_matches_has_no_route() -> None:
         "egg",
         "softly",
     ]
-
-
-async def test_a_name_that_is_short_for_a_word_brings_a_database_near() -> None:
-    terse = entry("pay", table("pay_m", "sal"))
-    assert names(await route(asked("Salary?"), tools(terse))) == ["pay"]
-    assert (await route(asked("Boil eggs softly"), tools(terse))).routes == ()
 
 
 async def test_a_database_that_does_not_answer_costs_itself_alone_and_is_not_named() -> None:

@@ -10,7 +10,6 @@ import sqlglot
 
 from engine.core.candidate import Candidate
 from engine.guard import analyse
-from engine.settings import GenerationSettings
 from engine.sql import tree
 from engine.stages.check_values import validate
 from engine.stages.deduplicate import deduplicate
@@ -51,13 +50,6 @@ WRITTEN = {
 
 def rules(candidate: Candidate) -> set[str]:
     return {change.rule for change in candidate.changes}
-
-
-@pytest.mark.parametrize("question", WRITTEN)
-def test_without_readings_nothing_but_the_statement_is_left(question: str) -> None:
-    sql, readings = WRITTEN[question]
-    settings = GenerationSettings(exchanges=False, masks=False, rules_off=tuple(readings))
-    assert [each.sql for each in answered(question, sql, settings=settings).candidates] == [sql]
 
 
 def counted(function: Callable[..., Any], texts: list[str]) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from engine.core.state import Route
 from engine.linking.element_text import linked
 from engine.linking.spans import entities
 from engine.understanding.unknown import unknown_phrases
-from schema_catalog.types import Column, Snapshot
+from schema_catalog.types import Snapshot
 from tests.support.asking import DATABASE
 from tests.support.schemas import MUSIC
 from tests.support.scripted import WordEncoder
@@ -57,13 +57,6 @@ def test_a_description_or_a_value_may_stand_for_it() -> None:
     assert found(question, replace(MUSIC, tables=others)) == []
     value = ValueLink("vocalists", ("public", "concert", "title"), ("Vocalists",), 1.0, Relation.EQUALS)
     assert found(question, values=(value,)) == []
-
-
-def test_a_name_may_be_short_for_it() -> None:
-    singer = next(table for table in MUSIC.tables if table.name == "singer")
-    assert found("the salary of each singer") == ["salary"]
-    terse = replace(singer, columns=(*singer.columns, Column("sal", "numeric")))
-    assert found("the salary of each singer", replace(MUSIC, tables=(terse,))) == []
 
 
 def test_words_that_join_sentences_are_no_data() -> None:

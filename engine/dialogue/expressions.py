@@ -213,7 +213,8 @@ class Reader:
             yield "different"
             yield from self._listed(node.expressions)
         elif isinstance(node, exp.Extract):
-            yield f"{node.this.name.lower()} of"
+            unit = node.this.name.lower()
+            yield "seconds of" if unit == "epoch" else f"{unit} of"
             yield from self._parts(node.expression)
         elif isinstance(node, exp.Case):
             yield from self._choice(node)

@@ -29,6 +29,7 @@ def words(expression: str) -> str:
         ("AVG(capacity)", "average capacity"),
         ("stadium_id + 1", "stadium id plus 1"),
         ("EXTRACT(YEAR FROM name)", "year of name"),
+        ("EXTRACT(EPOCH FROM name)", "seconds of name"),
         ("name = 'A'", "name is 'A'"),
         ("name <> 'A'", "name is not 'A'"),
         ("NOT (stadium_id > 3 OR name = 'A')", "stadium id is at most 3 and name is not 'A'"),

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from engine.linking.periods import Grain, Period, first_of, named_grain, said_periods, shifted, span_words
 from engine.rewrite.rule import Context, Statement
+from engine.rewrite.rules.repetition import NEGATION
 from engine.rewrite.scope import Scopes, keep_tests, tests_of, without_tests
 from engine.text import normalise as folding
 
@@ -119,7 +120,10 @@ def _missed(statement: Statement, question: str, today: date) -> tuple[Period, S
     if len(periods) != 1 or any(day.count("-") > 1 for day, _ in folding.dates(question)):
         return None
     covered = list(_covered(statement, today))
-    if not covered or any(_fits(each, periods[0], today) for each in covered):
+    denied = NEGATION.search(question) is not None
+    if not covered or any(
+        _fits(each, periods[0], today) or (denied and _is_all_else(each, periods[0])) for each in covered
+    ):
         return None
     return periods[0], covered
 
@@ -131,6 +135,13 @@ def _fits(covered: Covered, period: Period, today: date) -> bool:
     if late and (behind is None or behind > today):
         return _alike(covered.start, first, period.slack)
     return _alike(covered.start, first, period.slack) and _alike(covered.end, behind, period.slack)
+
+
+def _is_all_else(covered: Covered, period: Period) -> bool:
+    """Whether it is what lies outside of an open period: what was not bought since 2024 was bought before."""
+    first, behind = period.bounds
+    before = behind is None and covered.start is None and _alike(covered.end, first, period.slack)
+    return before or (first is None and covered.end is None and _alike(covered.start, behind, period.slack))
 
 
 def _alike(moment: datetime | None, day: date | None, slack: int) -> bool:

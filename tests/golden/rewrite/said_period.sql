@@ -73,3 +73,16 @@ unchanged
 SELECT pay_id FROM pay WHERE pd_on <= '2020-06-30'
 =>
 unchanged
+
+-- what is denied of all days since then was before
+-- schema: terse
+-- question: What has not been paid since 2020?
+SELECT pay_id FROM pay WHERE pd_on < '2020-01-01'
+=>
+unchanged
+
+-- schema: terse
+-- question: What was paid since 2020?
+SELECT pay_id FROM pay WHERE pd_on < '2020-01-01'
+=>
+SELECT pay_id FROM pay WHERE pd_on >= '2020-01-01'

@@ -24,6 +24,8 @@ TEXTS: Mapping[str, Sequence[str | None]] = {
     "isofficial": ("T", "F", None),
     "dpt_cd": tuple(map(str, range(1, 17))),
     "due": ("03.05.2026", "28.05.2026", "01.06.2026", None),
+    "first_name": ("Ann", "Bo", None),
+    "last_name": ("Ann", "Cox", None),
     "dpt_nm": ("Sales", "Legal", None),
     "capacity": ("3", "1,200", "12 km", "90", "n/a", None),
 }
@@ -39,6 +41,7 @@ DAYS = (
     "2018-12-31",
     "2019-01-01",
     "2019-06-15",
+    "2019-10-15",
     "2020-01-01",
     "2020-10-01",
     "2020-12-05",
@@ -112,7 +115,8 @@ def rows(snapshot: Snapshot, chance: random.Random) -> dict[TableKey, list[Row]]
     made: dict[TableKey, list[Row]] = {}
     for table in _parents_first(snapshot):
         keys = chance.sample(_KEYS, chance.choice((0, 5, len(_KEYS), len(_KEYS), len(_KEYS))))
-        drawn = [(key, *(_value(table, c, made, chance) for c in table.columns[1:])) for key in keys]
+        known = {**made, table.key: [(key,) for key in keys]}
+        drawn = [(key, *(_value(table, c, known, chance) for c in table.columns[1:])) for key in keys]
         required = [place for place, column in enumerate(table.columns) if not column.nullable]
         made[table.key] = [row for row in drawn if all(row[place] is not None for place in required)]
     return made
@@ -141,14 +145,14 @@ def _value(
 
 
 def _parents_first(snapshot: Snapshot) -> Iterator[Table]:
-    """The tables, each behind those that it refers to; without circles."""
+    """The tables, each behind the others that it refers to; without circles."""
     left = list(snapshot.tables)
     while left:
         names = {table.key for table in left}
         table = next(
             each
             for each in left
-            if not any((key.ref_schema, key.ref_table) in names for key in each.foreign_keys)
+            if not any((key.ref_schema, key.ref_table) in names - {each.key} for key in each.foreign_keys)
         )
         left.remove(table)
         yield table

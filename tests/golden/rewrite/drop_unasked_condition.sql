@@ -1,14 +1,16 @@
 -- A condition on what the question says nothing of.
 
--- question: average capacity of the stadiums
-SELECT AVG(capacity) FROM stadium WHERE name = 'Paris'
+-- schema: flags
+-- question: average age of the members
+SELECT AVG(age) FROM member WHERE name = 'Oval'
 =>
-SELECT AVG(capacity) FROM stadium
+SELECT AVG(age) FROM member
 
--- question: average capacity of the stadiums
-SELECT AVG(capacity) FROM stadium WHERE name IN ('Paris', 'Rome') AND capacity > 30000
+-- schema: flags
+-- question: average age of the members
+SELECT AVG(age) FROM member WHERE name IN ('Oval', 'Wembley') AND age > 3
 =>
-SELECT AVG(capacity) FROM stadium WHERE capacity > 30000
+SELECT AVG(age) FROM member WHERE age > 3
 
 -- schema: trade
 -- question: total of the orders of each customer
@@ -24,31 +26,36 @@ SELECT customer_id FROM orders WHERE status = 30 GROUP BY customer_id ORDER BY C
 SELECT customer_id FROM orders GROUP BY customer_id ORDER BY COUNT(*) DESC LIMIT 1
 
 -- a word is left that it may stand for
--- question: average capacity of the French stadiums
-SELECT AVG(capacity) FROM stadium WHERE name = 'Paris'
+-- schema: flags
+-- question: average age of the French members
+SELECT AVG(age) FROM member WHERE name = 'Oval'
 =>
 unchanged
 
 -- so it may where something is denied
--- question: average capacity of the stadiums that are not old
-SELECT AVG(capacity) FROM stadium WHERE name = 'Paris'
+-- schema: flags
+-- question: average age of the members that are not old
+SELECT AVG(age) FROM member WHERE name = 'Oval'
 =>
 unchanged
 
 -- the value is said
--- question: average capacity of the stadiums of Paris
-SELECT AVG(capacity) FROM stadium WHERE name = 'Paris'
+-- schema: flags
+-- question: average age of the members called Oval
+SELECT AVG(age) FROM member WHERE name = 'Oval'
 =>
 unchanged
 
 -- so it is for the same column
--- question: average capacity of the stadiums of Paris
-SELECT AVG(capacity) FROM stadium WHERE name = 'Paris' OR name = 'Rome'
+-- schema: flags
+-- question: average age of the members called Oval
+SELECT AVG(age) FROM member WHERE name = 'Oval' OR name = 'Wembley'
 =>
 unchanged
 
--- question: average capacity of the stadiums like Paris
-SELECT AVG(capacity) FROM stadium WHERE name LIKE 'Paris%' AND name <> 'Rome'
+-- schema: flags
+-- question: average age of the members like Oval
+SELECT AVG(age) FROM member WHERE name LIKE 'Oval%' AND name <> 'Wembley'
 =>
 unchanged
 
@@ -60,15 +67,17 @@ SELECT SUM(total) FROM orders WHERE status = 20
 unchanged
 
 -- a value of that column is
--- question: average capacity of the stadiums
--- values: stadium.name = Paris
-SELECT AVG(capacity) FROM stadium WHERE name = 'Paris'
+-- schema: flags
+-- question: average age of the members
+-- values: member.name = Oval
+SELECT AVG(age) FROM member WHERE name = 'Oval'
 =>
 unchanged
 
 -- a number in words is a number
--- question: stadiums with more than two thousand seats
-SELECT name FROM stadium WHERE capacity > 2000
+-- schema: trade
+-- question: orders with more than two thousand in all
+SELECT order_id FROM orders WHERE total > 2000
 =>
 unchanged
 

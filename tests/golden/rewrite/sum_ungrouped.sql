@@ -1,35 +1,42 @@
 -- A calculation for a group is of what is grouped by, and of aggregates.
 
-SELECT name, SUM(capacity) * 100.0 / stadium_id AS share FROM stadium GROUP BY name
+-- schema: trade
+SELECT customer_id, SUM(total) * 100.0 / status AS share FROM orders GROUP BY customer_id
 =>
-SELECT name, SUM(capacity) * 100.0 / SUM(stadium_id) AS share FROM stadium GROUP BY name
+SELECT customer_id, SUM(total) * 100.0 / SUM(status) AS share FROM orders GROUP BY customer_id
 
 -- without groups, too
-SELECT AVG(capacity) - (stadium_id + 1) FROM stadium
+-- schema: trade
+SELECT AVG(total) - (status + 1) FROM orders
 =>
-SELECT AVG(capacity) - (AVG(stadium_id) + 1) FROM stadium
+SELECT AVG(total) - (AVG(status) + 1) FROM orders
 
 -- of columns alone
-SELECT name, (stadium_id * 100) / capacity AS share FROM stadium GROUP BY name
+-- schema: trade
+SELECT customer_id, (status * 100) / total AS share FROM orders GROUP BY customer_id
 =>
-SELECT name, (SUM(stadium_id) * 100) / SUM(capacity) AS share FROM stadium GROUP BY name
+SELECT customer_id, (SUM(status) * 100) / SUM(total) AS share FROM orders GROUP BY customer_id
 
 -- of each row
-SELECT stadium_id * 100 / capacity FROM stadium
+-- schema: trade
+SELECT status * 100 / total FROM orders
 =>
 unchanged
 
 -- it is what is grouped by
-SELECT SUM(stadium_id) / capacity FROM stadium GROUP BY capacity
+-- schema: trade
+SELECT SUM(total) / status FROM orders GROUP BY status
 =>
 unchanged
 
 -- a number of its own
-SELECT name, SUM(capacity) FROM stadium GROUP BY stadium_id
+-- schema: trade
+SELECT state, SUM(total) FROM orders GROUP BY order_id
 =>
 unchanged
 
 -- how many it is divided by is not told
-SELECT COUNT(*) / capacity FROM stadium
+-- schema: trade
+SELECT COUNT(*) / total FROM orders
 =>
 unchanged

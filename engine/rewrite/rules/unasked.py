@@ -22,20 +22,7 @@ from engine.text.tokens import LABEL_WORDS, identifier_words
 from engine.understanding.unknown import alike
 from schema_catalog.types import Column, ColumnKey, Table
 
-_PARTS = (
-    exp.And,
-    exp.Or,
-    exp.Not,
-    exp.Paren,
-    exp.EQ,
-    exp.NEQ,
-    exp.In,
-    exp.Between,
-    exp.Predicate,
-    exp.Column,
-    exp.Identifier,
-    exp.Literal,
-)
+_PARTS = (exp.Connector, exp.Not, exp.Paren, exp.Predicate, exp.Column, exp.Identifier, exp.Literal)
 """What a condition consists of that only compares columns with constants."""
 
 _CHOOSING = (exp.Order, exp.Max, exp.Min)

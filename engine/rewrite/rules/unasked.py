@@ -6,13 +6,14 @@ are said, and the rest of the statement accounts for every word of the question:
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
 from engine.linking.legends import legends
-from engine.linking.mentions import short_names
+from engine.linking.mentions import ShortName, short_names
 from engine.linking.periods import said_periods
 from engine.linking.spans import SpanKind, entities, spans
 from engine.rewrite.rule import Context, Statement
@@ -54,9 +55,13 @@ class _Asked:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._words = frozenset(identifier_words(context.question))
-        self._short = short_names(context.question, context.snapshot)
         self._periods = said_periods(context.question, context.today)
         self._links = [link for link in context.values if link.span]
+
+    @functools.cached_property
+    def _short(self) -> Sequence[ShortName]:
+        """Only of a statement with constants that are not said: it reads the whole schema."""
+        return short_names(self._context.question, self._context.snapshot)
 
     def silent_about(self, select: exp.Select, scopes: Scopes) -> Iterator[exp.Expr]:
         """The parts of a WHERE that compare what no other part does with constants of which nothing is said."""
@@ -70,12 +75,11 @@ class _Asked:
         nodes = list(test.walk())
         literals = [each for each in nodes if isinstance(each, exp.Literal)]
         columns = [each for each in nodes if isinstance(each, exp.Column)]
-        keys = [key for each in columns if (key := scopes.key(each)) is not None]
-        if not literals or len(keys) < len(columns) or not all(isinstance(each, _PARTS) for each in nodes):
+        if not literals or not all(isinstance(each, _PARTS) for each in nodes):
             return False
         return not (
             any(self._says_value(each) for each in literals)
-            or any(self._says_column(key, scopes) for key in keys)
+            or any(self._says_column(scopes.key(each), scopes.stored(each)) for each in columns)
         )
 
     def words_left(self, statement: Statement, dropped: Sequence[exp.Expr]) -> Iterator[str]:
@@ -105,14 +109,15 @@ class _Asked:
     def _of_a_period(self, literal: exp.Literal) -> bool:
         return bool(self._periods) and literal.name[:1].isdigit()
 
-    def _says_column(self, key: ColumnKey, scopes: Scopes) -> bool:
-        """Whether the question says it by name, by what is stored there, or by what its codes mean."""
+    def _says_column(self, key: ColumnKey | None, column: Column | None) -> bool:
+        """Whether it is no table's, or the question says it: by name, by what is stored there, by what codes mean."""
+        if key is None or column is None:
+            return True
         references = self._context.references
         same = {key, *references.counterparts(key)}
         tables = {each[:2] for each in same if each != key}
         if any(link.column in same or link.column[:2] in tables for link in self._links):
             return True
-        column = next(each for each in scopes.tables[key[:2]].columns if each.name == key[2])
         meanings = [each.words for each in legends(self._context.snapshot).get(key, ())]
         words = {word for text in (*_names(column), *meanings) for word in identifier_words(text)}
         short = any(words.issuperset(identifier_words(each.part)) for each in self._short)

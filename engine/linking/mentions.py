@@ -78,8 +78,7 @@ def _described(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
     for _, column in snapshot.columns():
         told = short_description(column)
         if told and told <= asked and not told <= set(identifier_words(column.name)):
-            said = _CLAUSE.split(column.description or "", maxsplit=1)[0]
-            found.setdefault(told, {})[column.name] = " ".join(said.split())
+            found.setdefault(told, {})[column.name] = " ".join(_first_said(column).split())
     for same in found.values():
         if len(same) <= MOST:
             yield from (ShortName(name, words) for name, words in same.items())
@@ -90,9 +89,12 @@ def short_description(column: Column) -> frozenset[str]:
 
     What follows is its unit, or its values: "oil pressure, bar", "income verification: V verified".
     """
-    first = _CLAUSE.split(column.description or "", maxsplit=1)[0]
-    told = frozenset(identifier_words(first)) - STOP_WORDS
+    told = frozenset(identifier_words(_first_said(column))) - STOP_WORDS
     return told if len(told) in DESCRIBED else frozenset()
+
+
+def _first_said(column: Column) -> str:
+    return _CLAUSE.split(column.description or "", maxsplit=1)[0]
 
 
 def _spelt(text: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ CREATE SCHEMA IF NOT EXISTS nl;
 COMMENT ON SCHEMA nl IS 'Questions in plain words, answered by pgparley';
 
 CREATE OR REPLACE FUNCTION nl.ask(question text)
-    RETURNS TABLE (n int4, kind text, database text, confidence float8, sql text, explanation text, next text, qid text)
+    RETURNS TABLE (n int4, kind text, database text, confidence float8, explanation text, sql text, next text, qid text)
     LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'nl.ask is answered by pgparley, which this connection bypasses'

@@ -34,8 +34,8 @@ class AnswerRow:
     kind: RowKind
     database: str | None
     confidence: float | None
-    sql: str | None
     explanation: str
+    sql: str | None
     next: str | None
     qid: str
 
@@ -45,8 +45,8 @@ ANSWER_COLUMNS: tuple[tuple[str, str], ...] = (
     ("kind", "text"),
     ("database", "text"),
     ("confidence", "float8"),
-    ("sql", "text"),
     ("explanation", "text"),
+    ("sql", "text"),
     ("next", "text"),
     ("qid", "text"),
 )

@@ -58,11 +58,11 @@ async def ask(
 def _print(reply: AskReply) -> None:
     console = Console()
     table = Table(show_lines=True)
-    for heading in ("n", "kind", "database", "confidence", "sql", "explanation"):
+    for heading in ("n", "kind", "database", "confidence", "explanation", "sql"):
         table.add_column(heading, overflow="fold")
     for row in reply.rows:
         confidence = "" if row.confidence is None else f"{row.confidence:.2f}"
-        table.add_row(str(row.n), row.kind, row.database, confidence, row.sql, row.explanation)
+        table.add_row(str(row.n), row.kind, row.database, confidence, row.explanation, row.sql)
     console.print(table)
     if reply.rows[0].kind is RowKind.OPTION:
         console.print(f"To answer, connect as the same role: NL ANSWER n OF '{reply.qid}';")

@@ -141,12 +141,12 @@ class FakeEngine:
         if question.startswith("which"):
             return asked_back(_OPEN_QID)
         if question.startswith("unknown"):
-            row = AnswerRow(1, RowKind.ABSTAIN, None, None, None, "nothing fits", None, "q9")
+            row = AnswerRow(1, RowKind.ABSTAIN, None, None, "nothing fits", None, None, "q9")
             return AskReply("q9", (row,))
         qid = "q2" if question.startswith("second") else "q1"
         if question.startswith(("single", "far")):
             n = 1 if question.startswith("single") else 2
-            row = AnswerRow(n, RowKind.CANDIDATE, "sales", 0.9, "SELECT 1", question, None, qid)
+            row = AnswerRow(n, RowKind.CANDIDATE, "sales", 0.9, question, "SELECT 1", None, qid)
             return AskReply(qid, (row,), members=1)
         rows = tuple(
             AnswerRow(
@@ -154,8 +154,8 @@ class FakeEngine:
                 RowKind.CANDIDATE,
                 "sales",
                 1 - n / 4,
-                f"SELECT '{n}''\\ ü' AS \"x\"",
                 question,
+                f"SELECT '{n}''\\ ü' AS \"x\"",
                 f"NL CHOOSE {n} OF '{qid}'",
                 qid,
             )
@@ -221,7 +221,7 @@ class FakeEngine:
         self.others.append(asked)
         if "drop" in asked.sql.lower():
             return _failure(400, ErrorReply("NL005", "the correction is refused", "It drops.", None))
-        row = AnswerRow(3, RowKind.VERIFIED, "sales", None, asked.sql, "as told", None, asked.qid)
+        row = AnswerRow(3, RowKind.VERIFIED, "sales", None, "as told", asked.sql, None, asked.qid)
         return _reply(AskReply(asked.qid, (row,)))
 
     async def _tell(self, request: web.Request) -> web.Response:
@@ -258,15 +258,15 @@ def asked_back(qid: str) -> AskReply:
             RowKind.OPTION,
             "sales",
             0.5,
-            None,
             f"{BACK}\n{option}",
+            None,
             f"NL ANSWER {n} OF '{qid}'",
             qid,
         )
         for n, option in enumerate(options, 1)
     )
     own = f"NL ANSWER $$in your own words$$ OF '{qid}'"
-    last = AnswerRow(3, RowKind.OPTION, None, None, None, f"{BACK}\nsomething else", own, qid)
+    last = AnswerRow(3, RowKind.OPTION, None, None, f"{BACK}\nsomething else", None, own, qid)
     return AskReply(qid, (*rows, last))
 
 

@@ -69,7 +69,7 @@ def _options(state: State, question: ClarifyingQuestion, qid: str) -> tuple[Answ
         )
     words = f"{question.words} Something else: say it in your own words."
     own = f"NL ANSWER $$in your own words$$ OF '{qid}'"
-    return (*rows, AnswerRow(len(rows) + 1, RowKind.OPTION, None, None, None, words, own, qid))
+    return (*rows, AnswerRow(len(rows) + 1, RowKind.OPTION, None, None, words, None, own, qid))
 
 
 def out_of_time(rows: Sequence[AnswerRow]) -> str:
@@ -80,7 +80,7 @@ def out_of_time(rows: Sequence[AnswerRow]) -> str:
 
 def refusal_row(refusal: Refusal, qid: str) -> AnswerRow:
     """The row of an answer without a statement: why, and what would help."""
-    return AnswerRow(1, RowKind.ABSTAIN, None, None, None, refusal.explanation, refusal.next, qid)
+    return AnswerRow(1, RowKind.ABSTAIN, None, None, refusal.explanation, None, refusal.next, qid)
 
 
 def _read_as(row: AnswerRow, said: str) -> AnswerRow:

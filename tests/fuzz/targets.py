@@ -30,8 +30,8 @@ from proxy.protocol.session_phases import Phase
 from tests.fuzz.corpus import READY, STARTUPS
 
 _ACCEPTED = codec.message(b"R", bytes(4)) + READY
-_ROW = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "SELECT 1", "it's $nl0$ \0 \\", None, "q1")
-_OPTION = AnswerRow(1, RowKind.OPTION, None, 0.5, None, "Which one? a", "NL ANSWER 1 OF 'q4'", "q4")
+_ROW = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "it's $nl0$ \0 \\", "SELECT 1", None, "q1")
+_OPTION = AnswerRow(1, RowKind.OPTION, None, 0.5, "Which one? a", None, "NL ANSWER 1 OF 'q4'", "q4")
 _ANSWERS: tuple[AskReply | Chosen | ErrorReply, ...] = (
     AskReply("q1", (_ROW,), members=1),
     AskReply("q2", (_ROW, _ROW), members=2),

@@ -117,11 +117,11 @@ async def save(
             TraceLine("link", "nothing stands for", f"{database}: {word}", 0.4),
         ]
         row = AnswerRow(
-            1, RowKind.ABSTAIN, None, None, None, f"Nothing in {database} stands for {word}.", None, qid
+            1, RowKind.ABSTAIN, None, None, f"Nothing in {database} stands for {word}.", None, None, qid
         )
     else:
         sql = "SELECT count(*) FROM customers"
-        row = AnswerRow(1, RowKind.CANDIDATE, database, 0.9, sql, "counts customers", None, qid)
+        row = AnswerRow(1, RowKind.CANDIDATE, database, 0.9, "counts customers", sql, None, qid)
     reply = AskReply(qid, (row,), tuple(lines))
     await questions.save(AskRequest(Asker("ana", "sales"), question), reply)
 

@@ -173,7 +173,7 @@ def _chosen(right: Sequence[Right], reading: int) -> int | None:
 def _stored(asked: Asked, answer: Answer, database: str) -> Stored:
     """The answer as the engine keeps it for its asker."""
     rows = tuple(
-        AnswerRow(number, RowKind.CANDIDATE, database, each.confidence, each.sql, "", None, answer.id)
+        AnswerRow(number, RowKind.CANDIDATE, database, each.confidence, "", each.sql, None, answer.id)
         for number, each in enumerate(answer.proposals, 1)
     )
     return Stored(AskRequest(Asker(READER, ""), asked.question.text), AskReply(answer.id, rows))

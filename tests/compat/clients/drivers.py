@@ -52,7 +52,7 @@ def _dbapi(connect: Callable[[Ends, int], Any], mark: str, *, heals: bool = Fals
         with closing(connect(ends, ends.gateway)) as connection:
             for _ in range(6):
                 assert [row[0] for row in fetched(connection, "NL: how many singers")] == [1, 2]
-            assert fetched(connection, "NL: $$it's; here$$")[0][5] == "it's; here"
+            assert fetched(connection, "NL: $$it's; here$$")[0][4] == "it's; here"
 
     def bound(ends: Ends) -> None:
         with closing(connect(ends, ends.gateway)) as connection:
@@ -67,7 +67,7 @@ def _dbapi(connect: Callable[[Ends, int], Any], mark: str, *, heals: bool = Fals
             assert fetched(connection, "SELECT max(a) FROM nl.run('q1', 1) t") == [(3,)]
             assert fetched(connection, "NL WHY")[0][0] == "route"
             assert [row[1] for row in fetched(connection, "NL: which name")] == ["option"] * 3
-            assert fetched(connection, "NL ANSWER $$it's; both$$")[0][5] == "second it's; both"
+            assert fetched(connection, "NL ANSWER $$it's; both$$")[0][4] == "second it's; both"
             assert fetched(connection, "NL NONE $$it's old$$")[0][1] == "option"
 
     def transaction(ends: Ends) -> None:

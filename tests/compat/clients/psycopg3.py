@@ -38,7 +38,7 @@ def _psycopg(**options: Any) -> dict[str, Case]:  # noqa: C901 - a case is a fun
             assert [row[1] for row in connection.execute("NL: which name").fetchall()] == ["option"] * 3
             for n in range(7):
                 answered = connection.execute("NL ANSWER 2 OF 'q7'").fetchall()
-                assert (n, answered[0][5]) == (n, "second option 2")
+                assert (n, answered[0][4]) == (n, "second option 2")
             assert connection.execute("NL NONE $$it's old$$").fetchall()[0][1] == "option"
 
     def transaction(ends: Ends) -> None:

@@ -32,7 +32,7 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
         async with pool.acquire() as connection:
             await migrate(connection)
         questions = Questions(pool, 60)
-        answer = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "SELECT 1", "one", None, "q1")
+        answer = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "one", "SELECT 1", None, "q1")
         ask = AskRequest(Asker("ana", "sales"), "how many?")
         await questions.save(ask, AskReply("q1", (answer,), seconds=1.25))
         await questions.chosen("q1", 1)

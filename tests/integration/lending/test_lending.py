@@ -24,7 +24,7 @@ NAMES = [("Joe",), ("Ann",)]
 
 
 def sql_of(rows: list[Any]) -> list[str]:
-    return [row[4] for row in rows]
+    return [row[5] for row in rows]
 
 
 def chosen(connection: psycopg.Connection[Any]) -> list[Any]:

@@ -41,7 +41,7 @@ def test_a_question_about_another_database_than_the_connected_one(stack: Stack) 
 def test_both_readings_of_an_ambiguous_word_are_offered(stack: Stack) -> None:
     with psycopg.connect(stack.uri("shop"), autocommit=True) as connection:
         rows = connection.execute("NL (k 4, ask off): $$What are the total sales?$$").fetchall()
-    statements = " ".join(row[4] for row in rows)
+    statements = " ".join(row[5] for row in rows)
     assert "gross_sales" in statements
     assert "net_sales" in statements
 
@@ -50,11 +50,11 @@ def test_what_is_ambiguous_is_asked_back_and_the_answer_decides(stack: Stack) ->
     with psycopg.connect(stack.uri("shop"), autocommit=True) as connection:
         options = connection.execute("NL (k 4): $$What are the total sales?$$").fetchall()
         assert {row[1] for row in options} == {"option"}
-        assert all(row[4] is None for row in options)
-        net = next(row for row in options if "net" in row[5])
+        assert all(row[5] is None for row in options)
+        net = next(row for row in options if "net" in row[4])
         rows = connection.execute(net[6]).fetchall()
         assert rows[0][1] == "candidate"
-        assert "net_sales" in rows[0][4]
+        assert "net_sales" in rows[0][5]
         assert connection.execute(rows[0][6]).fetchall() == [(246,)]
 
 
@@ -141,5 +141,5 @@ def test_a_question_that_no_database_can_answer_is_not_guessed(stack: Stack) -> 
         row = connection.execute("NL: $$zzyzx qwrtplk$$").fetchone()
     assert row is not None
     assert row[1] == "abstain"
-    assert row[4] is None
-    assert row[5]
+    assert row[5] is None
+    assert row[4]

@@ -82,7 +82,7 @@ def ana(stage: House) -> Iterator[psycopg.Connection[Any]]:
 
 
 def statements(connection: psycopg.Connection[Any], question: str) -> list[str]:
-    return [row[4] for row in connection.execute(f"NL: $${question}$$".encode()).fetchall()]
+    return [row[5] for row in connection.execute(f"NL: $${question}$$".encode()).fetchall()]
 
 
 @pytest.mark.parametrize("question", WRITTEN)

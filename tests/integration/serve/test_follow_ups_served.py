@@ -45,7 +45,7 @@ def ask(stack: Stack) -> Iterator[Any]:
                 return None
             row = cursor.fetchone()
             assert row is not None
-            return row[2], row[5]
+            return row[2], row[4]
 
         yield ask
 

@@ -199,7 +199,7 @@ SELECT 'done';
     assert (run.returncode, run.stderr) == (0, "")
     lines = run.stdout.splitlines()
     assert (lines[0], lines[5], lines[6]) == ("BEGIN", "COMMIT", "done")
-    assert lines[1].startswith("1|candidate|sales|0.75|SELECT '1''\\ ü' AS \"x\"|how many singers|")
+    assert lines[1].startswith("1|candidate|sales|0.75|how many singers|SELECT '1''\\ ü' AS \"x\"|")
     assert "|what's up; then|" in lines[3]
 
 

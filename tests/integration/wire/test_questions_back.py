@@ -29,7 +29,7 @@ def test_options_are_rows(connection: Any, gateway: Any) -> None:
     rows = cursor.fetchall()
     assert rows == expected(gateway, "which name")
     assert [column.name for column in cursor.description] == NAMES
-    assert [(row[1], row[4]) for row in rows] == [("option", None)] * 3
+    assert [(row[1], row[5]) for row in rows] == [("option", None)] * 3
     assert rows[2][6] == "NL ANSWER $$in your own words$$"
 
 
@@ -157,7 +157,7 @@ def test_psql_has_a_dialogue(gateway: Any) -> None:
     )
     done = psql(gateway.dsn(), "-v", "ON_ERROR_STOP=1", script=script)
     assert done.returncode == 0, done.stderr
-    assert "|option|sales|0.5||Which name is meant?\nthe stage name: Zed|NL ANSWER 2|q7" in done.stdout
+    assert "|option|sales|0.5|Which name is meant?\nthe stage name: Zed||NL ANSWER 2|q7" in done.stdout
     assert "|second option 2|" in done.stdout
     assert "|second both; please|" in done.stdout
     assert done.stdout.endswith("1|1\n2|2\n3|3\n")

@@ -71,7 +71,7 @@ def test_more_is_the_answer_that_follows(connection: Any, gateway: Any) -> None:
 def test_correct(connection: Any, gateway: Any) -> None:
     connection.execute("SET nl.db = 'sales'")
     rows = connection.execute("NL CORRECT $$SELECT 'it''s'$$").fetchall()
-    assert rows == [(3, "verified", "sales", None, "SELECT 'it''s'", "as told", None, "q1")]
+    assert rows == [(3, "verified", "sales", None, "as told", "SELECT 'it''s'", None, "q1")]
     assert gateway.engine.others[-1] == CorrectRequest(ASKER, "q1", "SELECT 'it''s'", "sales")
     with pytest.raises(psycopg.Error) as error:
         connection.execute("NL CORRECT 'DROP TABLE x' OF 'q1'")

@@ -52,7 +52,7 @@ class OneEngine:
             request.transport.abort()
         if self.busy:
             return web.Response(body=msgspec.json.encode(BusyError("too many").reply()), status=429)
-        row = AnswerRow(1, RowKind.CANDIDATE, None, None, None, self.name, None, "q1")
+        row = AnswerRow(1, RowKind.CANDIDATE, None, None, self.name, None, None, "q1")
         reply = (
             Chosen("music", self.name, in_place=True)
             if request.path == "/v1/choose"

@@ -112,7 +112,7 @@ class Say:
     @staticmethod
     def answer(explanation: str = "because", qid: str = "q1", kind: RowKind = RowKind.CANDIDATE) -> AskReply:
         """An answer of one row."""
-        return AskReply(qid, (AnswerRow(1, kind, "sales", 0.5, "SELECT 1", explanation, None, qid),))
+        return AskReply(qid, (AnswerRow(1, kind, "sales", 0.5, explanation, "SELECT 1", None, qid),))
 
 
 @dataclass

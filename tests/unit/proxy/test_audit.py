@@ -34,7 +34,7 @@ SQL = "SELECT name FROM singer WHERE country = 'New Zealand' AND age > 30"
 
 
 def answer(kind: RowKind = RowKind.CANDIDATE, sql: str | None = SQL) -> AskReply:
-    return AskReply("q1", (AnswerRow(1, kind, "music", 0.5, sql, "", None, "q1"),))
+    return AskReply("q1", (AnswerRow(1, kind, "music", 0.5, "", sql, None, "q1"),))
 
 
 class Written:

@@ -40,7 +40,7 @@ class Scripted(Service):
 
 
 def _said(words: str) -> AskReply:
-    row = AnswerRow(1, RowKind.OPTION, None, None, None, words, "NL ANSWER 1 OF 'q2'", "q2")
+    row = AnswerRow(1, RowKind.OPTION, None, None, words, None, "NL ANSWER 1 OF 'q2'", "q2")
     return AskReply("q2", (row,))
 
 

@@ -18,7 +18,7 @@ from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
 ANN = Asker("ann", "sales")
 LIKELIEST = Candidate("music", "SELECT 2")
 PENDING = Dialogue(survivors=(LIKELIEST,), pending=ClarifyingQuestion(Ambiguity.QUESTION, "Which?", ()))
-ROW = AnswerRow(1, RowKind.CANDIDATE, "music", 0.5, "SELECT 1", "", None, "q1")
+ROW = AnswerRow(1, RowKind.CANDIDATE, "music", 0.5, "", "SELECT 1", None, "q1")
 FIRST = Stored(AskRequest(ANN, "How many?"), AskReply("q1", (ROW,)), Dialogue(read_as="How many singers?"))
 
 

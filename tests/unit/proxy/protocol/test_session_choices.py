@@ -111,7 +111,7 @@ def test_show_asks_for_the_stored_answer(session: Any, say: Any) -> None:
 
 
 def single(qid: str = "q5") -> AskReply:
-    row = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "SELECT 1", "why", None, qid)
+    row = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "why", "SELECT 1", None, qid)
     return AskReply(qid, (row,), members=1)
 
 

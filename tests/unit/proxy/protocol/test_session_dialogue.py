@@ -32,7 +32,7 @@ def asked_back(qid: str = "q7", words: tuple[str, ...] = OPTIONS, back: str = f"
     last = len(words)
     steps = (*range(1, last), "$$in your own words$$")
     rows = (
-        AnswerRow(n, RowKind.OPTION, "sales", 0.5, None, back + option, f"NL ANSWER {step} OF '{qid}'", qid)
+        AnswerRow(n, RowKind.OPTION, "sales", 0.5, back + option, None, f"NL ANSWER {step} OF '{qid}'", qid)
         for n, (option, step) in enumerate(zip(words, steps, strict=True), 1)
     )
     return AskReply(qid, tuple(rows))
@@ -225,7 +225,7 @@ def test_a_question_back_can_be_an_error(session: Any, say: Any, text: str) -> N
 
 
 def test_an_abstention_names_what_comes_next(session: Any, say: Any) -> None:
-    row = AnswerRow(1, RowKind.ABSTAIN, None, None, None, "nothing fits", "NL HELP", "q9")
+    row = AnswerRow(1, RowKind.ABSTAIN, None, None, "nothing fits", None, "NL HELP", "q9")
     session.client(say.query("SET nl.on_abstain = error"), say.query("NL ANSWER 1 OF q7"))
     session.engine(AskReply("q9", (row,)))
     assert failures(session) == [

@@ -30,13 +30,14 @@ from engine.dialogue.question import chosen, forbidden
 from engine.linking.mentions import called_columns, terms_used
 from engine.linking.source import relevance
 from engine.llm.replies import FENCE, statement
-from engine.prompting.known_text import defined, known_text, today_text
+from engine.prompting.known_text import known_text, today_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.driver import Checker
 from engine.schema_linking.linker import DOUBTFUL, LEAST, unlikely
 from engine.sql.check import Cause, Rejection
+from engine.sql.written import defined
 from schema_catalog.types import ColumnKey, Snapshot
 
 ANSWER_TOKENS = 200

@@ -12,8 +12,9 @@ import re
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt
 from engine.dialogue.types import FollowUp
-from engine.prompting.known_text import EARLIER, before_text, quoted
+from engine.prompting.known_text import EARLIER, before_text
 from engine.prompting.prompts import prompt
+from engine.sql.written import quoted
 from engine.text.tokens import (
     LABEL_WORDS,
     OPERATION_WORDS,

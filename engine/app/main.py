@@ -35,6 +35,7 @@ from engine.core.tools import NoConditions, NoRanker, Tools
 from engine.definitions.checking import watch
 from engine.errors import InvalidSettingError, ModelUnavailableError, for_log
 from engine.evaluation.evaluating import Evaluating, Trials
+from engine.judgement.model import packaged
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
@@ -120,6 +121,7 @@ async def tools(
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
             linker=_linker(settings.encoder),
+            judgement=packaged(),
             second_look=second_look.packaged(),
             dialogue=settings.dialogue,
             effort=settings.model.effort,

@@ -31,8 +31,7 @@ from engine.core.elements import (
     is_masked,
 )
 from engine.core.state import Route
-from engine.dialogue.question import conversation_text
-from engine.dialogue.types import Dialogue, FollowUp
+from engine.dialogue.types import Dialogue, FollowUp, Turn
 from engine.learning.types import Example, Learned, Preference
 from engine.linking.exclusions import exclusions
 from engine.linking.periods import depends_on_today, period_lines
@@ -181,3 +180,39 @@ def known_text(
     if lines := conversation_text(dialogue):
         text += prompt("conversation", lines=lines) + "\n\n"
     return text
+
+
+SHOWN_STATEMENTS = 5
+"""Rejected statements that a model is shown, the newest."""
+
+
+_LONGEST = 300
+"""Characters of a text of the asker's that a model is shown."""
+
+
+def conversation_text(dialogue: Dialogue) -> str:
+    """What was asked, answered and rejected, as lines for a prompt; the asker's texts between quotes, as data."""
+    lines = [f"Asked: {turn.question.words} Answered: {_answer(turn)}" for turn in dialogue.turns]
+    lines += [f"Rejected: {_line(sql)}" for sql in dialogue.rejected[-SHOWN_STATEMENTS:]]
+    lines += [f"The asker says: {_quoted(remark)}" for remark in dialogue.remarks]
+    return "\n".join(lines)
+
+
+def _answer(turn: Turn) -> str:
+    option = turn.option
+    if option is not None:
+        return option.words
+    return (
+        "none of " + "; ".join(each.words for each in turn.question.options)
+        if turn.text is None
+        else _quoted(turn.text)
+    )
+
+
+def _quoted(text: str) -> str:
+    return '"' + _line(text).replace('"', "'") + '"'
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

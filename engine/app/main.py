@@ -33,7 +33,7 @@ from engine.core.background import Background
 from engine.core.ports import Conditions, Encoder, LanguageModel, Ranker
 from engine.core.tools import NoConditions, NoRanker, Tools
 from engine.definitions.checking import watch
-from engine.errors import InvalidSettingError, ModelUnavailableError, for_log
+from engine.errors import InvalidSettingError, ModelUnavailableError, PackagedError, for_log
 from engine.evaluation.evaluating import Evaluating, Trials
 from engine.judgement.model import packaged
 from engine.learning.feedback import Learner
@@ -48,7 +48,7 @@ from engine.metrics import Metrics
 from engine.models import pointer
 from engine.models.encoder import EncoderUnavailableError, MiniLMEncoder
 from engine.models.linker import LinkerEncoder
-from engine.models.packaged import PackagedError, read
+from engine.models.packaged import read
 from engine.models.pointer import PointerModel
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from engine.core.elements import WHOLE_TABLE, Entity
 from engine.core.ports import Encoder
+from engine.linking.phrase_adapter import PhraseAdapter
 from engine.linking.standing import adjusted, statuses
-from engine.models.phrase_adapter import PhraseAdapter
 from engine.text.names import name_words, qualified_words
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table

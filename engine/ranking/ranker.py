@@ -18,9 +18,9 @@ from sqlglot import exp
 
 from engine.core.candidate import Candidate
 from engine.core.ports import Encoder
+from engine.core.shipped import shipped
 from engine.models.cross import CrossEncoder, Pair
 from engine.models.packaged import read
-from engine.models.shipped import shipped
 from engine.settings import EncoderSettings
 from engine.sql.tree import parsed
 from engine.text.names import name_words

@@ -24,8 +24,8 @@ from engine.learning.preferences import preferences
 from engine.learning.store import normal_form
 from engine.learning.types import AskerFeedback, Example, ExampleKind, Learned, Lesson, Preference
 from engine.linking.element_text import linked
+from engine.linking.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.linking.standing import sensitive_columns
-from engine.models.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.prompting.known_text import preference_line
 from engine.sql.check import check_candidate
 from engine.sql.resolution import Resolution, resolve

@@ -12,7 +12,7 @@ from engine.learning.adapter_training import held_out, train_and_check
 from engine.learning.preferences import preferences
 from engine.learning.store import Evidence, Verified
 from engine.learning.types import Cast, Element, Preference, Vote
-from engine.models.phrase_adapter import PhraseAdapter, decode_adapter
+from engine.linking.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.settings import LearningSettings
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 

@@ -166,3 +166,7 @@ class ReportedError(NLError):
 
 class ReportedBusyError(ReportedError):
     """A `BusyError` of an engine, as its client sees it."""
+
+
+class PackagedError(Exception):
+    """The model cannot be used; the message says why and what to do."""

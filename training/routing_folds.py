@@ -36,9 +36,10 @@ from benchmarks.quality.routing.folds import Outcome, Placed, Variant, file_of, 
 from engine.models.encoder import MiniLMEncoder
 from engine.models.network import PARTS
 from engine.models.packaged import Packaged
-from engine.models.pointer import FORMAT, NAME, Asked, PointerModel
+from engine.models.pointer import FORMAT, NAME, PointerModel
 from engine.routing.decoder import BeamSettings
 from engine.routing.index import Index, build
+from engine.routing.pointing import Asked
 from engine.routing.vectors import VectorCache
 from engine.settings import EncoderSettings
 from training.command import Making, parser, write

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from engine.alternatives.synonyms import Exchange, exchanges, interchangeable, phrases
 from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, Relation
 from engine.core.ports import Encoder
 from engine.decoding.mask_search import Mask
+from engine.linking.synonyms import Exchange, exchanges, interchangeable, phrases
 from engine.rewrite.driver import Checker
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.rules.references import comparisons, join_missing_tables

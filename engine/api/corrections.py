@@ -10,12 +10,13 @@ import time
 from dataclasses import replace
 
 from engine.api.answer_rows import candidate_row
-from engine.api.question_store import Questions, Stored
+from engine.api.question_store import Questions
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.description import describe
+from engine.dialogue.types import Stored
 from engine.errors import CancelledError, NLError, NoRouteError, SyntaxProblemError, UnsafeSQLError
 from engine.sql.check import Cause, Rejection, check_candidate
 from engine.types import AskReply, CorrectRequest

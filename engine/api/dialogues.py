@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from engine.api.question_store import Questions, Stored
+from engine.api.question_store import Questions
 from engine.core.candidate import Candidate
 from engine.dialogue.question import agreeing, resolve
-from engine.dialogue.types import Dialogue, FollowUp, Turn
+from engine.dialogue.types import Dialogue, FollowUp, Stored, Turn
 from engine.errors import AbstainedError, NeedsAnswerError, UnknownQuestionError
 from engine.types import AnswerRequest, AskReply, AskRequest, MoreRequest, NoneRequest, RowKind
 from engine.understanding.follow_ups import goes_on

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 
 import msgspec
 
 from engine.core.ports import Prompt
-from engine.dialogue.types import Dialogue
+from engine.dialogue.types import Dialogue, Stored
 from engine.errors import InvalidSettingError, UnknownQuestionError
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, Cell, RowKind
 from schema_catalog.pg import Pool
@@ -46,20 +46,6 @@ _HISTORY = """
     FROM pgparley.question q
     WHERE q.asker = $1 AND q.expires_at > now() ORDER BY q.asked_at DESC, q.qid LIMIT $2
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A question as it was asked, its answer, and what its asker has said about it."""
-
-    request: AskRequest
-    reply: AskReply
-    dialogue: Dialogue = field(default_factory=Dialogue)
-
-    @property
-    def question(self) -> str:
-        """In full words."""
-        return self.dialogue.read_as or self.request.question
 
 
 class Questions:

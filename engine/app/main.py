@@ -33,8 +33,9 @@ from engine.core.background import Background
 from engine.core.ports import Conditions, Encoder, LanguageModel, Ranker
 from engine.core.tools import NoConditions, NoRanker, Tools
 from engine.definitions.checking import watch
-from engine.errors import InvalidSettingError, ModelUnavailableError, for_log
+from engine.errors import InvalidSettingError, ModelUnavailableError, PackagedError, for_log
 from engine.evaluation.evaluating import Evaluating, Trials
+from engine.judgement.model import packaged
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.linking.source import StoredValues
@@ -47,7 +48,7 @@ from engine.metrics import Metrics
 from engine.models import pointer
 from engine.models.encoder import EncoderUnavailableError, MiniLMEncoder
 from engine.models.linker import LinkerEncoder
-from engine.models.packaged import PackagedError, read
+from engine.models.packaged import read
 from engine.models.pointer import PointerModel
 from engine.ranking import ranker
 from engine.ranking.ranker import TwoStages
@@ -120,6 +121,7 @@ async def tools(
             memory=LearningStore(pool, settings.learning),
             learning=settings.learning,
             linker=_linker(settings.encoder),
+            judgement=packaged(),
             second_look=second_look.packaged(),
             dialogue=settings.dialogue,
             effort=settings.model.effort,

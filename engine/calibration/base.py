@@ -16,8 +16,8 @@ import numpy as np
 from engine.calibration.conformal import Calibrated
 from engine.calibration.fingerprint import counting
 from engine.calibration.records import Point
+from engine.errors import PackagedError
 from engine.llm.settings import GrammarSupport, ModelSettings
-from engine.models.packaged import PackagedError
 from engine.settings import EngineSettings
 
 FILE = Path(__file__).with_name("base.json")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
+from engine.core.shipped import ENGINE, root
 from engine.llm.settings import ModelSettings
 from engine.models.encoder import packaged_model
-from engine.models.shipped import ENGINE, root
 from engine.settings import (
     CatalogSettings,
     DialogueSettings,

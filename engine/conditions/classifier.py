@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from engine.conditions.types import Condition, Hardness, Operator, StatementKind
 from engine.core.ports import Encoder
+from engine.core.shipped import shipped
 from engine.linking.element_text import element_words
 from engine.models.packaged import read
-from engine.models.shipped import shipped
 from schema_catalog.types import Snapshot, TableKey
 
 Vector = NDArray[np.float32]

@@ -89,6 +89,16 @@ class State:
         """Whether the answer is known: none, a question back, or by the catalog."""
         return self.refusal is not None or self.dialogue.pending is not None or self.from_catalog
 
+    def refused(self, refusal: Refusal, stage: str) -> State:
+        """A copy with the refusal; `NL WHY` shows all that would help, the answer's row the best of it."""
+        return replace(self, refusal=refusal).told(refusal, stage, f"refused: {refusal.reason}")
+
+    def told(self, refusal: Refusal, stage: str, event: str) -> State:
+        """A copy with why, and what would help, in its trace."""
+        helps = (TraceLine(stage, "would help", each) for each in refusal.helps)
+        failed = (TraceLine(stage, "nothing stands for", each) for each in refusal.phrases)
+        return self.noted(TraceLine(stage, event, refusal.words), *helps, *failed)
+
     def out_of_time(self, stage: str) -> State:
         """A copy in which `stage` did not come to its end."""
         found = f"{len(self.candidates)} found so far"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
@@ -22,9 +23,9 @@ from engine.core.ports import (
     Upstream,
     Values,
 )
-from engine.judgement.model import Judgement, packaged
+from engine.core.state import State
+from engine.dialogue.types import Chances, Parting
 from engine.llm.settings import Effort
-from engine.routing.second_look import Weights
 from engine.settings import (
     DialogueSettings,
     GenerationSettings,
@@ -34,6 +35,24 @@ from engine.settings import (
     Strategy,
 )
 from schema_catalog.types import Snapshot
+
+
+class Judgement(Protocol):
+    """How probable it is that each candidate is right (`engine.judgement.model`)."""
+
+    def confidences(self, state: State, each: Sequence[Mapping[str, float]]) -> list[float]:
+        """Of `state.candidates` with these features: probabilities, at most 1 together."""
+
+    def turns(self, state: State, chances: Chances, parting: Parting) -> float:
+        """The probability that the first is wrong and the answer to a question back leads to a right one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteWeights:
+    """Of the second look (`engine.routing.second_look`): of the logarithm of the router's probability, and by name."""
+
+    router: float = 1.0
+    others: Mapping[str, float] = field(default_factory=dict)
 
 
 class NoConditions:
@@ -79,6 +98,7 @@ class Tools:
     router: Router
     values: Values
     memory: Memory
+    judgement: Judgement
     calibration: Calibration = field(default_factory=NoCalibration)
     selection: SelectionSettings = field(default_factory=SelectionSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
@@ -86,9 +106,8 @@ class Tools:
     conditions: Conditions = field(default_factory=NoConditions)
     generation: GenerationSettings = field(default_factory=GenerationSettings)
     ranker: Ranker = field(default_factory=NoRanker)
-    judgement: Judgement = field(default_factory=packaged)
     linker: SchemaLinker = field(default_factory=NoLinker)
-    second_look: Weights = field(default_factory=Weights)
+    second_look: RouteWeights = field(default_factory=RouteWeights)
     dialogue: DialogueSettings = field(default_factory=DialogueSettings)
     effort: Effort = Effort.NORMAL
 

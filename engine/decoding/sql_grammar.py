@@ -19,12 +19,9 @@ from importlib import resources
 
 from engine.core.elements import WHOLE_TABLE, ColumnContent, ValueList
 from engine.linking.contents import JSON_TYPES, keys_of
+from engine.sql.written import aliases, qualifier
 from schema_catalog.naming import KEYWORDS, is_plain, quote_ident, quote_literal
 from schema_catalog.types import ColumnKey, Snapshot, Table
-
-ANY_TABLE = ("T1", "T2", "T3", "T4", "T5", "t1", "t2", "t3", "t4", "t5")
-"""Aliases that models give by position, allowed for every table: a model kept from one writes another statement."""
-
 
 Values = Mapping[str, Sequence[str]]
 """All values of columns of one table, by the column's name."""
@@ -120,21 +117,6 @@ def in_postgresql(sql: str, snapshot: Snapshot) -> str:
 def _writable(value: str) -> bool:
     """Whether a statement with the value reads back as it is: no control character, no fence."""
     return "```" not in value and not any(unicodedata.category(each)[0] == "C" for each in value)
-
-
-def qualifier(snapshot: Snapshot, table: Table) -> str:
-    """The name that qualifies the table's columns: its own, without a schema."""
-    name = snapshot.display_name(table)
-    return name if "." not in name else quote_ident(table.name)
-
-
-def aliases(table: Table, taken: Container[str]) -> list[str]:
-    """The aliases allowed for the table: its first letters, its initials, numbered ones."""
-    name = re.sub(r"[^a-z0-9_]", "", table.name.lower()) or "t"
-    initials = "".join(word[0] for word in name.split("_") if word)
-    wished = [name[:1], name[:2], name[:3], initials, f"{name[0]}1", f"{name[0]}2"]
-    own = [alias for alias in dict.fromkeys(wished) if quote_ident(alias) == alias and alias not in taken]
-    return own + [alias for alias in ANY_TABLE if alias.lower() not in taken and alias not in own]
 
 
 def _lark(name: str) -> str:

@@ -26,17 +26,17 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.decoding.mask_search import Mask, Node
 from engine.decoding.sql_grammar import in_postgresql, sql_grammar
-from engine.dialogue.question import chosen, forbidden
 from engine.linking.mentions import called_columns, terms_used
 from engine.linking.source import relevance
 from engine.llm.replies import FENCE, statement
-from engine.prompting.known_text import defined, known_text, today_text
+from engine.prompting.known_text import known_text, today_text
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.driver import Checker
 from engine.schema_linking.linker import DOUBTFUL, LEAST, unlikely
 from engine.sql.check import Cause, Rejection
+from engine.sql.written import defined
 from schema_catalog.types import ColumnKey, Snapshot
 
 ANSWER_TOKENS = 200
@@ -70,7 +70,7 @@ class Writer:
         self._state = state
         self._tools = tools
         self._text, self.shown = schema_text(route.snapshot, route.tables, _nearness(route))
-        self.root: Mask = frozenset().union(*map(forbidden, state.dialogue.turns))
+        self.root: Mask = frozenset().union(*(each.forbidden for each in state.dialogue.turns))
         self._unlikely = self._never_meant() if tools.generation.links else frozenset[ColumnKey]()
         self._tokens = ANSWER_TOKENS
 
@@ -154,8 +154,8 @@ class Writer:
         }
 
     def _not_meant(self, known: Iterable[ColumnKey], least: float) -> Mask:
-        answers = filter(None, map(chosen, self._state.dialogue.turns))
-        wanted = {element for option in answers for element in option.elements}
+        answers = (each.option for each in self._state.dialogue.turns)
+        wanted = {element for option in answers if option is not None for element in option.elements}
         return unlikely(self.route.links, self.shown, wanted.union(known), least)
 
 

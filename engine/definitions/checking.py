@@ -23,8 +23,8 @@ from engine.guard import BUILT_IN, Analysis, Refused, Rules, check
 from engine.guard.analyse import Name, UnreadableError, analyse
 from engine.learning.parameters import ParameterError, filled, parameters
 from engine.printing.trees import nodes
-from engine.prompting.known_text import one_line
 from engine.sql.resolution import resolve
+from engine.sql.written import one_line
 from schema_catalog.definitions import (
     Definition,
     DefinitionStore,

@@ -13,7 +13,7 @@ from engine.core.candidate import Candidate
 from engine.core.elements import WHOLE_TABLE, BranchingPoint, SchemaLinks, elements_read
 from engine.dialogue.differences import Aspect, Difference, Reading, Said
 from engine.dialogue.facts import Fact, Matter
-from engine.linking.element_text import name_words
+from engine.text.names import name_words
 from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
 

@@ -14,9 +14,9 @@ from engine.core.candidate import Candidate
 from engine.core.state import State
 from engine.dialogue.expressions import Reader
 from engine.dialogue.refusal import absent
-from engine.linking.element_text import name_words
-from engine.prompting.known_text import defined
 from engine.sql.tree import parsed
+from engine.sql.written import defined
+from engine.text.names import name_words
 
 SHORT, LONG = 80, 400
 """Characters of a part of a line, and of one that stands by itself."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.linking.element_text import name_words
 from engine.rewrite.scope import Scopes
+from engine.text.names import name_words
 from schema_catalog.types import ColumnKey
 
 

@@ -6,7 +6,7 @@ The cheapest action by the asker's costs (`[dialogue]`) is taken; docs/dialogue.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.core.state import Route, State
@@ -21,7 +21,6 @@ from engine.dialogue.refusal import (
 )
 from engine.dialogue.types import Chances
 from engine.settings import DialogueSettings
-from engine.types import TraceLine
 
 
 class Action(StrEnum):
@@ -73,21 +72,6 @@ def shown(chances: Sequence[float], costs: DialogueSettings, *, run: bool = Fals
 
 TABLES = 2
 """Tables named of each route at most."""
-
-
-def refused(state: State, refusal: Refusal, stage: str) -> State:
-    """`state` with the refusal; `NL WHY` shows it with all that would help, of which the answer's row has the best."""
-    return told(replace(state, refusal=refusal), refusal, stage, f"refused: {refusal.reason}")
-
-
-def told(state: State, refusal: Refusal, stage: str, event: str) -> State:
-    """`state` with why, and what would help, in its trace."""
-    helps = (TraceLine(stage, "would help", each) for each in refusal.helps)
-    return state.noted(TraceLine(stage, event, refusal.words), *helps, *_failed(refusal, stage))
-
-
-def _failed(refusal: Refusal, stage: str) -> tuple[TraceLine, ...]:
-    return tuple(TraceLine(stage, "nothing stands for", each) for each in refusal.phrases)
 
 
 def abstention(state: State) -> Refusal:

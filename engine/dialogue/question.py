@@ -24,7 +24,7 @@ from engine.dialogue.differences import Difference, Reading, Said, differences
 from engine.dialogue.facts import facts
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Option, Parting, Turn
 from engine.dialogue.wording import Asked, ambiguity, option_words, wording_of
-from engine.errors import InvalidSettingError, StaleDialogueError, SyntaxProblemError, UnsupportedError
+from engine.errors import InvalidSettingError, SyntaxProblemError, UnsupportedError
 from engine.text.tokens import question_words
 from schema_catalog.types import ColumnKey, Snapshot
 
@@ -211,12 +211,6 @@ class _Asking:
         return frozenset(column for fact in likeliest for column in fact.columns) - reading.elements
 
 
-SHOWN_STATEMENTS = 5
-"""Rejected statements that a model is shown, the newest."""
-
-_LONGEST = 300
-"""Characters of a text of the asker's that a model is shown."""
-
 _INTERROGATIVES = frozenset({"how", "what", "when", "where", "which", "who", "whom", "whose", "why"})
 _QUESTION_WORDS = 4
 """Words of a question, at least."""
@@ -279,52 +273,10 @@ def agrees(option: Option, candidate: Candidate) -> bool:
 
 def agreeing(candidates: Sequence[Candidate], turn: Turn) -> tuple[Candidate, ...] | None:
     """The candidates that agree with an answer, in order; None for a text, or an option without a statement."""
-    option = chosen(turn)
+    option = turn.option
     if option is None or not option.statements:
         return None
     return tuple(each for each in candidates if agrees(option, each))
-
-
-def chosen(turn: Turn) -> Option | None:
-    """The option that was chosen; None for a text."""
-    return None if turn.chosen is None else turn.question.options[turn.chosen - 1]
-
-
-def forbidden(turn: Turn) -> frozenset[ColumnKey]:
-    """The elements of the options that were not chosen, without those of the chosen one; none for a text."""
-    option = chosen(turn)
-    if option is None:
-        return frozenset()
-    others = (each.elements for each in turn.question.options if each is not option)
-    return frozenset[ColumnKey]().union(*others) - option.elements
-
-
-def conversation_text(dialogue: Dialogue) -> str:
-    """What was asked, answered and rejected, as lines for a prompt; the asker's texts between quotes, as data."""
-    lines = [f"Asked: {turn.question.words} Answered: {_answer(turn)}" for turn in dialogue.turns]
-    lines += [f"Rejected: {_line(sql)}" for sql in dialogue.rejected[-SHOWN_STATEMENTS:]]
-    lines += [f"The asker says: {_quoted(remark)}" for remark in dialogue.remarks]
-    return "\n".join(lines)
-
-
-def _answer(turn: Turn) -> str:
-    option = chosen(turn)
-    if option is not None:
-        return option.words
-    return (
-        "none of " + "; ".join(each.words for each in turn.question.options)
-        if turn.text is None
-        else _quoted(turn.text)
-    )
-
-
-def _quoted(text: str) -> str:
-    return '"' + _line(text).replace('"', "'") + '"'
-
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
 Fingerprints = tuple[tuple[str, str], ...]
@@ -339,15 +291,3 @@ def fingerprints(state: State) -> Fingerprints:
         for route in state.routes
         if not read or route.database.name in read
     )
-
-
-def check_unchanged(state: State) -> None:
-    """Raises `StaleDialogueError` (NL004) where one has changed or may not answer any longer. Blocks: use a thread."""
-    now = {route.database.name: route.snapshot for route in state.routes}
-    for name, before in state.dialogue.fingerprints:
-        if name not in now or now[name].fingerprint != before:
-            raise StaleDialogueError(
-                "the question can no longer be answered",
-                detail="The catalog, or what you may read, has changed since it was asked.",
-                hint="Ask it again with NL: and the same words.",
-            )

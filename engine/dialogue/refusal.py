@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.core.elements import Literal, UnknownPhrase
-from engine.understanding.requests import Request, rows_of_order
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import ColumnKey, TableKey
 
@@ -15,6 +14,15 @@ HELP = "NL HELP"
 
 SHOWN = 3
 """Names of one kind in a sentence at most."""
+
+
+class Request(StrEnum):
+    """What a text is that is no question."""
+
+    ORDER = "order"
+    GREETING = "greeting"
+    STATEMENT = "statement"
+    NO_WORDS = "no words"
 
 
 class RefusalReason(StrEnum):
@@ -57,11 +65,10 @@ class Refusal:
         return ". ".join((self.words, *self.helps[:1])) + "."
 
 
-def no_question(kind: Request, text: str) -> Refusal:
-    """The refusal of a text that is no question."""
+def no_question(kind: Request, text: str, rows: str | None) -> Refusal:
+    """The refusal of a text that is no question; `rows`: what an order to delete is about."""
     match kind:
         case Request.ORDER:
-            rows = rows_of_order(text)
             return Refusal(
                 RefusalReason.ORDER,
                 "This is an order to change something, and NL only reads: nothing was changed",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from engine.core.candidate import Candidate, Preview
+from engine.types import AskReply, AskRequest
 from schema_catalog.types import ColumnKey
 
 
@@ -55,6 +56,19 @@ class Turn:
     chosen: int | None = None
     text: str | None = None
 
+    @property
+    def option(self) -> Option | None:
+        """The option that was chosen; None for a text."""
+        return None if self.chosen is None else self.question.options[self.chosen - 1]
+
+    @property
+    def forbidden(self) -> frozenset[ColumnKey]:
+        """The elements of the options that were not chosen, without those of the chosen one; none for a text."""
+        if self.option is None:
+            return frozenset()
+        others = (each.elements for each in self.question.options if each is not self.option)
+        return frozenset[ColumnKey]().union(*others) - self.option.elements
+
 
 Chances = tuple[float, ...]
 """The probabilities, in [0, 1] and at most 1 together, that each candidate is the right one, in their order."""
@@ -100,3 +114,17 @@ class Dialogue:
     fingerprints: tuple[tuple[str, str], ...] = ()
     follow_up: FollowUp | None = None
     read_as: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A question as it was asked, its answer, and what its asker has said about it."""
+
+    request: AskRequest
+    reply: AskReply
+    dialogue: Dialogue = field(default_factory=Dialogue)
+
+    @property
+    def question(self) -> str:
+        """In full words."""
+        return self.dialogue.read_as or self.request.question

@@ -12,8 +12,8 @@ from engine.dialogue.differences import COLUMN_MARK, LITERAL_MARK, Aspect, Diffe
 from engine.dialogue.expressions import Part
 from engine.dialogue.facts import Fact, Matter
 from engine.dialogue.types import Ambiguity, Option
-from engine.linking.element_text import name_words
 from engine.linking.spans import entities
+from engine.text.names import name_words
 from engine.text.tokens import identifier_words
 from schema_catalog.types import ColumnKey
 

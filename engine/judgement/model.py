@@ -21,8 +21,8 @@ import numpy as np
 from engine.core.candidate import are_readings
 from engine.core.state import State
 from engine.dialogue.types import Chances, Parting
+from engine.errors import PackagedError
 from engine.judgement.features import Features, logit, route_features, together
-from engine.models.packaged import PackagedError
 
 FILE = Path(__file__).with_name("weights.json")
 

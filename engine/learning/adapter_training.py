@@ -14,9 +14,9 @@ import structlog
 from engine.calibration.conformal import shortfall
 from engine.core.candidate import Candidate
 from engine.core.ports import Catalog, Encoder
-from engine.learning.phrase_adapter import PhraseAdapter, Vectors, correctly_ordered
 from engine.learning.store import AdapterTraining, Evidence, LearningStore, Verified
 from engine.linking.element_text import element_words, linked
+from engine.linking.phrase_adapter import PhraseAdapter, Vectors, correctly_ordered
 from engine.linking.spans import entities
 from engine.sql.resolution import resolve
 from schema_catalog.types import Snapshot

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import structlog
 
-from engine.api.question_store import Stored
 from engine.core.elements import elements_read
 from engine.core.tools import Tools
+from engine.dialogue.types import Stored
 from engine.errors import NLError, for_log
 from engine.learning.adapter_training import adapt
 from engine.learning.preferences import bare_entities, votes

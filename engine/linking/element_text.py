@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from engine.core.elements import WHOLE_TABLE, Entity
 from engine.core.ports import Encoder
-from engine.learning.phrase_adapter import PhraseAdapter
+from engine.linking.phrase_adapter import PhraseAdapter
 from engine.linking.standing import adjusted, statuses
+from engine.text.names import name_words, qualified_words
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
 from schema_catalog.words import identifier_words, shortness
@@ -129,13 +130,3 @@ def _said(element: Table | Column) -> Iterator[str]:
     beginning = re.split(r"[.;:(\n]", element.description or "")[0]
     if words := name_words(" ".join(beginning.split()[:COMMENT_WORDS])):
         yield words
-
-
-def qualified_words(table: Table, column: Column) -> str:
-    """A column's name behind its table's, as lower-case words."""
-    return f"{name_words(table.name)} {name_words(column.name)}"
-
-
-def name_words(name: str) -> str:
-    """A name of the schema as lower-case words: `OrderItems` and `order_items` are `order items`."""
-    return re.sub(r"[_\W]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower().strip()

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.core.elements import Relation, ValueLink
-from engine.linking.element_text import name_words
+from engine.text.names import name_words
 from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, Term, once_per_snapshot
 from schema_catalog.words import LONG, identifier_words, surest

@@ -13,15 +13,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import PackagedError
+
 T = TypeVar("T")
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 MANIFEST, WEIGHTS = "manifest.json", "weights.npz"
-
-
-class PackagedError(Exception):
-    """The model cannot be used; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,61 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.recent import Recent
+from engine.core.shipped import shipped
 from engine.models.bert import multiplies_integers
 from engine.models.encoder import tuned_model
 from engine.models.packaged import Packaged, fill, under
 from engine.models.sentences import Encoded, SentenceModel
-from engine.models.shipped import shipped
 from engine.routing.candidate_space import CandidateSpace
 from engine.routing.decoder import BeamSettings, Found, search
-from engine.routing.index import Index
-from engine.routing.scoring import database_words, table_words, word_shares
+from engine.routing.pointing import Asked, Pointed
 from engine.settings import EncoderSettings
-from engine.text.tokens import question_words
-
-Vectors = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """An encoded question with its lexical scores in a field: `words`, (T,), and `coverage` of databases, (D,)."""
-
-    sentence: Vectors
-    tokens: Vectors
-    words: Vectors
-    coverage: Vectors
-
-    @staticmethod
-    def of(question: str, read: tuple[Vectors, Vectors], index: Index, field: CandidateSpace) -> Asked:
-        """A question over `field`, a part of `index`."""
-        words = question_words(question)
-        shares = word_shares(words, index)
-        return Asked(
-            *read,
-            table_words(words, shares, index, field.tables).astype(np.float32),
-            database_words(words, shares, index)[field.databases].astype(np.float32),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Pointed:
-    """The pointer's output for one question.
-
-    `logits`: (D,), log-odds of the databases, calibrated. `retrieval`: (D,), what of them words and whole-text
-    vectors account for; the rest is learned token by token. `parts`: (P, D), what the logits times the temperature are
-    the sum of. `evidence`: (D,), cosine of the question and the closest table or column. `tables`: (T,),
-    log-probability of each table's being the first, given its database. `heads`: the databases that were searched.
-    `found`: the sets of tables found in them; a set's head is a place in `heads`.
-    """
-
-    logits: Vectors
-    retrieval: Vectors
-    parts: Vectors
-    evidence: Vectors
-    tables: Vectors
-    heads: tuple[int, ...]
-    found: tuple[Found, ...]
-
 
 if TYPE_CHECKING:
     from engine.models.beams import StepWeights

@@ -19,44 +19,29 @@ What is known beside the schema as text for a prompt: terms, values, what was le
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import date
 
 from engine.core.elements import (
     WHOLE_TABLE,
     ColumnContent,
-    Relation,
     ValueLink,
     elements_of,
     elements_read,
     is_masked,
 )
 from engine.core.state import Route
-from engine.decoding.sql_grammar import qualifier
-from engine.dialogue.question import conversation_text
-from engine.dialogue.types import Dialogue, FollowUp
+from engine.dialogue.types import Dialogue, FollowUp, Turn
 from engine.learning.types import Example, Learned, Preference
 from engine.linking.exclusions import exclusions
 from engine.linking.periods import depends_on_today, period_lines
 from engine.prompting.prompts import prompt
 from engine.sql.resolution import resolve
-from schema_catalog.naming import quote_ident, quote_literal
+from engine.sql.written import condition, defined, element_name, one_line, quoted
 from schema_catalog.types import ColumnKey, Snapshot, Term
-
-QUESTION = 160
-"""Characters of an earlier question that a prompt shows."""
-
-STATEMENT = 400
-"""Characters of an example's statement at most."""
 
 EARLIER = 400
 """Characters of the question that a follow-up goes on from, at most."""
-
-_LITERAL = re.compile(r"('(?:[^']|'')*'|\"(?:[^\"]|\"\")*\")")
-_MARKS = ("--", "/*", "```", "###", "$$")
-"""Comments, and marks of the prompt's and the answer's structure."""
 
 
 def example_text(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) -> str:
@@ -98,26 +83,6 @@ def _names_only(example: Example, shown: Snapshot, hidden: Container[ColumnKey])
     return not resolution.problems and not any(is_masked(element, hidden) for element in read)
 
 
-def quoted(text: str, most: int = QUESTION) -> str:
-    """Foreign text in double quotes, on one line, cut to `most` characters, without marks of structure."""
-    plain = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text)
-    plain = " ".join(plain.replace('"', "'").replace("`", "'").replace("#", "").split())
-    return f'"{plain if len(plain) <= most else plain[: most - 1] + "…"}"'
-
-
-def one_line(sql: str) -> str | None:
-    """A statement on one line; None where it is too long, or has a line break in a literal or a mark of structure."""
-    parts = _LITERAL.split(sql)
-    written = "".join(
-        part if place % 2 else re.sub(r"\s+", " ", part) for place, part in enumerate(parts)
-    ).strip()
-    if len(written) > STATEMENT or any(mark in written for mark in _MARKS):
-        return None
-    return (
-        None if any(unicodedata.category(each) in {"Cc", "Cf", "Zl", "Zp"} for each in written) else written
-    )
-
-
 def before_text(follow_up: FollowUp) -> dict[str, str]:
     """The parts of a prompt that say what `follow_up` goes on from."""
     sql = one_line(follow_up.sql) or "-- too long to be shown"
@@ -142,11 +107,6 @@ def term_text(terms: Iterable[Term], shown: Snapshot, hidden: Container[ColumnKe
         if elements_of(each) <= there and not any(is_masked(element, hidden) for element in elements_of(each))
     ]
     return prompt("terms", lines="\n".join(lines[:TERMS])) + "\n\n" if lines else ""
-
-
-def defined(term: Term) -> str:
-    """The definition on one line."""
-    return one_line(term.definition) or ""
 
 
 def rules_text(shown: Snapshot) -> str:
@@ -186,29 +146,6 @@ def content_text(
     return prompt("contents", lines="\n".join(lines[:CONTENTS])) + "\n\n" if lines else ""
 
 
-def condition(link: ValueLink, shown: Snapshot) -> str | None:
-    """`singer.country = 'France'`, `orders.state = '30' ("paid")`; None where `shown` does not have the column."""
-    name = element_name(link.column, shown)
-    if name is None:
-        return None
-    literals = map(quote_literal, link.values)
-    meaning = f" ({quoted(link.span)})" if link.coded else ""
-    compared = "is either" if link.relation is Relation.ONE_OF else link.relation
-    return f"{name} {compared} {' or '.join(literals)}{meaning}"
-
-
-def element_name(element: ColumnKey, shown: Snapshot) -> str | None:
-    """The element in SQL, `singer` or `singer.country`; None where `shown` does not have it."""
-    table = next((table for table in shown.tables if table.key == element[:2]), None)
-    if table is None:
-        return None
-    if element[2] == WHOLE_TABLE:
-        return qualifier(shown, table)
-    if element[2] not in {column.name for column in table.columns}:
-        return None
-    return f"{qualifier(shown, table)}.{quote_ident(element[2])}"
-
-
 EXCLUSIONS = 12
 """Lines of rows that do not count, at most."""
 
@@ -243,3 +180,39 @@ def known_text(
     if lines := conversation_text(dialogue):
         text += prompt("conversation", lines=lines) + "\n\n"
     return text
+
+
+SHOWN_STATEMENTS = 5
+"""Rejected statements that a model is shown, the newest."""
+
+
+_LONGEST = 300
+"""Characters of a text of the asker's that a model is shown."""
+
+
+def conversation_text(dialogue: Dialogue) -> str:
+    """What was asked, answered and rejected, as lines for a prompt; the asker's texts between quotes, as data."""
+    lines = [f"Asked: {turn.question.words} Answered: {_answer(turn)}" for turn in dialogue.turns]
+    lines += [f"Rejected: {_line(sql)}" for sql in dialogue.rejected[-SHOWN_STATEMENTS:]]
+    lines += [f"The asker says: {_quoted(remark)}" for remark in dialogue.remarks]
+    return "\n".join(lines)
+
+
+def _answer(turn: Turn) -> str:
+    option = turn.option
+    if option is not None:
+        return option.words
+    return (
+        "none of " + "; ".join(each.words for each in turn.question.options)
+        if turn.text is None
+        else _quoted(turn.text)
+    )
+
+
+def _quoted(text: str) -> str:
+    return '"' + _line(text).replace('"', "'") + '"'
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from engine.alternatives.synonyms import are_same_tables
 from engine.core.candidate import Candidate, Evidence, are_readings
 from engine.core.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.core.state import Route, State
@@ -27,6 +26,7 @@ from engine.linking.mentions import (
 )
 from engine.linking.spans import numbers_not_used
 from engine.linking.standing import deprecated, measured
+from engine.linking.synonyms import are_same_tables
 from engine.ranking.contradictions import contradictions, doubts, said_of, undeclared
 from engine.sql.tree import parsed
 from engine.understanding.unknown import names_not_used

@@ -18,12 +18,12 @@ from sqlglot import exp
 
 from engine.core.candidate import Candidate
 from engine.core.ports import Encoder
-from engine.linking.element_text import name_words
+from engine.core.shipped import shipped
 from engine.models.cross import CrossEncoder, Pair
 from engine.models.packaged import read
-from engine.models.shipped import shipped
 from engine.settings import EncoderSettings
 from engine.sql.tree import parsed
+from engine.text.names import name_words
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Count: "number of",

@@ -18,7 +18,6 @@ from engine.core.elements import elements_read, plain_name
 from engine.core.ports import Completion, Prompt
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.policy import refused
 from engine.dialogue.refusal import Refusal, RefusalReason
 from engine.dialogue.types import Dialogue, FollowUp
 from engine.errors import CancelledError, ContextLengthError
@@ -102,7 +101,7 @@ async def readings_of(state: State, tools: Tools) -> State:
     if late:
         return state.out_of_time(STAGE)
     if asking.cannot and not state.candidates and state.verified is None:
-        return refused(state, _refusal(asking.cannot), STAGE)
+        return state.refused(_refusal(asking.cannot), STAGE)
     return state
 
 

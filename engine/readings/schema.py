@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from engine.core.elements import ValueList
 from engine.core.state import Route
-from engine.prompting.known_text import quoted
 from engine.prompting.schema_text import listed, marks_text, table_name
+from engine.sql.written import quoted
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from engine.core.elements import TableSet
 from engine.core.ports import Match
-from engine.errors import for_log
-from engine.models.packaged import PackagedError
-from engine.models.pointer import Asked, Pointed, PointerModel, Vectors
+from engine.errors import PackagedError, for_log
 from engine.routing.candidate_space import CandidateSpace, Columns, cut_field, whole_field
 from engine.routing.decoder import BeamSettings, table_scores
 from engine.routing.index import Index
+from engine.routing.pointing import Asked, Pointed, Pointer, Vectors
 from engine.routing.scoring import choose
 from engine.text.tokens import question_words
 
@@ -36,7 +35,7 @@ log = structlog.stdlib.get_logger("router")
 class LearnedLeg:
     """Ranks the databases of an index with a pointer. Keeps the fields of indexes as long as these are kept."""
 
-    def __init__(self, pointer: PointerModel) -> None:
+    def __init__(self, pointer: Pointer) -> None:
         self._pointer = pointer
         self._fits = True
         self._beams = BeamSettings()

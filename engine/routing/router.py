@@ -18,9 +18,9 @@ from threadpoolctl import ThreadpoolController
 
 from engine.core.ports import Encoder, Match
 from engine.core.recent import Recent
-from engine.models.pointer import PointerModel
 from engine.routing.index import Index, SchemaIndexEntry, build
 from engine.routing.learned_router import LearnedLeg
+from engine.routing.pointing import Pointer
 from engine.routing.scoring import EncodedQuestion, Scored, Vectors, score
 from engine.routing.thesaurus import Thesaurus, likelier
 from engine.routing.together import Together
@@ -69,7 +69,7 @@ class HybridRouter:
         encoder: QuestionEncoder,
         schemas: Encoder | None = None,
         *,
-        pointer: PointerModel | None = None,
+        pointer: Pointer | None = None,
         folder: Path | None = None,
     ) -> None:
         self._encoder = encoder

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib import resources
 
 from engine.core.elements import Relation
 from engine.core.state import Route
+from engine.core.tools import RouteWeights
 
 LOOKED_AT = 5
 """Databases looked at again at most."""
@@ -27,19 +28,11 @@ _NAMED = 0.9
 Features = Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """Of the logarithm of the router's probability, and of the other features by their names."""
-
-    router: float = 1.0
-    others: Mapping[str, float] = field(default_factory=dict)
-
-
-def packaged() -> Weights:
+def packaged() -> RouteWeights:
     """Those that come with the program."""
     text = resources.files(__package__).joinpath("second_look.json").read_text(encoding="utf-8")
     known = json.loads(text)["weights"]
-    return Weights(known.pop("router"), known)
+    return RouteWeights(known.pop("router"), known)
 
 
 def features(route: Route) -> Features:
@@ -57,7 +50,7 @@ def features(route: Route) -> Features:
     }
 
 
-def reweighed(routes: Sequence[Route], weights: Weights) -> tuple[Route, ...]:
+def reweighed(routes: Sequence[Route], weights: RouteWeights) -> tuple[Route, ...]:
     """The routes with new probabilities of the same sum, likeliest first."""
     logits = [_score(route, weights) for route in routes]
     highest = max(logits)
@@ -67,7 +60,7 @@ def reweighed(routes: Sequence[Route], weights: Weights) -> tuple[Route, ...]:
     return tuple(sorted(found, key=lambda route: -route.probability))
 
 
-def _score(route: Route, weights: Weights) -> float:
+def _score(route: Route, weights: RouteWeights) -> float:
     found = features(route)
     known = weights.router * math.log(max(route.probability, _LEAST))
     return known + sum(weight * found[name] for name, weight in weights.others.items())

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.core.elements import WHOLE_TABLE, BranchingPoint, SchemaLinks
-from engine.models.shipped import shipped
+from engine.core.shipped import shipped
 from engine.routing.graph import Graph
 from engine.schema_linking.nodes import HiddenStates, NodeStates
 from schema_catalog.types import ColumnKey, Snapshot

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.elements import WHOLE_TABLE
-from engine.linking.element_text import name_words
 from engine.routing.graph import EdgeKind, Graph
+from engine.text.names import name_words
 from engine.text.tokens import STOP_WORDS, identifier_words, question_words
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
 

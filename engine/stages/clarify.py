@@ -17,8 +17,6 @@ from engine.dialogue.policy import (
     Worth,
     decide,
     doubt,
-    refused,
-    told,
     unanswerable,
 )
 from engine.dialogue.question import Proposal, best_proposal, by_meanings, fingerprints
@@ -62,10 +60,10 @@ async def _in_doubt(state: State, on_doubt: OnDoubt, proposal: Proposal | None) 
     refusal = doubt(state)
     hopeless = sum(each.confidence for each in state.candidates) < HOPELESS
     if on_doubt is OnDoubt.ABSTAIN or hopeless or unanswerable(routes[state.candidates[0].database]):
-        return replace(refused(state, refusal, "clarify"), candidates=())
+        return replace(state.refused(refusal, "clarify"), candidates=())
     if on_doubt is OnDoubt.ASK and proposal is not None:
         return _asked(state, proposal)
-    return told(replace(state, doubtful=True), refusal, "clarify", "shown in doubt")
+    return replace(state, doubtful=True).told(refusal, "clarify", "shown in doubt")
 
 
 def _asked(state: State, proposal: Proposal) -> State:

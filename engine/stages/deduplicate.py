@@ -17,7 +17,6 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.alternatives.synonyms import interchangeable, keeps_column_of
 from engine.core.candidate import Candidate, Preview, RuleKind
 from engine.core.deadline import Deadline
 from engine.core.ports import Result, StatementError
@@ -26,6 +25,7 @@ from engine.core.tools import Tools
 from engine.errors import NLError
 from engine.linking.mentions import mentioned_tables, tables_not_read
 from engine.linking.standing import sensitive_columns
+from engine.linking.synonyms import interchangeable, keeps_column_of
 from engine.ranking.contradictions import contradictions
 from engine.rewrite.driver import Rewritten, in_turn
 from engine.rewrite.rule import Context

@@ -23,8 +23,7 @@ from engine.core.tools import Tools
 from engine.decoding.forks import Fork, forks
 from engine.decoding.mask_search import MaskSearch, Node
 from engine.decoding.writer import Attempt, Attempts, Writer
-from engine.dialogue.question import check_unchanged
-from engine.errors import CancelledError
+from engine.errors import CancelledError, StaleDialogueError
 from engine.linking.dimensions import linked_dimensions
 from engine.linking.mentions import mentioned_tables
 from engine.llm.replies import statement
@@ -327,3 +326,15 @@ def _noted(state: State, attempt: Attempt) -> State:
         for each in attempt.candidates
     ]
     return replace(state, usage=usage).noted(*lines)
+
+
+def check_unchanged(state: State) -> None:
+    """Raises `StaleDialogueError` (NL004) where one has changed or may not answer any longer. Blocks: use a thread."""
+    now = {route.database.name: route.snapshot for route in state.routes}
+    for name, before in state.dialogue.fingerprints:
+        if name not in now or now[name].fingerprint != before:
+            raise StaleDialogueError(
+                "the question can no longer be answered",
+                detail="The catalog, or what you may read, has changed since it was asked.",
+                hint="Ask it again with NL: and the same words.",
+            )

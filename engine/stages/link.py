@@ -21,7 +21,7 @@ from engine.linking.match import LINKS
 from engine.linking.mentions import named_terms
 from engine.linking.spans import entities
 from engine.linking.standing import preferred_first
-from engine.prompting.known_text import condition, defined
+from engine.sql.written import condition, defined
 from engine.types import TraceLine
 from engine.understanding.missing_values import held_words
 from engine.understanding.unknown import unknown_phrases

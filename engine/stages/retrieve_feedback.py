@@ -20,11 +20,11 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.description import describe
 from engine.learning.parameters import filled, given, parameters
-from engine.learning.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.learning.preferences import preferences
 from engine.learning.store import normal_form
 from engine.learning.types import AskerFeedback, Example, ExampleKind, Learned, Lesson, Preference
 from engine.linking.element_text import linked
+from engine.linking.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.linking.standing import sensitive_columns
 from engine.prompting.known_text import preference_line
 from engine.sql.check import check_candidate

@@ -21,7 +21,6 @@ from dataclasses import replace
 from engine.core.ports import Match, StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.dialogue.policy import refused
 from engine.dialogue.refusal import two_databases
 from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError, UnsupportedError
 from engine.linking.mentions import short_names
@@ -277,6 +276,6 @@ async def divide(state: State, tools: Tools) -> State:
     found = await asyncio.to_thread(divided, state.ask.question, state.routes, tools.encoder)
     if found is None:
         return state
-    told = refused(state, two_databases([(each.words, each.database) for each in found]), "divide")
+    told = state.refused(two_databases([(each.words, each.database) for each in found]), "divide")
     parts = tuple((each.database, each.question) for each in found if each.question is not None)
     return replace(told, parts=parts)

@@ -11,12 +11,11 @@ from dataclasses import replace
 
 from engine.core.state import State
 from engine.core.tools import Tools
-from engine.dialogue.policy import refused
 from engine.dialogue.refusal import no_question, untranslated
 from engine.types import TraceLine
 from engine.understanding.follow_ups import in_full, joined
 from engine.understanding.language import Language, foreign_language, translate
-from engine.understanding.requests import request_kind
+from engine.understanding.requests import request_kind, rows_of_order
 
 
 async def understand(state: State, tools: Tools) -> State:
@@ -57,7 +56,9 @@ async def _checked(state: State) -> State:
     """The state, refused where its text is no question."""
     text = state.ask.question
     kind = await asyncio.to_thread(request_kind, text)
-    return state if kind is None else refused(state, no_question(kind, text), "understand")
+    return (
+        state if kind is None else state.refused(no_question(kind, text, rows_of_order(text)), "understand")
+    )
 
 
 async def _translated(state: State, language: Language, tools: Tools) -> State:
@@ -67,7 +68,7 @@ async def _translated(state: State, language: Language, tools: Tools) -> State:
         line = TraceLine(
             "understand", f"not translated from {language.name}", call.text, language.probability
         )
-        return refused(state.noted(line), untranslated(language.name), "understand")
+        return state.noted(line).refused(untranslated(language.name), "understand")
     line = TraceLine("understand", f"translated from {language.name}", english, language.probability)
     ask = replace(state.ask, question=english)
     return await _checked(replace(state, ask=ask, translation=english).noted(line))

@@ -22,9 +22,9 @@ from engine.core.deadline import Deadline
 from engine.core.ports import Catalog, LanguageModel, Prompt
 from engine.errors import InvalidSettingError, ModelUnavailableError
 from engine.linking.standing import is_sensitive
-from engine.prompting.known_text import quoted
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import table_text
+from engine.sql.written import quoted
 from engine.suggestions.types import SuggestReply, SuggestRequest
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import dotted, quote_ident, quote_literal

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from engine.core.elements import WHOLE_TABLE
 from engine.dialogue.refusal import spoken
-from engine.linking.element_text import name_words
 from engine.linking.standing import is_sensitive
+from engine.text.names import name_words
 from engine.understanding.data_questions import (
     DataQuestion,
     Subject,

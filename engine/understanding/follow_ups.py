@@ -11,9 +11,11 @@ import re
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt
+from engine.dialogue.refusal import Request
 from engine.dialogue.types import FollowUp
-from engine.prompting.known_text import EARLIER, before_text, quoted
+from engine.prompting.known_text import EARLIER, before_text
 from engine.prompting.prompts import prompt
+from engine.sql.written import quoted
 from engine.text.tokens import (
     LABEL_WORDS,
     OPERATION_WORDS,
@@ -22,7 +24,7 @@ from engine.text.tokens import (
     identifier_words,
     keeps_values,
 )
-from engine.understanding.requests import Request, request_kind
+from engine.understanding.requests import request_kind
 
 _COURTESY = re.compile(
     r"""\W*(?:(?:hi|hello|hey|there|oh|hm+|ok|okay|yes|no|great|cool|thanks?|thank\ you|please|so|well|can\ you

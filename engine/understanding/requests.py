@@ -7,20 +7,11 @@ greetings apart.
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 
 import pglast
 from pglast import ast
 
-
-class Request(StrEnum):
-    """What a text is that is no question."""
-
-    ORDER = "order"
-    GREETING = "greeting"
-    STATEMENT = "statement"
-    NO_WORDS = "no words"
-
+from engine.dialogue.refusal import Request
 
 _REMOVING = frozenset({"cancel", "delete", "drop", "erase", "purge", "remove"})
 _DELETING = frozenset({"delete", "erase", "insert", "overwrite", "purge", "truncate", "wipe"})

@@ -18,10 +18,11 @@ from engine.core.elements import WHOLE_TABLE, UnknownPhrase, ValueLink
 from engine.core.ports import Encoder
 from engine.core.state import Route
 from engine.linking.contents import keys_of
-from engine.linking.element_text import compared, element_words, name_words
+from engine.linking.element_text import compared, element_words
 from engine.linking.mentions import short_names, told_words
 from engine.linking.source import relevance
 from engine.linking.spans import Span, SpanKind, entities, spans
+from engine.text.names import name_words
 from engine.text.normalise import MONTHS
 from engine.text.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS, identifier_words
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, Term, once_per_snapshot

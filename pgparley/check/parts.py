@@ -10,10 +10,10 @@ from pathlib import Path
 
 import aiohttp
 
+from engine.core.shipped import shipped
 from engine.llm.fetch import is_verified
 from engine.llm.model_file import QWEN_CODER_1_5B
 from engine.llm.settings import NO_KEY, ModelSettings, Provider
-from engine.models.shipped import shipped
 from page.settings import PageConfigError, address, tls_context
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config

@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.harness.without import NoMemory, NoValues
 from engine.core.tools import Tools
+from engine.judgement.model import packaged
 
 
 def bare_tools(*given: Any, **others: Any) -> Tools:
@@ -13,6 +14,8 @@ def bare_tools(*given: Any, **others: Any) -> Tools:
     names = ("catalog", "upstream", "encoder", "model", "router")
     nothing = dict.fromkeys(names)
     known: Any = (
-        nothing | {"values": NoValues(), "memory": NoMemory()} | dict(zip(names, given, strict=False))
+        nothing
+        | {"values": NoValues(), "memory": NoMemory(), "judgement": packaged()}
+        | dict(zip(names, given, strict=False))
     )
     return Tools(**known | others)

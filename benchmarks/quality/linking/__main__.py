@@ -24,8 +24,9 @@ from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_res
 from benchmarks.harness.schemas import snapshots
 from benchmarks.quality.linking.abstaining import ALPHA, Decided, figures, summary_of, thresholds
 from benchmarks.quality.linking.linked import SCHEMA, Known, decided, known_questions
+from engine.errors import PackagedError
 from engine.models.linker import LinkerEncoder
-from engine.models.packaged import PackagedError, read
+from engine.models.packaged import read
 from engine.schema_linking import linker
 
 MODULE = "benchmarks.quality.linking"

@@ -26,7 +26,7 @@ from benchmarks.harness.site import Site, prepared
 from benchmarks.harness.systems import READER, WHOLE, Gateway, Task
 from benchmarks.harness.without import NoMemory
 from benchmarks.quality.personal.pairs import Meetings, pairs
-from engine.api.question_store import Stored
+from engine.dialogue.types import Stored
 from engine.learning.feedback import Learner
 from engine.learning.store import LearningStore
 from engine.settings import LearningSettings

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.decoding.sql_grammar import aliases
 from engine.linking.mentions import in_named_schema, named_schemas
 from engine.rewrite.rule import Context, Statement
 from engine.rewrite.scope import (
@@ -20,6 +19,7 @@ from engine.rewrite.scope import (
     means_one_of,
     written,
 )
+from engine.sql.written import aliases
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
 from schema_catalog.naming import dotted
 from schema_catalog.types import ColumnKey, Table, TableKey

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.alternatives.exchanges import substituted
-from engine.alternatives.synonyms import Exchange, exchanges
+from engine.linking.synonyms import Exchange, exchanges
 from engine.sql.resolution import resolve
 from schema_catalog.types import ColumnKey, Snapshot
 from tests.support.schemas import MUSIC, table

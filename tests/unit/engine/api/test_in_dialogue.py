@@ -9,9 +9,8 @@ from typing import Any, cast
 import pytest
 
 from engine.api.dialogues import in_dialogue
-from engine.api.question_store import Stored
 from engine.core.candidate import Candidate
-from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, FollowUp
+from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, FollowUp, Stored
 from engine.errors import UnknownQuestionError
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
 

@@ -10,8 +10,8 @@ import pytest
 from engine.calibration.base import NOTHING, Base, base_for, read
 from engine.calibration.conformal import Calibrated, Threshold
 from engine.calibration.records import Judged, Point
+from engine.errors import PackagedError
 from engine.llm.settings import GrammarSupport, ModelSettings
-from engine.models.packaged import PackagedError
 from engine.settings import (
     DialogueSettings,
     EngineSettings,

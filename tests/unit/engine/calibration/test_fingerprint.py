@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from engine.calibration.fingerprint import SHAPING, counting, digest, pipeline_fingerprint, weights
+from engine.core.shipped import ENGINE
 from engine.llm.settings import GrammarSupport, ModelSettings, Price, Provider, ServiceSettings
-from engine.models.shipped import ENGINE
 from engine.settings import (
     EncoderSettings,
     EngineSettings,

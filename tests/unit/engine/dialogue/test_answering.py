@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.core.candidate import Candidate
-from engine.dialogue.question import agreeing, conversation_text, forbidden, resolve
+from engine.dialogue.question import agreeing, resolve
 from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, Option, Turn
 from engine.errors import InvalidSettingError, SyntaxProblemError
+from engine.prompting.known_text import conversation_text
 
 ARTIST = ("public", "singer", "artist_name")
 PERFORMER = ("public", "singer", "performer_name")
@@ -80,9 +81,9 @@ def test_what_may_be_an_answer_is_one(text: str) -> None:
 
 
 def test_what_was_not_chosen_is_forbidden() -> None:
-    assert forbidden(Turn(QUESTION, chosen=1)) == {PERFORMER}
-    assert forbidden(Turn(QUESTION, chosen=3)) == {ARTIST, PERFORMER, COUNTRY}
-    assert forbidden(Turn(QUESTION, text="neither")) == frozenset()
+    assert Turn(QUESTION, chosen=1).forbidden == {PERFORMER}
+    assert Turn(QUESTION, chosen=3).forbidden == {ARTIST, PERFORMER, COUNTRY}
+    assert Turn(QUESTION, text="neither").forbidden == frozenset()
 
 
 def test_the_conversation_in_lines() -> None:

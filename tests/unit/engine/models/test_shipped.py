@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.models import shipped
+from engine.core import shipped
 
 ROOT = Path(__file__).parents[4]
 MODELS = ROOT / "packages" / "pgparley-models"

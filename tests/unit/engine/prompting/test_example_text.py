@@ -6,7 +6,8 @@ import pytest
 
 from engine.core.elements import WHOLE_TABLE
 from engine.learning.types import Example, Learned, Preference
-from engine.prompting.known_text import STATEMENT, example_text, one_line, quoted
+from engine.prompting.known_text import example_text
+from engine.sql.written import STATEMENT, one_line, quoted
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.core.elements import Relation, ValueLink
-from engine.prompting.known_text import condition, value_text
+from engine.prompting.known_text import value_text
+from engine.sql.written import condition
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKind
 
 TABLES = (

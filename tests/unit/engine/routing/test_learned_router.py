@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from engine.core.ports import Match
+from engine.errors import PackagedError
 from engine.models.encoder import MiniLMEncoder
-from engine.models.packaged import Packaged, PackagedError, read
+from engine.models.packaged import Packaged, read
 from engine.models.pointer import FORMAT, NAME, PointerModel, packaged
 from engine.routing import learned_router
 from engine.routing.graph import Graph

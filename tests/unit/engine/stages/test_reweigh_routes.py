@@ -9,8 +9,8 @@ import pytest
 
 from engine.core.elements import Relation, ValueLink
 from engine.core.state import Route, State
-from engine.core.tools import Tools
-from engine.routing.second_look import Weights, packaged, reweighed
+from engine.core.tools import RouteWeights, Tools
+from engine.routing.second_look import packaged, reweighed
 from engine.stages.route import reweigh_routes
 from tests.support.asking import asked, route
 from tests.support.tools import bare_tools
@@ -28,7 +28,7 @@ def routed(*probabilities: float) -> State:
     return replace(asked(QUESTION, to), routes=tuple(routes))
 
 
-def tools(weights: Weights) -> Tools:
+def tools(weights: RouteWeights) -> Tools:
     nothing = cast("Any", None)
     return bare_tools(nothing, nothing, nothing, nothing, nothing, second_look=weights)
 
@@ -61,11 +61,11 @@ async def test_what_every_database_holds_changes_nothing() -> None:
 
 
 async def test_three_go_on_at_most_and_the_rest_is_named() -> None:
-    done = await reweigh_routes(routed(0.3, 0.25, 0.2, 0.15, 0.1), tools(Weights()))
+    done = await reweigh_routes(routed(0.3, 0.25, 0.2, 0.15, 0.1), tools(RouteWeights()))
     assert names(done.routes) == ["music_0", "music_1", "music_2"]
     assert next(line.detail for line in done.trace if line.event == "left out") == "music_3, music_4"
 
 
 async def test_an_improbable_second_is_left_out() -> None:
-    done = await reweigh_routes(routed(0.98, 0.01), tools(Weights()))
+    done = await reweigh_routes(routed(0.98, 0.01), tools(RouteWeights()))
     assert names(done.routes) == ["music_0"]

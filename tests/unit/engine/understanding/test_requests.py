@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.understanding.requests import Request, request_kind, rows_of_order
+from engine.dialogue.refusal import Request
+from engine.understanding.requests import request_kind, rows_of_order
 
 ORDERS = """
 delete all orders from last year

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.core.elements import WHOLE_TABLE
-from engine.linking.element_text import name_words, qualified_words
+from engine.text.names import name_words, qualified_words
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 

@@ -14,7 +14,7 @@ with them."""
 
 
 def plain(text: str) -> str:
-    """`text` with tabs and line feeds as its only controls. Character by character: parts give the parts of the whole."""
+    """`text` with tabs and line feeds as its only controls. Parts of it give the parts of the whole."""
     return _UNSEEN.sub("", _BREAKS.sub(" ", text))
 
 

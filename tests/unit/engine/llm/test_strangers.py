@@ -1,4 +1,4 @@
-"""A model service is a stranger: whatever it replies is an answer, or 58000 with its name, and the next one is asked."""
+"""A model service is a stranger: whatever it replies is an answer, or 58000 with its name, and the next is asked."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from engine.core.ports import Prompt
 from engine.errors import CancelledError, ModelAwayError, NLError
 from engine.llm.client import ChatModel
 from engine.llm.fallback import FallbackModel
+from engine.llm.replies import readings
 from engine.llm.settings import GrammarSupport, ModelSettings
 from tests.chat_server import chat_server, completion
 
@@ -75,9 +76,7 @@ BAD = {
     "less than was told": http(WHOLE, length=len(WHOLE) + 100),
     "more than may be": http(b" " * 3_000_000 + WHOLE),
     "chunks without an end": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-     b"10000\r\n"
-    + b" " * 0x10000
-    + b"\r\n",
+    b"10000\r\n" + b" " * 0x10000 + b"\r\n",
     "chunks that are none": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     "packed": http(ZEROES, "200 OK", "Content-Encoding: gzip"),
     "packed in an unknown way": http(WHOLE, "200 OK", "Content-Encoding: br, gzip, x"),
@@ -234,3 +233,23 @@ async def test_a_list_of_models_that_is_none_lists_none(body: bytes) -> None:
         model = ChatModel(SETTINGS, bad)
         assert await model.models() == ()
         await model.aclose()
+
+
+@pytest.mark.parametrize("sign", ["/*", "{", '{"', "+"])
+async def test_the_loop_goes_on_while_a_reply_is_read(sign: str) -> None:
+    async with sending(reply(message={"content": "SELECT " + sign * (200_000 // len(sign) - 7)})) as good:
+        longest, before, over = 0.0, time.perf_counter(), False
+
+        async def tick() -> None:
+            nonlocal longest, before
+            while not over:
+                await asyncio.sleep(0)
+                longest, before = max(longest, time.perf_counter() - before), time.perf_counter()
+
+        ticking = asyncio.create_task(tick(), name="tick")
+        text = await asked(good)
+        assert isinstance(text, str)
+        await asyncio.to_thread(readings, text)
+        over = True
+        await ticking
+    assert longest < 1.0, "some 10 ms on a quiet machine"

@@ -368,8 +368,12 @@ def _wanted(state: State) -> tuple[Candidate, ...]:
     )
 
 
-_STORE_TROUBLE = ("08", "53", "57P", "58")
-"""How SQLSTATEs begin of a server that has gone, starts, ends, or has no room (PostgreSQL docs, appendix A)."""
+_STORE_TROUBLE = ("08", "25006", "28", "3D", "3F", "42501", "53", "57", "58", "XX")
+"""How SQLSTATEs begin of a server that has gone, starts, ends, has no room, only reads, is damaged, or whose login,
+database or privileges are not what they were (PostgreSQL docs, appendix A)."""
+
+_STORE_GONE = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, StoreUnavailableError)
+"""Beside them what a connection meets, `TimeoutError` and names that are not found among them."""
 
 
 def as_reply(problem: Exception) -> NLError:
@@ -377,7 +381,7 @@ def as_reply(problem: Exception) -> NLError:
 
     Of PostgreSQL's own errors only the store's come here: those on the asker's databases are reported as they are.
     """
-    gone = isinstance(problem, asyncpg.InterfaceError | ConnectionError) or (
+    gone = isinstance(problem, _STORE_GONE) or (
         isinstance(problem, asyncpg.PostgresError) and (problem.sqlstate or "").startswith(_STORE_TROUBLE)
     )
     if gone:

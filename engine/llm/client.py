@@ -16,7 +16,6 @@ from functools import partial
 from typing import TypeVar
 
 import openai
-from openai.types.chat import ChatCompletion
 
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
@@ -26,17 +25,18 @@ from engine.llm.call import Call
 from engine.llm.circuit import Circuit, Outage
 from engine.llm.discovery import Discovery, ListedModel
 from engine.llm.profile import EMBEDDED, UNKNOWN, ModelProfile, NoProfiles, Profiles
-from engine.llm.reading import completion, is_cut_short, is_filtered, thinks
+from engine.llm.reading import TOLD, Listed, Reply, completion, is_cut_short, is_filtered, read, thinks
 from engine.llm.settings import GrammarSupport, ModelSettings, Provider
+from engine.llm.wire import StrangersClient
 
 CONNECT_SECONDS = 5.0
 """What a connection may take to be made."""
 
+MODELS = 1_000
+"""Of a server that are looked at."""
+
 MORE = 2
 """Times the room of an answer that did not fit."""
-
-_TOLD = 200
-"""Characters of a failure that later refusals repeat: a server's may be a whole page."""
 
 _Made = TypeVar("_Made")
 
@@ -88,7 +88,8 @@ class ChatModel:
         own = {"begun": prompt.begun} if prompt.begun else {}
         call = Call(prompt, max_tokens, others, grammar, schema, own)
         reply = await self._ask(call, deadline)
-        return completion(reply, prompt.prefix if self.profile.continuation else "", self._settings.price)
+        prefix = prompt.prefix if self.profile.continuation else ""
+        return completion(reply, prefix, self._settings.price)
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """See `engine.core.ports.LanguageModel.likelihood`."""
@@ -122,16 +123,18 @@ class ChatModel:
 
     async def models(self) -> tuple[ListedModel, ...]:
         """Those that the server lists; none where it does not."""
-        with contextlib.suppress(openai.OpenAIError):
-            page = await self._client.models.list(timeout=CONNECT_SECONDS)
-            return tuple(ListedModel.of(each) for each in getattr(page, "data", None) or ())
+        with contextlib.suppress(openai.OpenAIError, TimeoutError):
+            async with asyncio.timeout(CONNECT_SECONDS):
+                page = await self._client.models.with_raw_response.list()
+            listed = await asyncio.to_thread(read, page.content, Listed)
+            return tuple(map(ListedModel.of, listed.data[:MODELS]))
         return ()
 
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._client.close()
 
-    async def _ask(self, call: Call, deadline: Deadline) -> ChatCompletion:
+    async def _ask(self, call: Call, deadline: Deadline) -> Reply:
         """The answer, with more room where a model that thinks has used it all up."""
         await self.find_out(deadline)
         reply = await self._watched(partial(self._replied, call, deadline), deadline)
@@ -155,7 +158,7 @@ class ChatModel:
             circuit.timed_out(began, deadline.clock())
             raise
         except ModelAwayError as problem:
-            circuit.failed(began, deadline.clock(), (problem.detail or "").partition(": ")[2][:_TOLD])
+            circuit.failed(began, deadline.clock(), (problem.detail or "").partition(": ")[2][:TOLD])
             raise
         except ModelUnavailableError:
             circuit.answered(deadline.clock())
@@ -183,7 +186,7 @@ class ChatModel:
                 hint="Raise nl.timeout, or name a faster model in [model].",
             ) from problem
 
-    async def _replied(self, call: Call, deadline: Deadline) -> ChatCompletion:
+    async def _replied(self, call: Call, deadline: Deadline) -> Reply:
         """The reply to `call`, without the fields that the server refuses: they are never sent again."""
         while True:
             profile = self.profile
@@ -195,7 +198,7 @@ class ChatModel:
                     raise
                 await self._learn(learnt)
 
-    async def _post(self, call: Call, profile: ModelProfile, *, deadline: Deadline) -> ChatCompletion:
+    async def _post(self, call: Call, profile: ModelProfile, *, deadline: Deadline) -> Reply:
         """One request, and a second one where the first met no server, or one that fails or has too much to do."""
         try:
             return await self._request(call, profile)
@@ -206,15 +209,13 @@ class ChatModel:
             await asyncio.sleep(wait)
         return await self._request(call, profile)
 
-    async def _request(self, call: Call, profile: ModelProfile) -> ChatCompletion:
+    async def _request(self, call: Call, profile: ModelProfile) -> Reply:
         body = call.body(profile)
-        reply: object = await self._client.chat.completions.create(
+        reply = await self._client.chat.completions.with_raw_response.create(
             model=self._settings.called, messages=body.pop("messages"), extra_body=body
         )
         # Some services put an error, or a page of theirs, into a reply that says all is well.
-        if not isinstance(reply, ChatCompletion) or not reply.choices:
-            raise refusals.NoReplyError(str(getattr(reply, "error", reply)))
-        return reply
+        return await asyncio.to_thread(read, reply.content, Reply)
 
     async def _find_out(self, deadline: Deadline, *, anew: bool = False) -> None:
         async with self._finding_out:
@@ -243,9 +244,14 @@ def _client(settings: ModelSettings) -> openai.AsyncOpenAI:
             api_key=settings.api_key,
             max_retries=0,
             timeout=timeout,
+            http_client=StrangersClient(),
         )
     return openai.AsyncOpenAI(
-        base_url=settings.base_url, api_key=settings.api_key, max_retries=0, timeout=timeout
+        base_url=settings.base_url,
+        api_key=settings.api_key,
+        max_retries=0,
+        timeout=timeout,
+        http_client=StrangersClient(),
     )
 
 

@@ -13,13 +13,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 import openai
-from openai.types import Model
-from openai.types.chat import ChatCompletion
 
 from engine.core.ports import Prompt
 from engine.llm.call import Call
 from engine.llm.profile import EMBEDDED, ModelProfile
-from engine.llm.reading import completion, is_cut_short, thinks
+from engine.llm.reading import TOLD, Reply, completion, is_cut_short, thinks
 from engine.llm.refusals import Refusal, says, without_refused
 from engine.llm.settings import OWNER, GrammarSupport
 
@@ -54,7 +52,9 @@ _GRAMMARS = {
 _CONTEXT = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 """Names under which servers tell of a model how many tokens it takes."""
 
-Post = Callable[[Call, ModelProfile], Awaitable[ChatCompletion]]
+_MOST_CONTEXT = 2**31
+
+Post = Callable[[Call, ModelProfile], Awaitable[Reply]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,10 @@ class ListedModel:
     about: Mapping[str, object]
 
     @classmethod
-    def of(cls, listed: Model) -> ListedModel:
-        """The `openai` client checks no reply: any field may be missing."""
-        return cls(getattr(listed, "id", ""), getattr(listed, "owned_by", ""), listed.model_extra or {})
+    def of(cls, listed: Mapping[str, object]) -> ListedModel:
+        """Any field may be missing, or of another type."""
+        name, owner = (listed.get(key) for key in ("id", "owned_by"))
+        return cls(_short(name), _short(owner), listed)
 
     @property
     def context(self) -> int | None:
@@ -76,7 +77,7 @@ class ListedModel:
         meta = self.about.get("meta")
         told = {**self.about, **(meta if isinstance(meta, dict) else {})}
         found = (told.get(name) for name in _CONTEXT)
-        return next((each for each in found if isinstance(each, int)), None)
+        return next((each for each in found if type(each) is int and 0 < each <= _MOST_CONTEXT), None)
 
 
 class Discovery:
@@ -99,7 +100,7 @@ class Discovery:
         profile = await self._under_grammar(profile)
         return replace(profile, context=self._listed.context if self._listed else None)
 
-    async def _asked(self, call: Call, profile: ModelProfile) -> tuple[ModelProfile, ChatCompletion | None]:
+    async def _asked(self, call: Call, profile: ModelProfile) -> tuple[ModelProfile, Reply | None]:
         """What the server leaves of `profile`, and its answer; None where no call is left."""
         while self._left:
             self._left -= 1
@@ -134,7 +135,7 @@ class Discovery:
         return profile
 
 
-def _kept(profile: ModelProfile, reply: ChatCompletion) -> ModelProfile:
+def _kept(profile: ModelProfile, reply: Reply) -> ModelProfile:
     """`profile`, less what the server has taken and not kept to."""
     told = reply.choices[0].logprobs
     tokens = (told.content or ()) if told else ()
@@ -149,9 +150,13 @@ def _kept(profile: ModelProfile, reply: ChatCompletion) -> ModelProfile:
     )
 
 
+def _short(value: object) -> str:
+    return value if isinstance(value, str) and len(value) <= TOLD else ""
+
+
 def _is_of_schema(text: str) -> bool:
     try:
         found = json.loads(text.rpartition("</think>")[2])
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(found, dict) and "answer" in found

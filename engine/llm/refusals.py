@@ -15,7 +15,9 @@ import openai
 
 from engine.errors import ContextLengthError, ModelAwayError, ModelUnavailableError
 from engine.llm.profile import ModelProfile
+from engine.llm.reading import TOLD, NoReplyError
 from engine.llm.settings import NO_KEY, ServiceSettings
+from engine.text.plain import excerpt
 
 AGAIN_SECONDS = 0.5
 """Before a second attempt, where the service does not say."""
@@ -29,6 +31,12 @@ _NOT_FOUND = 404
 _TOO_MANY = 429
 _FAILED = 500
 _NOT_THERE = 501
+
+_READ = 4_000
+"""Characters of an error that are looked through, some patterns more than once."""
+
+_DEEPEST = 20
+"""Levels of an error's body that are."""
 
 _KEPT = frozenset({"model", "messages"})
 """Fields without which there is no request."""
@@ -56,10 +64,6 @@ _MODEL = re.compile(
     _ANY,
 )
 _KEY = re.compile(r"(?:api|access)[ _-]?(?:key|token)|unauthori[sz]ed|permission|credential", _ANY)
-
-
-class NoReplyError(openai.OpenAIError):
-    """A reply that says all is well and holds no answer."""
 
 
 class Refusal(Enum):
@@ -119,9 +123,11 @@ def wait_before_again(problem: openai.OpenAIError) -> float | None:
 
 
 def told(problem: BaseException, settings: ServiceSettings) -> str:
-    """What the service said, without the key, which some repeat."""
-    text = str(problem)
-    return text if settings.api_key in ("", NO_KEY) else text.replace(settings.api_key, "…")
+    """The beginning of what the service said, without the key, which some repeat."""
+    cause = problem.__cause__
+    text = str(cause if isinstance(cause, NoReplyError) else problem)
+    text = text if settings.api_key in ("", NO_KEY) else text.replace(settings.api_key, "…")
+    return excerpt(text, TOLD)
 
 
 def explained(
@@ -146,7 +152,7 @@ def explained(
         case Refusal.MODEL:
             message = f'the language model\'s service does not know the model "{settings.model}"'
             near = difflib.get_close_matches(settings.model, names, NAMES_TOLD, 0.0)
-            listed = f" It lists: {', '.join(near)}." if near else ""
+            listed = f" It lists: {', '.join(excerpt(each, TOLD) for each in near)}." if near else ""
             hint = f"Correct model or base_url in [model].{listed}"
         case Refusal.REQUEST:
             message = "the language model's service refused the request"
@@ -168,7 +174,7 @@ def _away(problem: openai.OpenAIError, detail: str) -> ModelAwayError:
     if isinstance(problem, openai.APIStatusError) and problem.status_code == _TOO_MANY:
         message = "the language model's service takes no more requests for now"
         wait = problem.response.headers.get("retry-after", "")
-        again = f"Ask again in {wait} seconds." if wait.isdecimal() else "Ask again later."
+        again = f"Ask again in {wait} seconds." if re.fullmatch(r"[0-9]{1,6}", wait) else "Ask again later."
         hint = f"{again} Operators: raise the service's limits or its credit, or name another in [[model.fallback]]."
     elif isinstance(problem, openai.APIStatusError):
         hint = "Ask again later. Operators: see that the model server runs, or name another in [[model.fallback]]."
@@ -176,7 +182,7 @@ def _away(problem: openai.OpenAIError, detail: str) -> ModelAwayError:
 
 
 def _text(problem: openai.APIStatusError) -> str:
-    return " ".join(value for _, value in _said(problem.body)) or problem.message
+    return (" ".join(value for _, value in _said(problem.body)) or problem.message)[:_READ]
 
 
 def _mentions(text: str, name: str) -> bool:
@@ -186,16 +192,18 @@ def _mentions(text: str, name: str) -> bool:
     return bool(re.search(pattern.format(name=name.replace("_", "[_ ]")), text, _ANY))
 
 
-def _said(body: object, key: str = "") -> Iterator[tuple[str, str]]:
+def _said(body: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
     """All texts of an error's body, each with the key that it stands under; of a place in a body its field."""
+    if depth > _DEEPEST:
+        return
     if isinstance(body, str):
         yield key, body
     elif isinstance(body, Mapping):
         for name, value in body.items():
             if name not in _ECHOED:
-                yield from _said(value, str(name))
+                yield from _said(value, str(name), depth + 1)
     elif isinstance(body, list):
         if key == "loc":
             body = [each for each in body if isinstance(each, str) and each != "body"][:1]
         for value in body:
-            yield from _said(value, key)
+            yield from _said(value, key, depth + 1)

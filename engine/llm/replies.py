@@ -2,17 +2,22 @@
 
 Owns the one parser of replies. Models of every family put fences, prose, thoughts and comments around what they are
 asked for, and cut JSON short; `docs/models.md` says which do what. Whether a statement is allowed, or runs, is not
-decided here.
+decided here. Whatever it is given it takes time by the reply's length alone, which needs bounds: neither PostgreSQL's
+scanner nor the one that mends JSON has them.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 import json_repair
 from pglast.parser import ParseError, scan
+
+from engine.text.plain import plain
 
 FENCE = "```"
 
@@ -20,6 +25,23 @@ _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | 
 _FENCED = re.compile(r"```[ \t]*(\w*)[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 _STATEMENT = re.compile(r"^[ \t(]*(?:SELECT|WITH|VALUES|TABLE)\b", re.IGNORECASE | re.MULTILINE)
 _PROSE = re.compile(r"\n[ \t]*\n(?=[ \t]*[A-Z*#-][^\n]*[a-z]{2,}[^\n]*[.:!?*]?\s*(?:\n|\Z))")
+_LONGEST = 20_000
+"""Characters of a statement, and of JSON that is mended: more is nothing that was asked for."""
+
+_DEEPEST = 12
+"""Levels of JSON that is mended."""
+
+_MOST = 20
+"""Statements, and readings, of a reply that are looked at."""
+
+_RUN = re.compile(r"[-+*/<>=~!@#%^&|`?]{200,}")
+"""What the scanner may read once for each sign in it; no operator is as long."""
+
+_SIGNS = 50
+"""Of those that make it do so, in a run."""
+
+_JSON = json.JSONDecoder(strict=False)
+
 _COMMENTS = frozenset({"SQL_COMMENT", "C_COMMENT"})
 _SEMICOLON = "ASCII_59"
 
@@ -62,8 +84,8 @@ def statements(text: str) -> tuple[str, ...]:
         # The answer went on with an opened fence, and closes it.
         return tuple(dict.fromkeys(_split(before)))
     fenced = [body for language, body in _FENCED.findall(said) if language.lower() not in ("json", "text")]
-    parts = [each for each in fenced if each.strip()] or list(_unfenced(said))
-    return tuple(dict.fromkeys(each for part in parts for each in _split(part)))
+    parts = ([each for each in fenced if each.strip()] or list(_unfenced(said)))[:_MOST]
+    return tuple(dict.fromkeys(each for part in parts for each in _split(part)))[:_MOST]
 
 
 def statement(text: str) -> str:
@@ -83,10 +105,17 @@ def _unfenced(said: str) -> Iterator[str]:
 
 def _split(text: str) -> list[str]:
     """The statements between the semicolons, each on one line; one that PostgreSQL cannot scan stays as it is."""
+    text = text.strip()
+    if len(text) > _LONGEST:
+        # The guard's to refuse, as what is left of the signs.
+        return [text[: _LONGEST + 1]]
+    signs = [run for run in _RUN.findall(text) if max(run.count("/*"), run.count("+")) > _SIGNS]
+    if signs:
+        return [signs[0][:_SIGNS]]
     try:
         tokens = scan(text)
     except ParseError:
-        return [one for one in [text.strip().rstrip(";").strip()] if one]
+        return [one for one in [text.rstrip(";").strip()] if one]
     made, end = [""], 0
     for token in tokens:
         if token.name in _COMMENTS:
@@ -97,7 +126,7 @@ def _split(text: str) -> list[str]:
             apart = " " if made[-1] and token.start > end else ""
             made[-1] += apart + text[token.start : token.end + 1]
         end = token.end + 1
-    return [each for each in made if each]
+    return [each for each in made if each][:_MOST]
 
 
 def readings(text: str) -> Readings | None:
@@ -111,7 +140,7 @@ def readings(text: str) -> Readings | None:
         return Readings(tuple(map(Reading, plain))) if plain else None
     said = {"readings": found} if isinstance(found, list) else found
     listed = said.get("readings", [said] if "sql" in said else [])
-    each = map(_reading, listed if isinstance(listed, list) else ())
+    each = map(_reading, listed[:_MOST] if isinstance(listed, list) else ())
     made = tuple(filter(None, each))
     return Readings(made, "" if made else _line(_text(said, "cannot")), _line(_text(said, "question")))
 
@@ -122,9 +151,19 @@ def _json(said: str) -> dict[str, object] | list[object] | None:
     places = [place for place in map(text.find, "{[") if place >= 0]
     if not places or (_STATEMENT.search(text[: min(places)]) and not fenced):
         return None
-    found = json_repair.loads(text[min(places) :])
-    # What is no JSON at all is repaired to an empty text.
+    text = text[min(places) :]
+    try:
+        found, _ = _JSON.raw_decode(text)
+    except (ValueError, RecursionError):
+        text = text[:_LONGEST]
+        # What is no JSON at all is mended to an empty text.
+        found = json_repair.loads(text) if _levels(text) <= _DEEPEST else None
     return found if isinstance(found, (dict, list)) and found else None
+
+
+def _levels(text: str) -> int:
+    steps = (1 if sign in "{[" else -1 for sign in text if sign in "{[]}")
+    return max(accumulate(steps), default=0)
 
 
 def _reading(said: object) -> Reading | None:
@@ -143,7 +182,8 @@ def _text(said: Mapping[str, object], key: str) -> str:
     value = said.get(key)
     if isinstance(value, list):
         value = "; ".join(map(str, value))
-    return value if isinstance(value, str) else ""
+    # What JSON writes as an escape was not seen by who read the reply.
+    return plain(value) if isinstance(value, str) else ""
 
 
 def _line(text: str) -> str:

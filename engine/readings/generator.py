@@ -205,7 +205,7 @@ class _Asking:
             if written.finished or not self._may_ask:
                 break
         self._ready = self._ready or self._state.deadline.clock()
-        found = readings(written.text)
+        found = await asyncio.to_thread(readings, written.text)
         if found is None:
             said = written.refusal or written.text or "nothing"
             self._lines.append(TraceLine(STAGE, "no readings in the reply", said[:LONGEST]))

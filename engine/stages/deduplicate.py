@@ -233,8 +233,8 @@ async def _outcome(
             route.database, state.ask.asker, candidate.sql, limits.run_rows, until
         )
     except StatementError as error:
-        # The server's words may hold a value.
-        why = f"it fails with SQLSTATE {error.sqlstate}" if private else error.message
+        # The trace is stored, and the server's words may hold a row's value.
+        why = f"it fails with SQLSTATE {error.sqlstate}"
         return NotCompared(why, broken=error.sqlstate.startswith(_DATA_ERRORS))
     except NLError as error:
         return NotCompared(error.message)

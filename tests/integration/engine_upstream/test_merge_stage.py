@@ -216,7 +216,13 @@ async def test_what_fails_on_the_data_goes(state: State, tools: Tools) -> None:
     after = await merged(state, tools, bad, good)
     assert left(after) == [good]
     assert after.trace[-1].event == "dropped by running it"
-    assert "division by zero" in after.trace[-1].detail
+    assert "SQLSTATE 22012" in after.trace[-1].detail
+
+
+async def test_no_value_of_a_row_stays_in_the_trace(state: State, tools: Tools) -> None:
+    after = await merged(state, tools, "SELECT name::int FROM singer", "SELECT name FROM singer")
+    assert after.trace[-1].event == "dropped by running it"
+    assert after.trace[-1].detail == "it fails with SQLSTATE 22P02: SELECT name::int FROM singer"
 
 
 async def test_the_dba_can_refuse(state: State, tools: Tools, upstream: Counting) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,11 +15,30 @@ import pytest
 from aiohttp import web
 
 from engine.api.endpoints import EngineAPI
+from engine.api.question_store import Questions
 from engine.api.service import Service, as_reply
 from engine.client import _VERBS, EngineAddress, EngineClient
 from engine.errors import InvalidSettingError, NLError, StaleDialogueError
 from engine.metrics import Metrics
-from engine.types import AnswerRequest, AnswerRow, Asker, AskReply, NoneRequest, RowKind
+from engine.settings import Limits
+from engine.types import (
+    AnswerRequest,
+    AnswerRow,
+    Asker,
+    AskReply,
+    ChooseRequest,
+    CorrectRequest,
+    MoreRequest,
+    NoneRequest,
+    PlanRequest,
+    RowKind,
+    ShowRequest,
+    Topic,
+    TopicRequest,
+)
+from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
+from schema_catalog.store import CatalogStore
+from tests.support.tools import bare_tools
 
 ANA = Asker("ana", "music")
 
@@ -103,6 +124,18 @@ async def test_every_request_has_its_route() -> None:
         (asyncpg.CannotConnectNowError("starting"), "58000"),
         (asyncpg.InterfaceError("closed"), "58000"),
         (ConnectionResetError(), "58000"),
+        (FileNotFoundError(2, "no socket"), "58000"),
+        (PermissionError(13, "no right to the socket"), "58000"),
+        (socket.gaierror(-2, "no such host"), "58000"),
+        (TimeoutError(), "58000"),
+        (StoreUnavailableError("a secret"), "58000"),
+        (asyncpg.InternalClientError("a secret"), "58000"),
+        (asyncpg.InvalidPasswordError("no such password"), "58000"),
+        (asyncpg.InvalidCatalogNameError("no such database"), "58000"),
+        (asyncpg.InsufficientPrivilegeError("a secret"), "58000"),
+        (asyncpg.ReadOnlySQLTransactionError("a standby"), "58000"),
+        (asyncpg.DataCorruptedError("a secret"), "58000"),
+        (asyncpg.UniqueViolationError("a secret"), "XX000"),
         (asyncpg.UndefinedTableError("a secret"), "XX000"),
         (ValueError("a secret"), "XX000"),
     ],
@@ -110,3 +143,33 @@ async def test_every_request_has_its_route() -> None:
 def test_a_store_in_trouble_is_told_from_a_fault_of_ours(problem: Exception, sqlstate: str) -> None:
     reply = as_reply(problem).reply()
     assert (reply.sqlstate, "secret" in f"{reply.message} {reply.detail} {reply.hint}") == (sqlstate, False)
+
+
+VERBS: dict[str, Callable[[Service], Awaitable[object]]] = {
+    "answer": lambda service: service.answer(AnswerRequest(ANA, "q2", 1)),
+    "none": lambda service: service.none(NoneRequest(ANA, "q2")),
+    "more": lambda service: service.more(MoreRequest(ANA, "q2")),
+    "choose": lambda service: service.choose(ChooseRequest(ANA, "q2", 1)),
+    "plan": lambda service: service.plan(PlanRequest(ANA, "q2", 1)),
+    "correct": lambda service: service.correct(CorrectRequest(ANA, "q2", "SELECT 1")),
+    "show": lambda service: service.show(ShowRequest(ANA, "q2")),
+    **{topic: lambda service, topic=topic: service.topic(TopicRequest(ANA, topic, "q2")) for topic in Topic},
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+async def test_without_the_store_every_verb_says_what_to_do(tmp_path: Path, verb: str) -> None:
+    pool = asyncpg.create_pool(f"postgresql://u@/d?host={tmp_path}", min_size=0)
+    tools = replace(bare_tools(), catalog=CachedCatalog(CatalogStore(pool)))
+    await pool
+    try:
+        if verb == Topic.HELP:
+            assert await VERBS[verb](Service(tools, Questions(pool, 60.0), Limits()))
+            return
+        with pytest.raises(Exception) as failed:  # noqa: PT011  whatever comes, the endpoint makes it an error
+            await VERBS[verb](Service(tools, Questions(pool, 60.0), Limits()))
+    finally:
+        await pool.close()
+    problem = failed.value
+    reply = (problem if isinstance(problem, NLError) else as_reply(cast("Exception", problem))).reply()
+    assert (reply.sqlstate, bool(reply.hint)) == ("58000", True)

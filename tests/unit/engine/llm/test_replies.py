@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import time
+
 import pytest
 
+from engine.llm.reading import Choice, Likely, Logprobs, Message, Reply, Told, completion
 from engine.llm.replies import Reading, Readings, readings, statement, statements
+from engine.text.plain import plain
 
 STATEMENTS = [
     pytest.param("SELECT 1;", ("SELECT 1",), id="plain"),
@@ -100,3 +105,44 @@ REPLIES = [
 @pytest.mark.parametrize(("reply", "expected"), REPLIES)
 def test_readings_are_found_however_they_are_wrapped(reply: str, expected: Readings | None) -> None:
     assert readings(reply) == expected
+
+
+SIGNS = "\x00\x07\x1b\x7f\x9b\xad\u061c\u200b\u200e\u200f\u202e\u2066\u2069\ufeff\ud800\U000e0041"
+
+
+def test_nothing_that_a_terminal_obeys_or_nobody_sees_is_left_of_what_a_model_says() -> None:
+    parts = {
+        "meaning": f"a{SIGNS}b",
+        "sql": f"SELECT '{SIGNS}c' AS d",
+        "assumes": f"e{SIGNS}",
+        "database": SIGNS,
+    }
+    said = {"readings": [parts], "cannot": SIGNS, "question": f"f{SIGNS}\u2028g"}
+    assert readings(json.dumps(said)) == Readings((Reading("SELECT 'c' AS d", "ab", "e", ""),), "", "f g")
+    message = Message(content=f"h{SIGNS}\n\ti", refusal=f"j{SIGNS}")
+    token = Told(f"k{SIGNS}", -0.1, None, (Likely(f"l{SIGNS}", -0.1),))
+    made = completion(Reply((Choice(message, "stop", Logprobs((token,))),)))
+    assert (made.text, made.refusal) == ("h\n\ti", "j")
+    assert (made.tokens[0].text, made.tokens[0].others[0][0]) == ("k", "l")
+
+
+def test_joiners_that_writing_needs_stay() -> None:
+    written = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 👩\u200d💻"
+    assert plain(written) == written
+
+
+@pytest.mark.parametrize("before", ["", "SELECT ", '{"sql": "'])
+@pytest.mark.parametrize(
+    "sign",
+    ["{", "[", '{"', '["', '{"a":', '"', "\\", "/*", "/**/", "+", "+-", "```", "<think>", "\n\nA", ";", "$$"],
+)
+def test_a_reply_takes_time_by_its_length_alone(before: str, sign: str) -> None:
+    began = time.thread_time()
+    readings(before + sign * (200_000 // len(sign)))
+    assert time.thread_time() - began < 3.0, "it took 10 s and more, far more than that for most"
+
+
+def test_of_a_reply_so_many_statements_are_read() -> None:
+    many = [f"SELECT {number}" for number in range(1000)]
+    assert len(statements(";".join(many))) == 20
+    assert len((readings(json.dumps({"readings": many})) or ONE).readings) == 20

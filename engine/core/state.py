@@ -28,7 +28,7 @@ class Route:
     one. `entities`, `terms` (that the question names), `values`, `lists` (of columns of few values, all of them),
     `contents` (of JSON and of dates in texts), `links` (None without a linker) and `unknown` (what nothing in the
     schema stands for): by the link stage. `learned`: by the retrieve_feedback stage, which adjusts similarities as
-    well.
+    well. `home`: the asker is connected to it, or the dialogue's last answer was of it.
     """
 
     database: Database
@@ -44,6 +44,7 @@ class Route:
     terms: tuple[Term, ...] = ()
     contents: tuple[ColumnContent, ...] = ()
     likely: tuple[TableKey, ...] = ()
+    home: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,9 @@ class State:
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     `considered`: the ranked candidates, those that selection left out among them (select).
     `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
+    `routed_by`: the question in the language of the schemas, for the router alone; None where that is `ask`'s.
+    `far`: neither names nor allowed values come near to the question (route). `closer`: a database that seems to fit
+    better than the one that is asked, which is the asker's own (reweigh_routes).
     `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
     `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
     `from_catalog`: the question is about the data itself, and these are its answer (consult_catalog).
@@ -77,6 +81,9 @@ class State:
     dialogue: Dialogue = field(default_factory=Dialogue)
     considered: tuple[Candidate, ...] = ()
     translation: str | None = None
+    routed_by: str | None = None
+    far: bool = False
+    closer: str | None = None
     doubtful: bool = False
     from_catalog: bool = False
     late: bool = False

@@ -15,6 +15,7 @@ from engine.dialogue.refusal import (
     lacking,
     none_stood,
     nothing_near,
+    pointing,
     table_name,
     undefined,
     unlikely,
@@ -77,11 +78,17 @@ TABLES = 2
 
 def refused(state: State, refusal: Refusal, stage: str) -> State:
     """`state` with the refusal; `NL WHY` shows it with all that would help, of which the answer's row has the best."""
+    refusal = _with_closer(state, refusal)
     return told(replace(state, refusal=refusal), refusal, stage, f"refused: {refusal.reason}")
+
+
+def _with_closer(state: State, refusal: Refusal) -> Refusal:
+    return refusal if state.closer is None else pointing(refusal, state.closer, state.ask.question)
 
 
 def told(state: State, refusal: Refusal, stage: str, event: str) -> State:
     """`state` with why, and what would help, in its trace."""
+    refusal = _with_closer(state, refusal)
     helps = (TraceLine(stage, "would help", each) for each in refusal.helps)
     return state.noted(TraceLine(stage, event, refusal.words), *helps, *_failed(refusal, stage))
 
@@ -96,7 +103,7 @@ def abstention(state: State) -> Refusal:
         return state.refusal
     if not state.routes:
         return nothing_near()
-    return none_stood(_near(state), more=bool(state.ask.exclude))
+    return _with_closer(state, none_stood(_near(state), more=bool(state.ask.exclude)))
 
 
 def doubt(state: State) -> Refusal:

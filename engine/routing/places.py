@@ -114,10 +114,15 @@ def by_name(match: Match, question: str) -> bool:
 
 
 def looked_at(
-    order: Sequence[int], places: Sequence[Place], shares: Sequence[float], last: str | None
+    order: Sequence[int], places: Sequence[Place], shares: Sequence[float], state: State
 ) -> list[int]:
-    """Those that the second look chooses among, in `order`: the likeliest, the asker's own, those that hold values."""
-    likely = [i for i in order[:LOOKED_AT] if i == order[0] or shares[i] >= MIN_PROBABILITY]
+    """Those that the second look chooses among, in `order`: the likeliest, the asker's own, those that hold values.
+
+    Of a question that is far from all, none is unlikelier than another.
+    """
+    far, last = state.far, state.dialogue.database
+    least = 0.0 if far else MIN_PROBABILITY
+    likely = [i for i in order[:LOOKED_AT] if i == order[0] or shares[i] >= least]
     own = [i for i in order if places[i].home][:1] + [i for i in order if places[i].database.name == last]
     holding = [i for i in order if places[i].held and i not in likely][:HELD]
     wanted = {*likely, *own, *holding}

@@ -174,7 +174,7 @@ def _routed(state: State, places: Sequence[Place], databases: int, *, ask_anyway
 def _chosen(state: State, places: Sequence[Place]) -> State:
     shares = probabilities([each.match.logit for each in places])
     order = sorted(range(len(places)), key=lambda i: -shares[i])
-    kept = looked_at(order, places, shares, state.dialogue.database)
+    kept = looked_at(order, places, shares, state)
     routes, lines = [], []
     for i in kept:
         match, place = places[i].match, places[i]
@@ -241,7 +241,7 @@ LEAST = 0.02
 
 
 async def reweigh_routes(state: State, tools: Tools) -> State:
-    """Sets `routes`: at most three, likeliest first, and `closer`.
+    """Sets `routes`, likeliest first, and `closer`: three routes at most, but all where none of them comes near.
 
     Sets `refusal` where nothing comes near, linking found nothing that stands for any of it either, and the model is
     one that would write something all the same.
@@ -253,7 +253,7 @@ async def reweigh_routes(state: State, tools: Tools) -> State:
     if len(state.routes) < 2:  # noqa: PLR2004  nothing to choose among
         return state
     routes = reweighed(state.routes, tools.second_look)
-    kept = _handed_on(routes)
+    kept = routes if state.far else _handed_on(routes)
     before = {route.database.name: route.probability for route in state.routes}
     lines = [
         TraceLine("reweigh_routes", "database", _found(route, before[route.database.name]), route.probability)

@@ -22,9 +22,9 @@ from engine.dialogue.refusal import Refusal, RefusalReason
 from engine.dialogue.types import Dialogue
 from engine.routing.places import AT_HOME
 from engine.routing.router import HybridRouter
-from engine.routing.second_look import CONNECTED_PRIOR, Weights
+from engine.routing.second_look import CONNECTED_PRIOR, LOOKED_AT, Weights
 from engine.settings import GenerationSettings, Strategy
-from engine.stages.route import MAX_ROUTES, reweigh_routes, route
+from engine.stages.route import reweigh_routes, route
 from engine.types import Asker, AskRequest
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Database, Snapshot
@@ -103,10 +103,10 @@ async def test_the_connected_database_is_asked_whatever_the_words(strategy: Stra
 
 async def test_where_the_asker_is_at_home_in_none_a_model_that_may_say_no_is_asked_of_the_likeliest() -> None:
     state = await routed(asked(FAR), tools(strategy=READINGS))
-    assert 0 < len(names(state)) <= MAX_ROUTES
+    assert len(names(state)) == len(ALL)
     assert not any(line.event == "nothing stands for" for line in state.trace)
     many = [entry(f"d{n}", table(f"thing{n}", "word")) for n in range(9)]
-    assert len(names(await routed(asked(FAR), tools(many, READINGS)))) <= MAX_ROUTES
+    assert len(names(await routed(asked(FAR), tools(many, READINGS)))) == LOOKED_AT
 
 
 async def test_one_that_would_write_something_all_the_same_is_not() -> None:

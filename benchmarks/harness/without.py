@@ -32,6 +32,10 @@ class NoValues:
         """None."""
         return tuple(NearValues() for _ in texts)
 
+    async def holding(self, _question: str, _databases: Sequence[str]) -> tuple[str, ...]:
+        """None."""
+        return ()
+
     async def prepare(self, databases: Sequence[Database]) -> None:
         """Nothing to load."""
 

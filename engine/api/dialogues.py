@@ -24,9 +24,10 @@ async def in_dialogue(request: AskRequest, questions: Questions) -> Continued:
     """A follow-up with what it goes on from, in the same database; any other question by itself.
 
     So is a text that was just asked, and one behind an answer without a statement or for another database than `db`.
+    A question by itself may still be about the database of the last answer, which goes along.
     """
     alone = replace(request, after=None)
-    if request.after is None or not goes_on(request.question):
+    if request.after is None:
         return alone, Dialogue()
     try:
         stored = await questions.stored(request.after, request.asker.user)
@@ -35,11 +36,13 @@ async def in_dialogue(request: AskRequest, questions: Questions) -> Continued:
     # Who goes on past a question back takes what is likeliest.
     survivors = (stored.dialogue.survivors or ()) if stored.dialogue.pending is not None else ()
     row = await questions.taken(stored) or next(iter(survivors), None)
+    last = stored.dialogue.database if row is None else row.database
     repeated = request.question.casefold() == stored.request.question.casefold()
-    if repeated or row is None or row.sql is None or request.db not in {None, row.database}:
-        return alone, Dialogue()
+    alike = goes_on(request.question) and not repeated and request.db in {None, last}
+    if not alike or row is None or row.sql is None:
+        return alone, Dialogue(database=last)
     before = FollowUp(stored.question, row.sql, request.question)
-    return replace(alone, db=row.database), Dialogue(follow_up=before)
+    return replace(alone, db=last), Dialogue(follow_up=before, database=last)
 
 
 def after_answer(stored: Stored, request: AnswerRequest) -> Continued:

@@ -234,6 +234,12 @@ class Values(Protocol):
     ) -> tuple[NearValues, ...]:
         """For each column and text that it does not hold the values that may be meant; raises as `links`."""
 
+    async def holding(self, question: str, databases: Sequence[str]) -> tuple[str, ...]:
+        """Those of `databases` of which a stored value may be named by `question`, in their order; raises as `links`.
+
+        Whoever asks may be allowed none of these values: `links` says which.
+        """
+
     async def prepare(self, databases: Sequence[Database]) -> None:
         """Loads values ahead of the first question; raises `StoreUnavailableError`."""
 

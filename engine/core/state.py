@@ -13,7 +13,7 @@ from engine.calibration.conformal import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
 from engine.core.elements import ColumnContent, Entity, SchemaLinks, UnknownPhrase, ValueLink, ValueList
-from engine.dialogue.refusal import Refusal
+from engine.dialogue.refusal import Refusal, pointing
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
@@ -28,7 +28,7 @@ class Route:
     one. `entities`, `terms` (that the question names), `values`, `lists` (of columns of few values, all of them),
     `contents` (of JSON and of dates in texts), `links` (None without a linker) and `unknown` (what nothing in the
     schema stands for): by the link stage. `learned`: by the retrieve_feedback stage, which adjusts similarities as
-    well.
+    well. `home`: the asker is connected to it, or the dialogue's last answer was of it.
     """
 
     database: Database
@@ -44,6 +44,12 @@ class Route:
     terms: tuple[Term, ...] = ()
     contents: tuple[ColumnContent, ...] = ()
     likely: tuple[TableKey, ...] = ()
+    home: bool = False
+
+    @property
+    def unanswerable(self) -> bool:
+        """Whether nothing in the schema stands for anything that is asked."""
+        return 0 < len(self.entities) <= len(self.unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,9 @@ class State:
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     `considered`: the ranked candidates, those that selection left out among them (select).
     `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
+    `routed_by`: the question in the language of the schemas, for the router alone; None where that is `ask`'s.
+    `far`: neither names nor allowed values come near to the question (route). `closer`: a database that seems to fit
+    better than the one that is asked, which is the asker's own (reweigh_routes).
     `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
     `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
     `from_catalog`: the question is about the data itself, and these are its answer (consult_catalog).
@@ -77,6 +86,9 @@ class State:
     dialogue: Dialogue = field(default_factory=Dialogue)
     considered: tuple[Candidate, ...] = ()
     translation: str | None = None
+    routed_by: str | None = None
+    far: bool = False
+    closer: str | None = None
     doubtful: bool = False
     from_catalog: bool = False
     late: bool = False
@@ -91,10 +103,16 @@ class State:
 
     def refused(self, refusal: Refusal, stage: str) -> State:
         """A copy with the refusal; `NL WHY` shows all that would help, the answer's row the best of it."""
+        refusal = self.pointing_closer(refusal)
         return replace(self, refusal=refusal).told(refusal, stage, f"refused: {refusal.reason}")
+
+    def pointing_closer(self, refusal: Refusal) -> Refusal:
+        """`refusal`, with the database that fits better where there is one."""
+        return refusal if self.closer is None else pointing(refusal, self.closer, self.ask.question)
 
     def told(self, refusal: Refusal, stage: str, event: str) -> State:
         """A copy with why, and what would help, in its trace."""
+        refusal = self.pointing_closer(refusal)
         helps = (TraceLine(stage, "would help", each) for each in refusal.helps)
         failed = (TraceLine(stage, "nothing stands for", each) for each in refusal.phrases)
         return self.noted(TraceLine(stage, event, refusal.words), *helps, *failed)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.core.state import Route, State
+from engine.core.state import State
 from engine.dialogue.refusal import (
     Refusal,
     lacking,
@@ -80,7 +80,7 @@ def abstention(state: State) -> Refusal:
         return state.refusal
     if not state.routes:
         return nothing_near()
-    return none_stood(_near(state), more=bool(state.ask.exclude))
+    return state.pointing_closer(none_stood(_near(state), more=bool(state.ask.exclude)))
 
 
 def doubt(state: State) -> Refusal:
@@ -88,15 +88,10 @@ def doubt(state: State) -> Refusal:
     first = state.candidates[0]
     route = next(each for each in state.routes if each.database.name == first.database)
     if route.unknown:
-        return lacking(route.unknown, [route.database.name], partly=not unanswerable(route))
+        return lacking(route.unknown, [route.database.name], partly=not route.unanswerable)
     if first.missing:
         return undefined(first.missing, first.database)
     return unlikely(_near(state), first.evidence.words)
-
-
-def unanswerable(route: Route) -> bool:
-    """Whether nothing in the schema stands for anything that is asked."""
-    return 0 < len(route.entities) <= len(route.unknown)
 
 
 def _near(state: State) -> list[str]:

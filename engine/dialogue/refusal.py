@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.core.elements import Literal, UnknownPhrase
@@ -109,6 +109,27 @@ def nothing_near() -> Refusal:
             "A DBA can register the database that holds it: pgparley catalog add",
         ),
     )
+
+
+def nothing_in(databases: Sequence[str], phrases: Sequence[UnknownPhrase]) -> Refusal:
+    """The refusal of a question to which nothing in `databases` comes near; `phrases`: what nothing stands for."""
+    if phrases:
+        return lacking(phrases, databases, partly=False)
+    return Refusal(
+        RefusalReason.NOTHING_MATCHES,
+        f"Nothing in {spoken(databases, 'or')} seems to hold this",
+        nothing_near().helps,
+    )
+
+
+def pointing(refusal: Refusal, database: str, question: str) -> Refusal:
+    """The refusal with another database that seems to fit better, before all else that would help."""
+    there = f"NL (db {quote_ident(database)}):"
+    said = f"Database {quote_ident(database)} seems closer; ask there with {there} …"
+    if said in refusal.helps:
+        return refusal
+    following = refusal.next if "$" in question else f"{there} $${question}$$"
+    return replace(refusal, helps=(said, *refusal.helps), next=following)
 
 
 def two_databases(parts: Sequence[tuple[Sequence[str], str]]) -> Refusal:

@@ -103,7 +103,8 @@ class Dialogue:
     `turns`: answered. `rejected`: statements that they called wrong, and `remarks`: why, in their words. `survivors`:
     candidates that agree with all of that; None where statements are to be written. `pending`: the question that waits
     for an answer. `fingerprints`: of each database's schema as the asker could read it, by name. `follow_up`: None of a
-    question by itself; `read_as`: a follow-up in full words, as far as it has been read.
+    question by itself; `read_as`: a follow-up in full words, as far as it has been read. `database`: of the session's
+    last answer, in which a question by itself may go on.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -114,6 +115,7 @@ class Dialogue:
     fingerprints: tuple[tuple[str, str], ...] = ()
     follow_up: FollowUp | None = None
     read_as: str = ""
+    database: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

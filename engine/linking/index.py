@@ -77,6 +77,11 @@ class ValueIndex:
         """How many values of a column there are here."""
         return int(self._starts[place + 1] - self._starts[place])
 
+    @property
+    def hashes(self) -> Numbers:
+        """Of all keys, sorted; a key that several values have stands there as often."""
+        return self._hashes
+
     def visible(self, columns: Iterable[ColumnKey]) -> NDArray[np.bool_]:
         """For each place of `columns`, whether it is among the given ones."""
         allowed = frozenset(columns)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import asyncpg
@@ -19,6 +20,7 @@ from engine.core.elements import WHOLE_TABLE, ColumnContent, Entity, NearValues,
 from engine.core.ports import Encoder, Upstream
 from engine.core.state import Route
 from engine.linking.contents import DATES, JSON_TYPES, PATHS, date_form
+from engine.linking.holders import Holders
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
 from engine.linking.mentions import short_description
@@ -45,6 +47,9 @@ about 20 ms more (`benchmarks/quality/literals`). Longer lists are compared afte
 
 NOTHING = ValueIndex(())
 
+READ_ANEW = 8
+"""Databases whose values are read for one question at most, where they are new; warming up reads them all."""
+
 
 class StoredValues:
     """`engine.core.ports.Values` over the store. `limit`: values of one database at most."""
@@ -55,6 +60,7 @@ class StoredValues:
         self._timeout = timeout
         self._indexes: dict[str, tuple[Version, ValueIndex]] = {}
         self._building = asyncio.Lock()
+        self._holders = Holders()
 
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
         """What `question` means in `route`'s database; raises `StoreUnavailableError` and the upstream's errors."""
@@ -80,6 +86,17 @@ class StoredValues:
         index, seen = await self._seen(route, upstream)
         return await asyncio.to_thread(lambda: tuple(_near(*each, index, seen, encoder) for each in texts))
 
+    async def holding(self, question: str, databases: Sequence[str]) -> tuple[str, ...]:
+        """Those of `databases` of which a kept value, perhaps hidden from the asker, has the key of a span."""
+        async with self._answering():
+            async with asyncio.timeout(self._timeout):
+                versions = await self._store.versions(databases)
+            for name in self._holders.keep(versions, frozenset(databases))[:READ_ANEW]:
+                async with self._building:
+                    await self._current(name, versions[name])
+        found = await asyncio.to_thread(self._holders.of, question)
+        return tuple(name for name in databases if name in found)
+
     async def _seen(
         self, route: Route, upstream: Upstream, *, json: bool = False
     ) -> tuple[ValueIndex, NDArray[np.bool_]]:
@@ -98,7 +115,7 @@ class StoredValues:
 
     async def index(self, database: str) -> ValueIndex:
         """The stored values of a database; empty where none are allowed. Raises `StoreUnavailableError`."""
-        try:
+        async with self._answering():
             async with asyncio.timeout(self._timeout):
                 version = (await self._store.versions([database])).get(database)
             if version is None:
@@ -106,6 +123,11 @@ class StoredValues:
                 return NOTHING
             async with self._building:
                 return await self._current(database, version)
+
+    @asynccontextmanager
+    async def _answering(self) -> AsyncIterator[None]:
+        try:
+            yield
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreUnavailableError("the store of values does not answer") from error
 
@@ -114,6 +136,7 @@ class StoredValues:
         if known is None or known[0] != version:
             columns = await self._store.values(database, self._kept)
             known = (version, await asyncio.to_thread(ValueIndex, columns))
+            self._holders.put(database, version, known[1].hashes)
         # The newest stands last, so that the first are those asked least recently.
         self._indexes[database] = known
         while sum(len(index) for _, index in self._indexes.values()) > self._kept:

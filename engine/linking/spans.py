@@ -158,7 +158,9 @@ def _span(question: str, words: _Words, *, loud: bool) -> Span | None:
 def _kind(words: Sequence[str], *, opens: bool, loud: bool) -> SpanKind | None:
     stops = [_stop(word, loud=loud) for word in words]
     capital = [word[0].isupper() or word[0].isdigit() for word in words]
-    if stops[-1] or (stops[0] and (len(words) == 1 or not capital[0])):
+    # "First aid" and "top floor" may be values, "the floor" is none.
+    within = len(words) > 1 and not any(stops[1:]) and words[0].lower() not in STOP_WORDS
+    if stops[-1] or (stops[0] and not within and (len(words) == 1 or not capital[0])):
         return None
     if len(words) == 1 and words[0].isdigit():
         return SpanKind.NUMBER if len(words[0]) >= NUMBER_DIGITS else None
@@ -167,7 +169,7 @@ def _kind(words: Sequence[str], *, opens: bool, loud: bool) -> SpanKind | None:
     named = all(big or stop for big, stop in zip(capital, stops, strict=True))
     if named and capital[0] and capital[-1] and not plain:
         return SpanKind.NAME
-    if stops[0] or len(words) > PHRASE_WORDS or len(words[0]) == len(words) == 1:
+    if (stops[0] and not within) or len(words) > PHRASE_WORDS or len(words[0]) == len(words) == 1:
         return None
     return SpanKind.MIXED if any(stops) else SpanKind.PHRASE
 

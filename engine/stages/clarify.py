@@ -17,7 +17,6 @@ from engine.dialogue.policy import (
     Worth,
     decide,
     doubt,
-    unanswerable,
 )
 from engine.dialogue.question import Proposal, best_proposal, by_meanings, fingerprints
 from engine.types import OnDoubt, TraceLine
@@ -59,7 +58,7 @@ async def _in_doubt(state: State, on_doubt: OnDoubt, proposal: Proposal | None) 
     routes = {route.database.name: route for route in state.routes}
     refusal = doubt(state)
     hopeless = sum(each.confidence for each in state.candidates) < HOPELESS
-    if on_doubt is OnDoubt.ABSTAIN or hopeless or unanswerable(routes[state.candidates[0].database]):
+    if on_doubt is OnDoubt.ABSTAIN or hopeless or routes[state.candidates[0].database].unanswerable:
         return replace(state.refused(refusal, "clarify"), candidates=())
     if on_doubt is OnDoubt.ASK and proposal is not None:
         return _asked(state, proposal)

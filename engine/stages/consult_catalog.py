@@ -9,8 +9,9 @@ from engine.core.candidate import Candidate
 from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.types import Dialogue
+from engine.routing.places import View
 from engine.sql.check import check_candidate
-from engine.stages.route import View, askable_views
+from engine.stages.route import askable_views
 from engine.types import TraceLine
 from engine.understanding.data_answers import answers
 from engine.understanding.data_questions import DataQuestion, data_question
@@ -22,7 +23,7 @@ async def consult_catalog(state: State, tools: Tools) -> State:
     Who wants more, or has said something about an answer, is answered by the stages behind.
     """
     asked = data_question(state.ask.question)
-    if asked is None or state.ask.exclude or state.dialogue != Dialogue():
+    if asked is None or state.ask.exclude or replace(state.dialogue, database=None) != Dialogue():
         return state
     views, _ = await askable_views(state, tools)
     routes, candidates = await asyncio.to_thread(_answered, asked, _here_first(views, asked, state))

@@ -3,9 +3,11 @@
 Route: the databases that may answer the question, and their tables, likeliest first.
 
 Schemas are cut to the asker's privileges before they are scored, so that nothing unreadable is scored or named. The
-scoring is the router's (`engine.routing`).
+scoring is the router's (`engine.routing`). The asker's own database is always among them, and so is one of which the
+question names allowed values.
 
-Look again: the routes' probabilities by what linking found in each database, and the likeliest of them handed on.
+Look again: the routes' probabilities by what linking found in each database, and the likeliest of them handed on: the
+asker's own, and others beside it only where their evidence is far stronger.
 
 Divide: a question over two databases is told so, and answered in two parts where both make sense by themselves.
 """
@@ -13,37 +15,24 @@ Divide: a question over two databases is told so, and answered in two parts wher
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from engine.core.ports import Match, StatementError
+from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import Tools
-from engine.dialogue.refusal import two_databases
+from engine.dialogue.refusal import nothing_in, two_databases
 from engine.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError, UnsupportedError
-from engine.linking.mentions import short_names
+from engine.routing.places import Place, View, at_home, by_name, looked_at, ranked, with_values
 from engine.routing.scoring import probabilities
-from engine.routing.second_look import LOOKED_AT, features, reweighed
+from engine.routing.second_look import features, leads_without_prior, reweighed
 from engine.text.tokens import question_words
 from engine.types import Asker, TraceLine
 from engine.understanding.divided import divided
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
-
-MIN_PROBABILITY = 0.005
-"""Least probability of a database after the first."""
-
-CONNECTED_PRIOR = math.log(2)
-"""Added to the logit of the database that the asker is connected to, which doubles its odds."""
-
-MIN_EVIDENCE = 0.25
-"""Least cosine of the question and its closest table or column, where no word of it stands in the schema.
-
-Of 767 fitting questions none is below 0.26 in its right database.
-"""
+from schema_catalog.types import Database, Snapshot, TableKey
 
 LIKELY_TABLES, LIKELY_BELOW = 12, 3.5
 """Tables that a question may be about, at most, and how far their scores may be below the best one's."""
@@ -55,25 +44,26 @@ _SHOWN_TABLES = 5
 _SHOWN_SETS = 3
 
 Entry = tuple[Database, Snapshot]
-View = tuple[Database, Snapshot, ReadableColumns]
 
 
 async def route(state: State, tools: Tools) -> State:
-    """Sets `routes`, likeliest first: those that the second look chooses among; none where no schema matches at all.
+    """Sets `routes`, likeliest first: those that the second look chooses among. Sets `far`.
 
-    Raises `NoRouteError` (NL003) where nothing is registered, `ask.db` is unknown, or the asker may read
-    nothing; `ModelUnavailableError` (58000) where the catalog does not answer; `CancelledError` (57014).
+    There is none where neither names nor allowed values come near, the asker is at home in none, and the model could
+    not say that it cannot. Raises `NoRouteError` (NL003) where nothing is registered, `ask.db` is unknown, or the asker
+    may read nothing; `ModelUnavailableError` (58000) where the catalog does not answer; `CancelledError` (57014).
     """
     async with _in_time(state):
-        wanted, unreachable = await askable_views(state, tools)
-        matches = await asyncio.to_thread(
-            tools.router.rank,
-            state.ask.question,
-            [(snapshot, readable) for _, snapshot, readable in wanted],
-        )
+        views, unreachable = await askable_views(state, tools)
+        home = at_home(state, views)
+        question = state.routed_by or state.ask.question
+        matches = await asyncio.to_thread(ranked, question, views, home, tools.router)
+        places = [Place(views[each.position][0], each, each.position in home) for each in matches]
+        if state.ask.db is None:
+            places = await with_values(places, views, state, tools)
     if unreachable:
         state = state.noted(TraceLine("route", "unreachable", f"{unreachable} databases did not answer"))
-    return _routed(state, [view[0] for view in wanted], matches)
+    return _routed(state, places, len(views), ask_anyway=tools.asks_for_readings)
 
 
 @asynccontextmanager
@@ -159,55 +149,58 @@ def _nothing_readable(state: State) -> NoRouteError:
     )
 
 
-def _routed(state: State, databases: Sequence[Database], matches: Sequence[Match]) -> State:
-    if not matches:
+def _routed(state: State, places: Sequence[Place], databases: int, *, ask_anyway: bool) -> State:
+    if not places:
         raise _nothing_readable(state)
-    tables = sum(len(match.tables) for match in matches)
+    tables = sum(len(each.match.tables) for each in places)
+    considered = f"{databases} databases, {tables} tables of the closest {len(places)}"
+    state = state.noted(TraceLine("route", "considered", considered))
+    question = state.routed_by or state.ask.question
+    if state.ask.db is not None or any(by_name(each.match, question) for each in places):
+        return _chosen(state, places)
+    best = max(each.match.evidence for each in places)
     state = state.noted(
-        TraceLine(
-            "route",
-            "considered",
-            f"{len(databases)} databases, {tables} tables of the closest {len(matches)}",
-        )
+        TraceLine("route", "nothing matches", "no table or column comes close to the question", best)
     )
-    near = any(match.words or match.evidence >= MIN_EVIDENCE for match in matches)
-    near = near or any(short_names(state.ask.question, match.snapshot) for match in matches)
-    if state.ask.db is None and not near:
-        best = max(match.evidence for match in matches)
-        return replace(state, routes=()).noted(
-            TraceLine("route", "nothing matches", "no table or column comes close to the question", best),
-            *(TraceLine("route", "nothing stands for", word) for word in question_words(state.ask.question)),
-        )
-    return _chosen(state, databases, matches)
+    likely = [each for each in places if each.held or each.home] or (list(places) if ask_anyway else [])
+    state = replace(state, far=not any(each.held for each in places))
+    if likely:
+        return _chosen(state, likely)
+    words = (TraceLine("route", "nothing stands for", each) for each in question_words(state.ask.question))
+    return replace(state, routes=()).noted(*words)
 
 
-def _chosen(state: State, databases: Sequence[Database], matches: Sequence[Match]) -> State:
-    dbname = state.ask.asker.dbname
-    here = [databases[match.position].dbname == dbname for match in matches]
-    logits = [match.logit + CONNECTED_PRIOR * own for match, own in zip(matches, here, strict=True)]
-    shares = probabilities(logits)
-    order = sorted(range(len(matches)), key=lambda i: -shares[i])
-    kept = order[:1] + [i for i in order[1:LOOKED_AT] if shares[i] >= MIN_PROBABILITY]
+def _chosen(state: State, places: Sequence[Place]) -> State:
+    shares = probabilities([each.match.logit for each in places])
+    order = sorted(range(len(places)), key=lambda i: -shares[i])
+    kept = looked_at(order, places, shares, state)
     routes, lines = [], []
     for i in kept:
-        match, database = matches[i], databases[matches[i].position]
+        match, place = places[i].match, places[i]
         ranked = tuple(key for key, _ in match.tables)
         likely = tuple(key for key, score in match.tables if score >= match.tables[0][1] - LIKELY_BELOW)
-        routes.append(Route(database, match.snapshot, shares[i], ranked, likely=likely[:LIKELY_TABLES]))
-        lines.append(TraceLine("route", "database", _reason(database, match, connected=here[i]), shares[i]))
+        within = likely[:LIKELY_TABLES]
+        routes.append(
+            Route(place.database, match.snapshot, shares[i], ranked, likely=within, home=place.home)
+        )
+        lines.append(TraceLine("route", "database", _reason(place), shares[i]))
     lines += _same_schema(routes)
-    cut = [databases[matches[i].position].name for i in order[len(kept) :]]
+    cut = [i for i in order if i not in kept]
     if cut:
-        best = shares[order[len(kept)]]
-        named = ", ".join(cut[:_SHOWN_TABLES]) + (
+        names = [places[i].database.name for i in cut]
+        named = ", ".join(names[:_SHOWN_TABLES]) + (
             f" and {len(cut) - _SHOWN_TABLES} more" if len(cut) > _SHOWN_TABLES else ""
         )
-        lines.append(TraceLine("route", "left out", named, best))
+        lines.append(TraceLine("route", "left out", named, shares[cut[0]]))
     return replace(state, routes=tuple(routes)).noted(*lines)
 
 
-def _reason(database: Database, match: Match, *, connected: bool) -> str:
-    parts = [database.name, f"tables {', '.join(_named(key) for key, _ in match.tables[:_SHOWN_TABLES])}"]
+def _reason(place: Place) -> str:
+    match = place.match
+    parts = [
+        place.database.name,
+        f"tables {', '.join(_named(key) for key, _ in match.tables[:_SHOWN_TABLES])}",
+    ]
     if match.sets:
         sets = [
             f"{' + '.join(map(_named, one.tables))} {one.probability:.0%}" for one in match.sets[:_SHOWN_SETS]
@@ -219,7 +212,9 @@ def _reason(database: Database, match: Match, *, connected: bool) -> str:
         parts.append(f"read as {match.reading}")
     if match.words:
         parts.append(f"words {', '.join(match.words)}")
-    if connected:
+    if place.held:
+        parts.append(f"values {', '.join(place.held)}")
+    if place.home:
         parts.append("you are connected to it")
     return "; ".join(parts)
 
@@ -245,20 +240,43 @@ LEAST = 0.02
 
 
 async def reweigh_routes(state: State, tools: Tools) -> State:
-    """Sets `routes`: at most three, likeliest first."""
+    """Sets `routes`, likeliest first, and `closer`: three routes at most, but all where none of them comes near.
+
+    Sets `refusal` where nothing comes near, linking found nothing that stands for any of it either, and the model is
+    one that would write something all the same.
+    """
+    if state.far and not tools.asks_for_readings and not any(map(_stands_for_some, state.routes)):
+        unknown = [each for route in state.routes[:1] for each in route.unknown]
+        names = [route.database.name for route in state.routes]
+        return state.refused(nothing_in(names, unknown), "reweigh_routes") if names else state
     if len(state.routes) < 2:  # noqa: PLR2004  nothing to choose among
         return state
     routes = reweighed(state.routes, tools.second_look)
-    kept = routes[:1] + tuple(each for each in routes[1:MAX_ROUTES] if each.probability >= LEAST)
+    kept = routes if state.far else _handed_on(routes)
     before = {route.database.name: route.probability for route in state.routes}
     lines = [
         TraceLine("reweigh_routes", "database", _found(route, before[route.database.name]), route.probability)
         for route in kept
     ]
-    if left := routes[len(kept) :]:
-        names = ", ".join(route.database.name for route in left)
-        lines.append(TraceLine("reweigh_routes", "left out", names, left[0].probability))
-    return replace(state, routes=kept).noted(*lines)
+    left = [each for each in routes if each not in kept]
+    if left:
+        named = ", ".join(route.database.name for route in left)
+        lines.append(TraceLine("reweigh_routes", "left out", named, left[0].probability))
+    closer = left[0].database.name if left and leads_without_prior(left[0], kept[0]) else None
+    return replace(state, routes=kept, closer=closer).noted(*lines)
+
+
+def _stands_for_some(route: Route) -> bool:
+    return bool(route.entities) and not route.unanswerable
+
+
+def _handed_on(routes: Sequence[Route]) -> tuple[Route, ...]:
+    """Of the routes, likeliest first: where one is the asker's own, only those before it that are likelier even so."""
+    own = next((place for place, each in enumerate(routes) if each.home), None)
+    if own is None:
+        return (*routes[:1], *(each for each in routes[1:MAX_ROUTES] if each.probability >= LEAST))
+    further = (each for each in routes[own + 1 :] if each.home and each.probability >= LEAST)
+    return (*routes[: min(own, MAX_ROUTES - 1)], routes[own], *further)[:MAX_ROUTES]
 
 
 def _found(route: Route, before: float) -> str:

@@ -1,20 +1,24 @@
 """Understand: what is no question is refused, and what is no English one by itself is put into such words.
 
-That is a question in another language, and a follow-up. Before any database is looked at; the model is called for that
-alone.
+That is a question in another language, and a follow-up. A model that is asked for readings gets the question as it was
+asked: English serves the router then, where there are databases to choose from and none is the asker's own. In no case
+is a question in a schema's own language routed in English.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.refusal import no_question, untranslated
+from engine.routing.places import View, at_home
+from engine.stages.route import askable_views
 from engine.types import TraceLine
 from engine.understanding.follow_ups import in_full, joined
-from engine.understanding.language import Language, foreign_language, translate
+from engine.understanding.language import Language, foreign_language, is_language_of, translate
 from engine.understanding.requests import request_kind, rows_of_order
 
 
@@ -28,11 +32,24 @@ async def understand(state: State, tools: Tools) -> State:
     checked = await _checked(state)
     if checked.refusal is not None:
         return checked
-    if tools.asks_for_readings and await _is_routed(state, tools):
-        # Such a model reads the question as it was asked; routing reads English.
-        return checked
     language = await asyncio.to_thread(foreign_language, state.ask.question)
-    return checked if language is None else await _translated(checked, language, tools)
+    if language is None:
+        return checked
+    views, _ = await askable_views(state, tools)
+    own = await asyncio.to_thread(_is_own_language, state.ask.question, language, views)
+    if not tools.asks_for_readings:
+        translated = await _translated(checked, language, tools)
+        return replace(translated, routed_by=state.ask.question) if own else translated
+    if own or len(views) == 1 or at_home(state, views):
+        return checked
+    english, checked = await _in_english(checked, language, tools)
+    return replace(checked, routed_by=english)
+
+
+def _is_own_language(question: str, language: Language, views: Sequence[View]) -> bool:
+    """Whether the language is that of a schema which the asker may read."""
+    schemas = (snapshot.restricted_to(readable) for _, snapshot, readable in views)
+    return any(is_language_of(schema, question, language) for schema in schemas)
 
 
 async def _in_full(state: State, tools: Tools) -> State:
@@ -47,11 +64,6 @@ async def _in_full(state: State, tools: Tools) -> State:
     return replace(state, usage=state.usage.plus(call.usage)).noted(line).in_full(full)
 
 
-async def _is_routed(state: State, tools: Tools) -> bool:
-    """Whether there is one database that may answer."""
-    return state.ask.db is not None or len(await tools.catalog.entries()) == 1
-
-
 async def _checked(state: State) -> State:
     """The state, refused where its text is no question."""
     text = state.ask.question
@@ -62,13 +74,15 @@ async def _checked(state: State) -> State:
 
 
 async def _translated(state: State, language: Language, tools: Tools) -> State:
+    english, state = await _in_english(state, language, tools)
+    if english is None:
+        return state.refused(untranslated(language.name), "understand")
+    return await _checked(replace(state, ask=replace(state.ask, question=english), translation=english))
+
+
+async def _in_english(state: State, language: Language, tools: Tools) -> tuple[str | None, State]:
+    """The question in English, None where that lost a part of it; and the state with what it took."""
     english, call = await translate(state.ask.question, language, tools.model, state.deadline)
     state = replace(state, usage=state.usage.plus(call.usage))
-    if english is None:
-        line = TraceLine(
-            "understand", f"not translated from {language.name}", call.text, language.probability
-        )
-        return state.noted(line).refused(untranslated(language.name), "understand")
-    line = TraceLine("understand", f"translated from {language.name}", english, language.probability)
-    ask = replace(state.ask, question=english)
-    return await _checked(replace(state, ask=ask, translation=english).noted(line))
+    event = f"translated from {language.name}" if english else f"not translated from {language.name}"
+    return english, state.noted(TraceLine("understand", event, english or call.text, language.probability))

@@ -17,7 +17,15 @@ from typing import Protocol, cast
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, LanguageModel, Prompt
 from engine.prompting.prompts import prompt
-from engine.text.tokens import OPERATION_WORDS, QUOTED, STOP_WORDS, keeps_values
+from engine.text.tokens import (
+    OPERATION_WORDS,
+    QUOTED,
+    STOP_WORDS,
+    identifier_words,
+    keeps_values,
+    question_words,
+)
+from schema_catalog.types import Column, Snapshot, Table, once_per_snapshot
 
 ENGLISH = "en"
 
@@ -76,6 +84,9 @@ _SHARED = frozenset(
 
 _ENGLISH_ONLY = ((STOP_WORDS | OPERATION_WORDS) - _SHARED) | {"what", "has", "who", "his"}
 
+_TELLING = 4
+"""Letters at least of a word that a question in Latin letters shares with a schema of its language."""
+
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _LAST_LATIN = "\u024f"
 
@@ -118,6 +129,30 @@ def foreign_language(question: str) -> Language | None:
     if max(whole[ENGLISH], without[ENGLISH]) >= MOST_ENGLISH or whole[code] < LEAST_OTHER:
         return None
     return Language(code, float(whole[code]))
+
+
+def is_language_of(schema: Snapshot, question: str, language: Language) -> bool:
+    """Whether `schema` is in the language of `question`: it has letters of its script, or a word, in common with it.
+
+    The letters of a script that is not Latin are enough. A word may be a borrowed one, as "Hotel": then the names and
+    comments are to be in that language as well.
+    """
+    texts = _texts(schema)
+    letters = {letter for letter in question if letter.isalpha() and not _is_latin(letter)}
+    if letters:
+        return not letters.isdisjoint(texts)
+    shared = {word for word in question_words(question) if len(word) >= _TELLING}
+    if shared.isdisjoint(identifier_words(texts)):
+        return False
+    told = dict(_identifier().rank(" ".join(identifier_words(texts))))
+    return max(told, key=told.__getitem__) == language.code
+
+
+@once_per_snapshot
+def _texts(schema: Snapshot) -> str:
+    """The names and comments of a schema."""
+    elements: list[Table | Column] = [*schema.tables, *(column for _, column in schema.columns())]
+    return " ".join(text for each in elements for text in (each.name, each.description or "", *each.synonyms))
 
 
 def _telling_words(question: str) -> list[str]:

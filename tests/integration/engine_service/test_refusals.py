@@ -144,10 +144,14 @@ async def test_what_is_doubtful_is_shown_and_never_run(
 
 
 async def test_a_database_that_the_asker_may_not_read_does_not_come_near(service: Service) -> None:
-    reply = await service.ask(AskRequest(ANA, "ids of pets"))
-    assert reply.rows[0].kind is RowKind.ABSTAIN
-    assert reply.rows[0].explanation.startswith("No database that you may read seems to hold this")
-    assert not _named(reply, "copy")
+    away, there = [
+        await service.ask(AskRequest(asker, "ids of pets")) for asker in (replace(ANA, dbname="store"), ANA)
+    ]
+    assert away.rows[0].kind is RowKind.ABSTAIN
+    assert away.rows[0].explanation.startswith("No database that you may read seems to hold this")
+    assert not _named(away, "copy")
+    assert there.databases == ("music",), "who is connected to a database is asking it"
+    assert not _named(there, "copy")
 
 
 def _named(reply: AskReply, *names: str) -> list[str]:

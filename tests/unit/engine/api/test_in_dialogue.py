@@ -53,15 +53,23 @@ def test_behind_a_question_back_what_is_likeliest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stored", "text", "db"),
+    ("stored", "text", "db", "database"),
     [
-        (None, "only the west", None),
-        (replace(FIRST, reply=AskReply("q1", ())), "only the west", None),
-        (FIRST, "How many?", None),
-        (FIRST, "How many concerts are there?", None),
-        (FIRST, "only the west", "shop"),
+        (None, "only the west", None, None),
+        (replace(FIRST, reply=AskReply("q1", ())), "only the west", None, None),
+        (FIRST, "How many?", None, "music"),
+        (FIRST, "How many concerts are there?", None, "music"),
+        (FIRST, "only the west", "shop", "music"),
+        (replace(FIRST, reply=AskReply("q1", ()), dialogue=Dialogue(database="zoo")), "only it", None, "zoo"),
     ],
-    ids=["expired", "no statement", "the same once more", "by itself", "of another database"],
+    ids=["expired", "no statement", "the same once more", "by itself", "of another database", "refused"],
 )
-def test_what_goes_on_from_nothing(stored: Stored | None, text: str, db: str | None) -> None:
-    assert read(stored, text, db=db) == (AskRequest(ANN, text, db=db), Dialogue())
+def test_what_goes_on_from_nothing_has_its_database_along(
+    stored: Stored | None, text: str, db: str | None, database: str | None
+) -> None:
+    assert read(stored, text, db=db) == (AskRequest(ANN, text, db=db), Dialogue(database=database))
+
+
+def test_what_has_nothing_before_it() -> None:
+    request = AskRequest(ANN, "only the west")
+    assert asyncio.run(in_dialogue(request, cast("Any", OneQuestion(FIRST)))) == (request, Dialogue())

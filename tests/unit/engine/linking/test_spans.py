@@ -40,6 +40,12 @@ CASES = {
         ("flight", SpanKind.PHRASE),
         ("747", SpanKind.NUMBER),
     },
+    "who knows first aid on the top floor?": {
+        ("first aid", SpanKind.MIXED),
+        ("aid", SpanKind.PHRASE),
+        ("top floor", SpanKind.MIXED),
+        ("floor", SpanKind.PHRASE),
+    },
     "how many are there in all?": set(),
     "": set(),
     "?!'": set(),

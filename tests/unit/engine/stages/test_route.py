@@ -7,7 +7,7 @@ encoder that gives equal words equal vectors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -17,26 +17,18 @@ from numpy.typing import NDArray
 from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel, Upstream
 from engine.core.state import State
-from engine.core.tools import Tools
+from engine.core.tools import RouteWeights, Tools
 from engine.errors import CancelledError, ModelUnavailableError, NoRouteError
 from engine.routing.router import HybridRouter
-from engine.stages.route import CONNECTED_PRIOR, route
+from engine.routing.second_look import CONNECTED_PRIOR, reweighed
+from engine.settings import GenerationSettings, Strategy
+from engine.stages.route import reweigh_routes, route
 from engine.types import Asker, AskRequest
 from schema_catalog.catalog import StoreUnavailableError
-from schema_catalog.types import Column, Database, ReadableColumns, Snapshot, Table, TableKind
+from schema_catalog.types import Database, Snapshot
+from tests.support.catalogs import FakeCatalog, FakeUpstream, entry, table
 from tests.support.scripted import WordEncoder
 from tests.support.tools import bare_tools
-
-
-def table(name: str, *columns: str, description: str | None = None) -> Table:
-    return Table(
-        "public", name, TableKind.TABLE, tuple(Column(c, "text") for c in columns), description=description
-    )
-
-
-def entry(name: str, *tables: Table, dbname: str | None = None) -> tuple[Database, Snapshot]:
-    ordered = tuple(sorted(tables, key=lambda each: each.key))
-    return Database(name, "postgresql://h", dbname or name, ("public",)), Snapshot(name, ("public",), ordered)
 
 
 class Seeing(WordEncoder):
@@ -50,53 +42,29 @@ class Seeing(WordEncoder):
         return super().encode(texts)
 
 
-@dataclass
-class FakeCatalog:
-    """Gives the entries it holds, or fails."""
-
-    held: tuple[tuple[Database, Snapshot], ...]
-    failure: Exception | None = None
-
-    async def entries(self) -> tuple[tuple[Database, Snapshot], ...]:
-        """What it holds."""
-        if self.failure:
-            raise self.failure
-        return self.held
-
-
-@dataclass
-class FakeUpstream:
-    """Lets everybody read everything but `hidden`: names of databases, (database, table) or (…, column)."""
-
-    catalog: FakeCatalog
-    hidden: set[object] = field(default_factory=set)
-    unreachable: set[str] = field(default_factory=set)
-
-    async def readable(self, database: Database, asker: Asker, _: Snapshot | None = None) -> ReadableColumns:
-        """As the server would say; all roles are alike here."""
-        assert asker.user == "ann"
-        if database.name in self.unreachable:
-            raise OSError("no route to host")
-        snapshot = next(snapshot for known, snapshot in self.catalog.held if known == database)
-        return frozenset(
-            (*t.key, c.name)
-            for t, c in snapshot.columns()
-            if not {database.name, (database.name, t.name), (database.name, t.name, c.name)} & self.hidden
-        )
-
-
 def tools(
     *entries: tuple[Database, Snapshot],
     hidden: set[object] | None = None,
     unreachable: set[str] | None = None,
     failure: Exception | None = None,
     encoder: Seeing | None = None,
+    readings: bool = False,
+    values: object | None = None,
 ) -> Tools:
+    """`readings`: the model may say that it cannot. `values`: those that are stored; None holds none."""
     catalog = FakeCatalog(entries, failure)
     words = encoder or Seeing()
     upstream = FakeUpstream(catalog, hidden or set(), unreachable or set())
+    strategy = Strategy.READINGS if readings else Strategy.SEARCH
+    held = {} if values is None else {"values": values}
     return bare_tools(
-        catalog, cast("Upstream", upstream), words, cast("LanguageModel", None), HybridRouter(words)
+        catalog,
+        cast("Upstream", upstream),
+        words,
+        cast("LanguageModel", None),
+        HybridRouter(words),
+        generation=GenerationSettings(strategy=strategy),
+        **held,
     )
 
 
@@ -151,12 +119,12 @@ async def test_the_connected_database_is_preferred_by_its_prior_and_no_more() ->
     neutral = await route(asked("names of singers"), tools(one, two))
     assert names(neutral) == ["a", "b"]
     here = await route(asked("names of singers", dbname="second"), tools(one, two))
-    assert names(here) == ["b", "a"]
-    odds = here.routes[0].probability / here.routes[1].probability
-    assert odds == pytest.approx(np.exp(CONNECTED_PRIOR))
+    assert [each.home for each in here.routes] == [False, True]
     assert "you are connected to it" in said(here, "database")
-    elsewhere = await route(asked("species of animals by weight", dbname="second"), tools(one, two, ZOO))
-    assert names(elsewhere)[0] == "zoo"
+    looked = reweighed(here.routes, RouteWeights())
+    odds = looked[0].probability / looked[1].probability
+    assert (looked[0].home, odds) == (True, pytest.approx(np.exp(CONNECTED_PRIOR)))
+    assert names(await reweigh_routes(here, tools(one, two))) == ["b"]
 
 
 async def test_what_the_asker_may_not_read_is_neither_scored_nor_encoded_nor_named() -> None:

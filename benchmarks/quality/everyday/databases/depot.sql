@@ -1,0 +1,10 @@
+CREATE TABLE vehicle (plate text PRIMARY KEY, kind text NOT NULL, bought date NOT NULL, odometer_km int NOT NULL, retired boolean NOT NULL DEFAULT false);
+CREATE TABLE driver (driver_id int PRIMARY KEY, given_name text NOT NULL, licence_until date NOT NULL);
+CREATE TABLE run (run_id int PRIMARY KEY, plate text REFERENCES vehicle, driver_id int REFERENCES driver, day date NOT NULL, km int NOT NULL, stops int NOT NULL);
+CREATE TABLE refuelling (refuelling_id int PRIMARY KEY, plate text REFERENCES vehicle, day date NOT NULL, litres numeric NOT NULL, price numeric NOT NULL);
+CREATE TABLE workshop_visit (visit_id int PRIMARY KEY, plate text REFERENCES vehicle, entered date NOT NULL, released date, bill numeric);
+INSERT INTO vehicle VALUES ('LK-101', 'van', '2019-04-01', 180000, false), ('LK-102', 'van', '2023-06-01', 60000, false), ('LK-201', 'truck', '2016-02-01', 410000, false), ('LK-050', 'van', '2010-01-01', 390000, true);
+INSERT INTO driver VALUES (1, 'Amal', '2026-06-30'), (2, 'Bruno', '2031-01-01'), (3, 'Cleo', '2025-12-31');
+INSERT INTO run VALUES (1, 'LK-101', 1, '2026-05-04', 120, 30), (2, 'LK-101', 1, '2026-05-05', 100, 28), (3, 'LK-102', 2, '2026-05-04', 80, 40), (4, 'LK-201', 3, '2026-05-04', 300, 6), (5, 'LK-102', 2, '2026-05-06', 90, 41);
+INSERT INTO refuelling VALUES (1, 'LK-101', '2026-05-04', 22, 37.4), (2, 'LK-102', '2026-05-06', 10, 17), (3, 'LK-201', '2026-05-04', 96, 163.2);
+INSERT INTO workshop_visit VALUES (1, 'LK-201', '2026-03-02', '2026-03-06', 1800), (2, 'LK-101', '2026-04-10', '2026-04-11', 240), (3, 'LK-201', '2026-05-08', NULL, NULL), (4, 'LK-050', '2020-01-01', '2020-02-01', 900);

@@ -1,0 +1,10 @@
+CREATE TABLE teacher (teacher_id int PRIMARY KEY, call_name text NOT NULL, hourly numeric NOT NULL);
+CREATE TABLE class (class_id int PRIMARY KEY, tongue text NOT NULL, level text NOT NULL, teacher_id int REFERENCES teacher, seats int NOT NULL, fee numeric NOT NULL);
+CREATE TABLE learner (learner_id int PRIMARY KEY, call_name text NOT NULL, email text);
+CREATE TABLE enrolment (learner_id int REFERENCES learner, class_id int REFERENCES class, since date NOT NULL, quit_on date, PRIMARY KEY (learner_id, class_id));
+CREATE TABLE payment (payment_id int PRIMARY KEY, learner_id int REFERENCES learner, class_id int REFERENCES class, sum numeric NOT NULL, received date NOT NULL);
+INSERT INTO teacher VALUES (1, 'Aino', 32), (2, 'Bao', 28), (3, 'Chiara', 35);
+INSERT INTO class VALUES (1, 'Finnish', 'A1', 1, 4, 200), (2, 'Vietnamese', 'A1', 2, 2, 180), (3, 'Italian', 'B1', 3, 3, 220), (4, 'Italian', 'A2', 3, 3, 210);
+INSERT INTO learner VALUES (1, 'Dag', 'dag@mail.example'), (2, 'Eva', NULL), (3, 'Finn', 'finn@mail.example'), (4, 'Gita', NULL), (5, 'Hugo', 'hugo@mail.example');
+INSERT INTO enrolment VALUES (1, 1, '2026-01-10', NULL), (2, 1, '2026-01-10', '2026-02-01'), (3, 2, '2026-01-12', NULL), (4, 2, '2026-01-15', NULL), (1, 3, '2026-02-01', NULL), (2, 3, '2026-02-02', NULL);
+INSERT INTO payment VALUES (1, 1, 1, 200, '2026-01-10'), (2, 2, 1, 100, '2026-01-20'), (3, 3, 2, 180, '2026-01-12'), (4, 4, 2, 90, '2026-01-30'), (5, 1, 3, 220, '2026-02-01');

@@ -1,0 +1,11 @@
+CREATE TABLE branch (branch_id int PRIMARY KEY, town text NOT NULL, opened date NOT NULL);
+CREATE TABLE clerk (clerk_id int PRIMARY KEY, nick text NOT NULL, branch_id int REFERENCES branch, left_on date);
+CREATE TABLE article (article_no text PRIMARY KEY, label text NOT NULL, family text NOT NULL, list_cents int NOT NULL);
+CREATE TABLE receipt (receipt_no int PRIMARY KEY, clerk_id int REFERENCES clerk, issued timestamp NOT NULL, voided boolean NOT NULL DEFAULT false);
+CREATE TABLE receipt_line (receipt_no int REFERENCES receipt, pos int, article_no text REFERENCES article, pieces int NOT NULL, paid_cents int NOT NULL, PRIMARY KEY (receipt_no, pos));
+COMMENT ON COLUMN receipt_line.paid_cents IS 'for all pieces together, VAT included';
+INSERT INTO branch VALUES (1, 'Linz', '2018-03-01'), (2, 'Graz', '2020-10-12'), (3, 'Wels', '2026-01-07');
+INSERT INTO clerk VALUES (1, 'Mo', 1, NULL), (2, 'Ilse', 1, NULL), (3, 'Jan', 2, NULL), (4, 'Rita', 2, '2026-02-28');
+INSERT INTO article VALUES ('A1', 'espresso', 'drinks', 250), ('A2', 'lemonade', 'drinks', 380), ('B1', 'croissant', 'bakery', 210), ('B2', 'rye loaf', 'bakery', 490), ('C1', 'mug', 'gifts', 1290);
+INSERT INTO receipt VALUES (1, 1, '2026-04-02 08:10', false), (2, 1, '2026-04-03 09:00', false), (3, 2, '2026-04-03 16:30', false), (4, 3, '2026-05-04 11:15', false), (5, 3, '2026-05-05 12:00', true), (6, 4, '2026-02-10 10:00', false), (7, 2, '2026-05-06 08:45', false);
+INSERT INTO receipt_line VALUES (1, 1, 'A1', 2, 500), (1, 2, 'B1', 1, 210), (2, 1, 'B2', 1, 490), (3, 1, 'C1', 3, 3870), (4, 1, 'A2', 2, 760), (4, 2, 'B1', 4, 800), (5, 1, 'C1', 9, 11610), (6, 1, 'A1', 1, 250), (7, 1, 'A1', 3, 700);

@@ -16,7 +16,7 @@ from engine.core.deadline import Deadline
 from engine.core.elements import Entity, Relation, UnknownPhrase, ValueLink
 from engine.core.ports import LanguageModel, Upstream
 from engine.core.state import Route, State
-from engine.core.tools import Tools, Weights
+from engine.core.tools import RouteWeights, Tools
 from engine.dialogue.policy import abstention, refused
 from engine.dialogue.refusal import Refusal, RefusalReason
 from engine.dialogue.types import Dialogue
@@ -77,7 +77,7 @@ def tools(
     upstream = cast("Upstream", FakeUpstream(catalog, hidden or set()))
     given = (catalog, upstream, words, cast("LanguageModel", None), HybridRouter(words))
     settings = GenerationSettings(strategy=strategy)
-    return bare_tools(*given, generation=settings, values=held or NoValues(), second_look=Weights())
+    return bare_tools(*given, generation=settings, values=held or NoValues(), second_look=RouteWeights())
 
 
 def asked(question: str, dbname: str = "elsewhere", last: str | None = None) -> State:

@@ -20,16 +20,21 @@ import structlog
 
 from engine.llm.settings import NO_KEY, EmbeddedModelSettings, GrammarSupport
 from engine.python_process import python_command
+from engine.types import ErrorReply
 from pgparley.config import PREFIX, Config, ConfigError, load
 from pgparley.metrics import MetricsPage
 from pgparley.processes import PartKind
 from proxy.net.client import sockets
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest, ask_worker
+from proxy.protocol import codec
 
 log = structlog.stdlib.get_logger("serve")
 
 STEADY = 30.0
 """Seconds after which a process counts as having started well."""
+
+FIRST_PAUSE = 0.5
+"""Seconds before a process that ended is started again; they double each time that it ends soon."""
 
 LONGEST_PAUSE = 15.0
 
@@ -41,6 +46,17 @@ READY_TIMEOUT = 30.0
 
 SUPERVISOR = "supervisor.sock"
 """The supervisor's socket in the runtime directory."""
+
+
+_NOT_SERVED = ErrorReply(
+    "57P03",
+    "the gateway cannot start its worker",
+    hint="The operator finds the reason in the gateway's log; the next try follows within 15 seconds.",
+)
+
+
+class WorkerFailedError(Exception):
+    """A worker ended as `pgparley serve` started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +75,7 @@ class _Slot:
 
     part: Part
     process: asyncio.subprocess.Process | None = None
-    pause: float = 0.5
+    pause: float = FIRST_PAUSE
 
 
 def parts(config: Config) -> list[Part]:
@@ -87,7 +103,10 @@ def workers(config: Config) -> list[Part]:
 
 
 async def serve(config: Config, file: Path | None, found: list[Part]) -> None:
-    """Runs `found` until a signal ends it, as PgBouncer's (docs/operations.md). Raises `OSError`."""
+    """Runs `found` until a signal ends it, as PgBouncer's (docs/operations.md).
+
+    Raises `OSError`, and `WorkerFailedError`.
+    """
     await Supervisor(config, file, found).run()
 
 
@@ -127,6 +146,7 @@ class Supervisor:
             self._slots = [_Slot(part) for part in self._bound(self._parts)]
             for slot in self._slots:
                 await self._start(slot)
+            await self._first_workers([slot.process for slot in self._workers])
             await self._ended.wait()
         finally:
             await self._page.close()
@@ -134,6 +154,14 @@ class Supervisor:
             await self._end_rest()
             for one in self._sockets:
                 one.close()
+
+    async def _first_workers(self, processes: list[asyncio.subprocess.Process | None]) -> None:
+        """Waits until they listen. Raises `WorkerFailedError`: what ends one as it starts would end the next, too."""
+        for process in processes:
+            if process is not None and not await self._listens(process) and self._stopping is None:
+                if process.returncode is not None:
+                    raise WorkerFailedError(f"a worker ended with code {process.returncode} as it started")
+                log.warning("worker_slow", pid=process.pid, seconds=READY_TIMEOUT)
 
     def _bound(self, found: list[Part]) -> list[Part]:
         """Gives each worker sockets of its own on one port, and all of them the Unix socket; holds the model's port."""
@@ -203,14 +231,25 @@ class Supervisor:
             return
         slot.process = None
         while self._stopping is None:
-            slot.pause = 0.5 if loop.time() - began > STEADY else min(2 * slot.pause, LONGEST_PAUSE)
+            steady = loop.time() - began > STEADY
+            slot.pause = FIRST_PAUSE if steady else min(2 * slot.pause, LONGEST_PAUSE)
             log.error(
                 "process ended, starting it again", part=slot.part.name, exit_code=code, seconds=slot.pause
             )
-            await asyncio.sleep(slot.pause)
+            # One that ended once takes no client with it; where it ends again, clients would wait for ever.
+            unserved = [] if slot.pause <= 2 * FIRST_PAUSE else self._unserved(slot)
+            with sockets.refusing(unserved, codec.encode_fatal(_NOT_SERVED)):
+                await asyncio.sleep(slot.pause)
             if self._stopping is None:
                 await self._start(slot)
                 return
+
+    def _unserved(self, slot: _Slot) -> list[socket.socket]:
+        """The sockets that nobody accepts from while the slot's worker is away."""
+        living = [one for each in self._workers if each.process is not None for one in each.part.sockets]
+        return [
+            one for one in self._sockets if one.fileno() in slot.part.sockets and one.fileno() not in living
+        ]
 
     @property
     def _workers(self) -> list[_Slot]:

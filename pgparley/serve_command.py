@@ -13,7 +13,8 @@ from pgparley import processes
 from pgparley.check.secret_files import HINT, readable_by_others
 from pgparley.config import Config, ConfigError, chosen
 from pgparley.processes import PartKind
-from pgparley.serve import Part, parts, serve, workers
+from pgparley.serve import Part, WorkerFailedError, parts, serve, workers
+from proxy.net import access
 from schema_catalog.dsn import DSNError
 
 log = structlog.stdlib.get_logger("serve")
@@ -63,10 +64,14 @@ def _warn(config: Config, file: Path | None) -> None:
 
 
 def _supervise(config: Config, file: Path | None, found: list[Part]) -> None:
+    _check_gateway(config)
     try:
         asyncio.run(serve(config, file, found))
     except OSError as problem:
         hint = "Correct the addresses or runtime_dir in [gateway], or port in [embedded_model]."
+        raise CannotStartError(str(problem), hint) from problem
+    except WorkerFailedError as problem:
+        hint = "The reason is in the log above. Correct [gateway], and run: pgparley check"
         raise CannotStartError(str(problem), hint) from problem
 
 
@@ -77,6 +82,16 @@ def _everything(config: Config) -> list[Part]:
         return parts(config)
     except ConfigError as problem:
         raise CannotStartError(str(problem), "Correct api_key_file or api_key_env in [model].") from problem
+
+
+def _check_gateway(config: Config) -> None:
+    """Raises `CannotStartError`: the supervisor would listen, and start worker after worker while clients wait."""
+    try:
+        access.load(config.gateway)
+        access.engine_addresses(config.gateway)
+    except access.AccessError as problem:
+        hint = "Correct the settings of logins and TLS in [gateway], or the files that they name."
+        raise CannotStartError(str(problem), hint) from problem
 
 
 def _check_page(config: Config) -> None:

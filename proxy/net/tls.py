@@ -113,29 +113,74 @@ def common_name(tls: ssl.SSLObject | None) -> str | None:
     return names[0] if len(names) == 1 and "\0" not in names[0] else None
 
 
-def end_point(certificate: bytes) -> bytes:
-    """The binding `tls-server-end-point` of a certificate in DER (RFC 5929, 4.1): MD5 and SHA-1 become SHA-256."""
-    return hashlib.new(_signature_hash(certificate), certificate).digest()
+def end_point(certificate: bytes) -> bytes | None:
+    """The binding `tls-server-end-point` of a certificate in DER (RFC 5929, 4.1); None where none is defined.
+
+    It is the certificate's hash by the function of its signature; MD5 and SHA-1 become SHA-256. Signatures without such
+    a function, as Ed25519 and Ed448, have none: libpq cannot log in where channel binding is offered then.
+    """
+    name = _signature_hash(certificate)
+    return None if name is None else hashlib.new(name, certificate).digest()
 
 
-_HASHES = {
-    # OIDs of signature algorithms, as DER bytes → the hash that they use.
-    bytes.fromhex("2a864886f70d01010c"): "sha384",
-    bytes.fromhex("2a864886f70d01010d"): "sha512",
-    bytes.fromhex("2a864886f70d01010e"): "sha224",
-    bytes.fromhex("2a8648ce3d040301"): "sha224",
-    bytes.fromhex("2a8648ce3d040303"): "sha384",
-    bytes.fromhex("2a8648ce3d040304"): "sha512",
+_SHA2 = ("sha224", "sha256", "sha384", "sha512")
+_SHA3 = ("sha3_224", "sha3_256", "sha3_384", "sha3_512")
+_RSA_PSS = bytes.fromhex("2a864886f70d01010a")
+
+
+def _numbered(prefix: str, first: int, names: tuple[str, ...]) -> dict[bytes, str]:
+    """Object identifiers in DER that differ in their last number, which counts up from `first`."""
+    return {bytes.fromhex(prefix) + bytes([number]): name for number, name in enumerate(names, first)}
+
+
+_SIGNATURE_HASHES = {
+    # RSA (RFC 8017, A.2.4): 4 is MD5, 5 is SHA-1.
+    **_numbered("2a864886f70d0101", 4, ("sha256", "sha256")),
+    **_numbered("2a864886f70d0101", 11, ("sha256", "sha384", "sha512", "sha224", "sha512_224", "sha512_256")),
+    # ECDSA (RFC 5758, 3.2) and DSA, with SHA-1 and SHA-2.
+    **_numbered("2a8648ce3d04", 1, ("sha256",)),
+    **_numbered("2a8648ce3d0403", 1, _SHA2),
+    **_numbered("2a8648ce3804", 3, ("sha256",)),
+    # NIST's: DSA with SHA-2; DSA, ECDSA and RSA with SHA-3.
+    **_numbered("6086480165030403", 1, (*_SHA2, *_SHA3, *_SHA3, *_SHA3)),
 }
+"""Algorithm of a signature → the hash of the binding."""
+
+_DIGESTS = {
+    **_numbered("2b0e0302", 26, ("sha256",)),
+    **_numbered("2a864886f70d02", 5, ("sha256",)),
+    **_numbered(
+        "6086480165030402", 1, ("sha256", "sha384", "sha512", "sha224", "sha512_224", "sha512_256", *_SHA3)
+    ),
+}
+"""Hash function, as RSASSA-PSS names it → the hash of the binding."""
 
 
-def _signature_hash(certificate: bytes) -> str:
-    """Certificate ::= SEQUENCE { tbsCertificate, signatureAlgorithm SEQUENCE { OID, … }, … } (RFC 5280)."""
+def _signature_hash(certificate: bytes) -> str | None:
+    """Certificate ::= SEQUENCE { tbsCertificate, signatureAlgorithm SEQUENCE { OID, parameters }, … } (RFC 5280)."""
     body, _ = _der(certificate, 0)
     _, after = _der(certificate, body)
-    algorithm, _ = _der(certificate, after)
-    start, end = _der(certificate, algorithm)
-    return _HASHES.get(certificate[start:end], "sha256")
+    oid, parameters, end = _algorithm(certificate, after)
+    if oid != _RSA_PSS:
+        return _SIGNATURE_HASHES.get(oid)
+    # RSASSA-PSS-params ::= SEQUENCE { [0] AlgorithmIdentifier DEFAULT sha1, … } (RFC 4055, 3.1)
+    if parameters < end:
+        field, end = _der(certificate, parameters)
+        if field < end and certificate[field] == _FIRST_FIELD:
+            oid, _, _ = _algorithm(certificate, _der(certificate, field)[0])
+            return _DIGESTS.get(oid)
+    return "sha256"
+
+
+_FIRST_FIELD = 0xA0
+"""The tag [0] of a constructed value."""
+
+
+def _algorithm(data: bytes, pos: int) -> tuple[bytes, int, int]:
+    """The OID of an AlgorithmIdentifier, where its parameters begin, and where it ends."""
+    inside, end = _der(data, pos)
+    start, after = _der(data, inside)
+    return data[start:after], after, end
 
 
 def _der(data: bytes, pos: int) -> tuple[int, int]:

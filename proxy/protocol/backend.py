@@ -23,6 +23,8 @@ _COMPLETE = ord("C")
 _COPY_IN = ord("G")
 _KEY = ord("K")
 _AUTHENTICATION = ord("R")
+_CHALLENGES = frozenset(code.to_bytes(4, "big") for code in (3, 5, 7, 9, 10, 11))
+"""Authentication requests that the client has to answer: after AuthenticationGSSContinue it may have nothing to say."""
 _PARAMETERS = ord("t")
 _TOKEN = re.compile(ERROR_TOKEN.encode() + rb"[0-9]+")
 _WATCHED = (b"client_encoding\0", b"standard_conforming_strings\0", b"server_version\0")
@@ -57,6 +59,7 @@ class Backend:
         "_partial",
         "_rest",
         "authenticated",
+        "challenges",
         "encoding",
         "key",
         "replies",
@@ -73,6 +76,8 @@ class Backend:
         self.replies = Replies()
         self.watching = False
         self.authenticated = False
+        self.challenges = 0
+        """Challenges of the server less the client's responses; below 0 where responses came before."""
         self.key: bytes | None = None
         self.encoding = "utf-8"
         self.server_version = ""
@@ -157,6 +162,7 @@ class Backend:
             self.key = message[HEADER_SIZE:]
         elif kind == _AUTHENTICATION:
             self.authenticated = self.authenticated or message == codec.AUTHENTICATION_OK
+            self.challenges += message[HEADER_SIZE : HEADER_SIZE + 4] in _CHALLENGES
         elif kind == _PARAMETERS:
             mark = self.replies.head_mark()
             return (

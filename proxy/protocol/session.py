@@ -30,12 +30,14 @@ from proxy.protocol.fast import hop
 from proxy.protocol.framing import (
     FRONTEND_LIMITS,
     HEADER_SIZE,
+    RESPONSE,
     ProtocolViolationError,
     frontend_length,
     kinds,
     passes,
     responses,
     startup_length,
+    unexpected_response,
 )
 from proxy.protocol.inspection import InspectionOutcome, Inspector
 from proxy.protocol.loan import LOST, Loan
@@ -49,6 +51,7 @@ BACKLOG_LIMIT = 1 << 16
 """Bytes of a client that are held back during a translation before the driver should stop reading."""
 
 _SYNC = ord("S")
+_TERMINATE = ord("X")
 _PLAIN_TABLE = passes(FRONTEND_LIMITS, b"QPSFcf")
 _SPECIAL_TABLE = passes(FRONTEND_LIMITS, b"QPSFcfBDC")
 _ACCOUNTED = frozenset(b"QFScf")
@@ -227,10 +230,19 @@ class Session:
         return self._inspector
 
     def _authentication(self, data: bytes, out: list[Command]) -> int:
-        """Passes the client's authentication messages; messages after them wait for the server's AuthenticationOk."""
+        """Passes the client's authentication messages; messages after them wait for the server's AuthenticationOk.
+
+        Terminate ends the login at once, and so does another message where the server waits for a response.
+        """
         end = responses(data)
         if end:
+            self.backend.challenges -= len(kinds(data, 0, end))
             out.append(ToUpstream(data[:end]))
+        if end < len(data) and data[end] != RESPONSE:
+            if data[end] == _TERMINATE:
+                raise ProtocolViolationError("the client left during its login")
+            if self.backend.challenges > 0 or data[end] not in FRONTEND_LIMITS:
+                raise unexpected_response()
         return end
 
     # -- the server's bytes
@@ -246,8 +258,9 @@ class Session:
         if self.backend.key is not None and not self._key_reported:
             self._key_reported = True
             out.append(KeyKnown(self.backend.key))
-        if self.phase is Phase.AUTHENTICATING and self.backend.authenticated:
-            self._move(Event.AUTHENTICATED)
+        if self.phase is Phase.AUTHENTICATING:
+            if self.backend.authenticated:
+                self._move(Event.AUTHENTICATED)
             self._process_inbox(out)
         self._settle()
         return out

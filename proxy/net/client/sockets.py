@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from proxy.settings import GatewaySettings
@@ -72,6 +73,34 @@ def _socket(family: int, backlog: int) -> Iterator[socket.socket]:
     except OSError:
         sock.close()
         raise
+
+
+@contextmanager
+def refusing(listening: Iterable[socket.socket], reply: bytes) -> Iterator[None]:
+    """Meanwhile, whoever connects to `listening` gets `reply` and the end of the connection."""
+    loop = asyncio.get_running_loop()
+    watched = [sock for sock in listening if sock.fileno() >= 0]
+    for sock in watched:
+        loop.add_reader(sock, _refuse, sock, reply)
+    try:
+        yield
+    finally:
+        for sock in watched:
+            loop.remove_reader(sock)
+
+
+def _refuse(listening: socket.socket, reply: bytes) -> None:
+    with suppress(OSError):
+        client, _ = listening.accept()
+        with client:
+            client.setblocking(False)  # noqa: FBT003 - the socket module's signature
+            client.send(reply)
+            client.shutdown(socket.SHUT_WR)
+            # Unread bytes would make the system discard the reply.
+            client.recv(_READ_SIZE)
+
+
+_READ_SIZE = 1 << 16
 
 
 def _is_alive(path: Path) -> bool:

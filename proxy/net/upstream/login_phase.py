@@ -67,7 +67,7 @@ class GatewayLogin:
         self._refused = refused
 
     def connected(self, binding: bytes | None) -> None:
-        """The socket to the server is connected. `binding`: its certificate's hash, None without TLS."""
+        """The socket to the server is connected. `binding`: `end_point` of its certificate, None without TLS."""
         self._login.bind(binding)
 
     def take(self, message: bytes) -> LoginReply | asyncio.Future[LoginReply]:
@@ -93,7 +93,8 @@ class RelayedLogin:
 
     def connected(self, binding: bytes | None) -> None:
         """As `GatewayLogin.connected`."""
-        self._strips_binding = binding is not None and binding != self._binding
+        # A server with TLS offers channel binding also where its certificate defines none.
+        self._strips_binding = binding is None or binding != self._binding
 
     def take(self, message: bytes) -> LoginReply:
         """As `GatewayLogin.take`."""
@@ -189,7 +190,7 @@ class _LoginPhase(asyncio.Protocol):
 
 
 def _channel(transport: asyncio.BaseTransport) -> tuple[bytes | None, bool]:
-    """The hash of the server's certificate, None without TLS, and whether it is checked, or the server is local."""
+    """What `end_point` says of the server's certificate, and whether it is checked, or the server is local."""
     secured = cast("ssl.SSLObject | None", transport.get_extra_info("ssl_object"))
     trusted = is_local(transport)
     if secured is None:

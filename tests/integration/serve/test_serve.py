@@ -244,3 +244,23 @@ def test_shutdown_on_the_console_refuses_at_once_and_waits_for_clients(service: 
         assert session.execute("SELECT 1").fetchone() == (1,)
         session.close()
     assert service.process.wait(20) == 0
+
+
+def test_workers_that_cannot_start_leave_no_client_waiting(service: Service) -> None:
+    """Settings were spoilt, and the workers died: clients are refused until the settings are mended."""
+    good = service.config.read_text()
+    service.config.write_text(good.replace("[engine]", 'auth_type = "hba"\n[engine]'))
+    for worker in service.workers():
+        os.kill(worker, signal.SIGKILL)
+
+    def refused() -> bool:
+        try:
+            service.connect(sslmode="disable", connect_timeout=3).close()
+        except psycopg.OperationalError as problem:
+            return "cannot start its worker" in str(problem)
+        return False
+
+    _eventually(refused)
+    service.config.write_text(good)
+    _eventually(lambda: len(service.workers()) == WORKERS)
+    service.connect().close()

@@ -30,3 +30,33 @@ def test_the_model_and_the_engine_share_a_key_of_their_own() -> None:
     assert drawn[0] != drawn[1]
     assert all(len(key) == 64 for key in drawn[0])
     assert keys[2] == ["", "mine", "mine"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ('client_tls_sslmode = "require"', "needs client_tls_cert_file"),
+        (
+            'client_tls_sslmode = "require"\nclient_tls_cert_file = "FILE"\nclient_tls_key_file = "FILE"',
+            "cannot be used",
+        ),
+        ('server_tls_sslmode = "verify-ca"\nserver_tls_ca_file = "FILE"', "cannot be used"),
+        ('server_tls_sslmode = "require"\nserver_tls_ciphers = "NONSENSE"', "cannot be used"),
+        ('server_tls_sslmode = "require"\nserver_tls_protocols = "ssl3"', "not known"),
+        ('auth_type = "scram-sha-256"\nauth_file = "FILE/none"', "cannot read"),
+        ('auth_type = "scram-sha-256"\nauth_file = "FILE"', "auth_file: "),
+        ('auth_type = "hba"\nauth_hba_file = "FILE"', "auth_hba_file: "),
+        ('auth_type = "hba"', "needs auth_hba_file"),
+        ('server_require_auth = "md5,!none"', "server_require_auth"),
+        ('engine_secret_file = "FILE/none"', "cannot read"),
+        ('listen_addr = "203.0.113.1"', "203.0.113.1|assign requested address"),
+        ('lend_addr = "nowhere.invalid"\nlisten_port = 0', "a worker ended with code"),
+    ],
+)
+def test_settings_that_cannot_be_used_end_it(tmp_path: Path, settings: str, said: str) -> None:
+    """Without the check a supervisor listened, started worker after worker, and clients hung."""
+    (tmp_path / "nonsense").write_text('"alice" nonsense\n')
+    file = tmp_path / "pgparley.toml"
+    file.write_text("[gateway]\n" + settings.replace("FILE", str(tmp_path / "nonsense")) + "\n")
+    with pytest.raises(CannotStartError, match=said):
+        serve_parts(load(file, {"XDG_RUNTIME_DIR": str(tmp_path)}), file, PartKind.GATEWAY)

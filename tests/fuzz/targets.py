@@ -55,7 +55,7 @@ class Driver:
     """Stands for `proxy.net`: carries out commands on a session as the real one does, without a socket."""
 
     def __init__(self, rng: random.Random) -> None:
-        self.session = Session(200)
+        self.session = Session(200, 60.0)
         self._rng = rng
         self._waiting: EngineRequest | None = None
         self.closed = False

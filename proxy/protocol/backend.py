@@ -191,14 +191,14 @@ class Backend:
             self.watching = self._errors is not None
 
     def _failed(self, message: bytes) -> bytes | None:
-        overdue = self.replies.overdue
+        allowance = self.replies.allowance
         for dropped in self.replies.failed():
             if self._observer is not None:
                 self._observer.undo(dropped)
-        if overdue is not None:
+        if allowance is not None and allowance.overdue:
             fields = codec.error_fields(message)
             if fields.get(b"C") == _CANCELLED:
-                return codec.encode_error(_overdue(overdue), self.encoding, shown=fields.get(b"S"))
+                return codec.encode_error(_overdue(allowance), self.encoding, shown=fields.get(b"S"))
         if self._errors is None:
             return None
         fields = codec.error_fields(message)

@@ -1,7 +1,7 @@
 """Client encodings: bytes to text and back without loss, in characters as long as PostgreSQL's own rule says.
 
-A Python codec may split bytes otherwise, and so see a quote or a backslash where the server sees half a character. It is
-asked for one character at a time (`pg_encoding_mblen` in `src/common/wchar.c`). SQL_ASCII is read as UTF-8.
+A Python codec may split bytes otherwise, and so see a quote or a backslash where the server sees half a character. It
+is asked for one character at a time (`pg_encoding_mblen` in `src/common/wchar.c`). SQL_ASCII is read as UTF-8.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ _PYTHON_NAMES = {
     "EUC_KR": "euc_kr",
     "EUC_CN": "gb2312",
     "SJIS": "cp932",
-    "SHIFT_JIS_2004": "shift_jis_2004",
     "BIG5": "big5",
     "GBK": "gbk",
     "GB18030": "gb18030",
@@ -43,7 +42,7 @@ _TWO = rb"[\x80-\xff]."
 _KANA = rb"[\x80-\xa0\xe0-\xff]."
 _LONG_CHARACTERS = {
     **dict.fromkeys(("euc_jp", "euc_jis_2004", "euc_kr", "gb2312", "johab"), _EUC),
-    **dict.fromkeys(("cp932", "shift_jis_2004"), _KANA),
+    "cp932": _KANA,
     **dict.fromkeys(("big5", "gbk", "cp949"), _TWO),
     "gb18030": rb"[\x80-\xff][0-9]..|[\x80-\xff].",
 }

@@ -194,7 +194,7 @@ class Inspector:
         allowance = self._portals.get(codec.portal_of_execute(message))
         if allowance is None:
             return InspectionOutcome.PASS
-        return Rewritten(message, Mark(allowances=((0, allowance),)))
+        return Rewritten(message, Mark(allowance=allowance))
 
     def _inspect_describe(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         target = codec.decode_target(message)
@@ -255,4 +255,4 @@ def _refused(found: Examination, error: NLError) -> tuple[str, Examination]:
     refusal = (RefusedQuestion if asked else ErrorReply)(
         reply.sqlstate, reply.message, reply.detail, reply.hint
     )
-    return "", Examination((Finding(0, 0, refusal, 0),), (), found.statements, found.parameters)
+    return "", Examination((Finding(0, 0, refusal, first=True),), (), found.statements, found.parameters)

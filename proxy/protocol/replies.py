@@ -15,8 +15,6 @@ from enum import Enum, IntEnum, auto
 MARKED = 0x80
 """Bit set in a queued kind that has a mark."""
 
-_QUERY = ord("Q")
-_COMPLETE = ord("C")
 _SYNC = ord("S")
 _EXECUTE = ord("E")
 _BOUNDARIES = frozenset(b"QSF")
@@ -70,14 +68,13 @@ class Mark:
     """The change to the reply of the marked message.
 
     `notice` goes out before the completing reply. `strip_parameter` hides the last parameter of the
-    ParameterDescription. `change` is undone where the message fails or is skipped. `allowances`: of statements in
-    the message, by their numbers from 0.
+    ParameterDescription. `change` is undone where the message fails or is skipped. `allowance`: what it may take.
     """
 
     notice: bytes = b""
     strip_parameter: bool = False
     change: StatementChange | None = None
-    allowances: tuple[tuple[int, Allowance], ...] = ()
+    allowance: Allowance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +123,6 @@ class Replies:
     """The account of one session."""
 
     __slots__ = (
-        "_completed",
         "_copy_in",
         "_effect",
         "_marks",
@@ -143,8 +139,6 @@ class Replies:
         self._marks: list[Mark] = []
         self._skipping = False
         self._copy_in = False
-        self._completed = 0
-        """Statements of the head that are completed, where it is a Query and that is of interest."""
         self._effect = SegmentEffect.NONE
         self.exact = False
         """Whether every reply has to be matched now, not ReadyForQuery alone."""
@@ -226,16 +220,9 @@ class Replies:
 
     @property
     def allowance(self) -> Allowance | None:
-        """Of the statement that the server is at; None where it has none."""
+        """Of the message that the server is at; None where it has none."""
         mark = self.head_mark()
-        return dict(mark.allowances).get(self._completed) if mark is not None and mark.allowances else None
-
-    @property
-    def overdue(self) -> Allowance | None:
-        """Of a statement of the message that the server is at, which the gateway has cancelled."""
-        mark = self.head_mark()
-        allowances = mark.allowances if mark is not None else ()
-        return next((allowance for _, allowance in allowances if allowance.overdue), None)
+        return None if mark is None else mark.allowance
 
     @property
     def cycles_forwarded(self) -> int:
@@ -268,7 +255,6 @@ class Replies:
         """The mark that a reply of `kind`, arrived in exact mode, completes; `tag`: of a CommandComplete."""
         head = self._pending[0] & ~MARKED if self._pending else 0
         if kind not in _COMPLETES.get(head, ()):
-            self._completed += head == _QUERY and kind == _COMPLETE
             return None
         if head == _EXECUTE:
             self._executed(tag)
@@ -298,8 +284,6 @@ class Replies:
     def failed(self) -> list[DroppedMark]:
         """An ErrorResponse arrived. Returns the marked messages that will not be carried out."""
         self._copy_in = False
-        # None of its statements is carried out any more.
-        self._completed = -1
         if not self.exact or self._pending[0] & ~MARKED not in _COMPLETES:
             return []
         dropped = self._drop(failed=True)
@@ -312,7 +296,6 @@ class Replies:
     def ready(self, status: int) -> Mark | None:
         """ReadyForQuery arrived. Returns the mark of the boundary that it answers."""
         self.status = status
-        self._completed = 0
         self.cycles += 1
         if status == TransactionStatus.IDLE:
             self.transactions += 1
@@ -351,7 +334,6 @@ class Replies:
     def _pop(self) -> Mark | None:
         marked = self._pending[0] & MARKED
         del self._pending[0]
-        self._completed = 0
         return self._marks.pop(0) if marked else None
 
     def _drop(self, *, failed: bool) -> list[DroppedMark]:
@@ -359,5 +341,5 @@ class Replies:
         return [] if mark is None else [DroppedMark(mark, failed)]
 
     def _settle(self) -> None:
-        timed = any(mark.allowances for mark in self._marks)
+        timed = any(mark.allowance for mark in self._marks)
         self.exact = bool(self._pending) and (timed or self._pending[0] not in _BOUNDARIES)

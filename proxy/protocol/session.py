@@ -320,7 +320,7 @@ class Session:
 
     # -- messages after authentication
 
-    def _messages(self, data: bytes, out: list[Command]) -> int:
+    def _messages(self, data: bytes, out: list[Command]) -> int:  # noqa: C901 - one branch for each outcome
         """Relays whole and partial messages up to the first that has to wait. Returns the bytes consumed."""
         replies, inspector = self.backend.replies, self._inspecting
         size, pos = len(data), self._rest
@@ -331,13 +331,9 @@ class Session:
                 break
             kind, end = data[pos], pos + 1 + frontend_length(data, pos)
             action = inspector.inspect(kind, data, pos, end)
-            if action is InspectionOutcome.MORE:
-                self._need = inspector.need
-                break
-            if action is InspectionOutcome.HOLD:
-                replies.forwarded(kinds(data, accounted, pos))
-                accounted = pos
-                held = True
+            if action in (InspectionOutcome.MORE, InspectionOutcome.HOLD):
+                held = action is InspectionOutcome.HOLD
+                self._need = 0 if held else inspector.need
                 break
             if action is InspectionOutcome.PASS:
                 if kind in _ACCOUNTED:
@@ -388,9 +384,14 @@ class Session:
             self.backend.expect_error(expected)
             out.append(StatementFailed(expected.error))
         translator.expected.clear()
-        self.backend.replies.forwarded(bytes([kind]), rewritten.mark)
+        replies = self.backend.replies
+        timed = rewritten.mark is not None and rewritten.mark.allowance is not None and not replies.skipping
+        if timed and replies.has_open_segment:
+            # The server keeps its replies to what came before until it is told to send them, or has done this too.
+            out.append(ToUpstream(_FLUSH))
+        replies.forwarded(bytes([kind]), rewritten.mark)
         out.append(ToUpstream(rewritten.message))
-        if rewritten.mark is not None and rewritten.mark.allowances and not self.backend.replies.settled:
+        if timed:
             # A cancelling may come: it must not meet what follows.
             self._hold(out)
 

@@ -144,25 +144,24 @@ class Translator:
                 replacement = _Replacement(replacement_sql.refused_query(self._expect(error)))
             replacements.append(replacement)
         try:
-            allowances = self._allowances(examination.findings, replacements)
+            allowance = self._allowance(replacements)
             message = encode(_replaced(text, examination.findings, replacements), context.encoding)
         except NLError as error:
             refused = replacement_sql.refused_query(self._expect(error))
             return Rewritten(codec.encode_query(refused.encode()))
         notice = b"".join(replacement.notice for replacement in replacements)
-        mark = Mark(notice=notice, allowances=allowances) if notice or allowances else None
+        mark = Mark(notice=notice, allowance=allowance) if notice or allowance else None
         return Rewritten(codec.encode_query(message), mark)
 
-    def _allowances(
-        self, findings: tuple[Finding, ...], replacements: list[_Replacement]
-    ) -> tuple[tuple[int, Allowance], ...]:
-        """By the numbers of the statements that are run in place."""
-        chosen = ((each.number, made.treatment) for each, made in zip(findings, replacements, strict=True))
-        return tuple(
-            (number, self.conversation.allowance(choice))
-            for number, choice in chosen
-            if isinstance(choice, ChosenStatement) and choice.timed
-        )
+    def _allowance(self, replacements: list[_Replacement]) -> Allowance | None:
+        """For all of a message that runs something in place: the server does not tell how far in it it is."""
+        chosen = (made.treatment for made in replacements)
+        found = [
+            self.conversation.allowance(each).seconds
+            for each in chosen
+            if isinstance(each, ChosenStatement) and each.timed
+        ]
+        return Allowance(sum(found), sum(found)) if found else None
 
     def _in_text(self, content: object, context: TranslationContext) -> _ReplacementJob:
         match content:

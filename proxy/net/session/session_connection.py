@@ -295,10 +295,8 @@ class SessionConnection(asyncio.Protocol):
             case KeyKnown():
                 self._key = command.key
                 context.keys.owners[command.key] = self
-            case StartClock() | StopClock() | CancelRunning():
-                self._perform_for_clock(command)
-            case ToBorrower() | CancelLent() | LoanEnded():
-                self._perform_for_loan(command)
+            case StartClock() | StopClock() | CancelRunning() | ToBorrower() | CancelLent() | LoanEnded():
+                self._perform_at_server(command)
             case StatementSeen():
                 context.metrics.statements.labels(command.kind).inc()
             case StatementFailed():
@@ -306,6 +304,14 @@ class SessionConnection(asyncio.Protocol):
             case Close():
                 context.log.debug("session_ends", reason=command.reason)
                 self._close()
+
+    def _perform_at_server(
+        self, command: StartClock | StopClock | CancelRunning | ToBorrower | CancelLent | LoanEnded
+    ) -> None:
+        if isinstance(command, ToBorrower | CancelLent | LoanEnded):
+            self._perform_for_loan(command)
+        else:
+            self._perform_for_clock(command)
 
     def _perform_for_clock(self, command: StartClock | StopClock | CancelRunning) -> None:
         if self._clock is None:

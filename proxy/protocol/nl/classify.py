@@ -28,7 +28,7 @@ def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination
     for statement in split(text, standard_strings=standard_strings):
         if not statement.significant:
             continue
-        found = _findings(source, statement, number=count, max_chars=max_chars)
+        found = _findings(source, statement, first=count == 0, max_chars=max_chars)
         count += 1
         findings += found
         if all(isinstance(finding.content, NLCall) for finding in found):
@@ -38,22 +38,22 @@ def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination
     return Examination(tuple(findings), tuple(changes), count, highest)
 
 
-def _findings(source: SqlText, statement: LexedStatement, *, number: int, max_chars: int) -> list[Finding]:
+def _findings(source: SqlText, statement: LexedStatement, *, first: bool, max_chars: int) -> list[Finding]:
     words = statement.significant
     start, end = words[0].start, statement.end
     try:
         if grammar.is_nl(source, statement):
-            return [Finding(start, end, grammar.parse(source, statement, max_chars=max_chars), number)]
+            return [Finding(start, end, grammar.parse(source, statement, max_chars=max_chars), first)]
         if grammar.embeds_nl(source, statement):
             raise UnsupportedError(
                 "NL cannot stand inside of another statement",
                 hint="Use SELECT * FROM nl.ask('question') there.",
             )
-        return [Finding(*call, number) for call in calls.find(source, statement)]
+        return [Finding(*call, first) for call in calls.find(source, statement)]
     except NLError as error:
         asked = grammar.asks(source, statement)
         refusal = RefusedQuestion if asked else ErrorReply
-        return [Finding(start, end, refusal(error.sqlstate, error.message, error.detail, error.hint), number)]
+        return [Finding(start, end, refusal(error.sqlstate, error.message, error.detail, error.hint), first)]
 
 
 def _parameters(source: SqlText, statement: LexedStatement) -> list[int]:

@@ -135,13 +135,8 @@ class Finding:
     start: int
     end: int
     content: NLStatement | NLCall | ErrorReply
-    number: int
-    """How many statements that the server would carry out are before it in the text."""
-
-    @property
-    def first(self) -> bool:
-        """Whether there is none."""
-        return self.number == 0
+    first: bool
+    """Whether no statement that the server would carry out is before it in the text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,29 +83,18 @@ def test_pipelined(slow: Any) -> None:
 
 def test_the_next_statement_is_never_hit(gateway: Any) -> None:
     """The timeout is about as long as the statement: now this is first, now that."""
-    gateway.engine.statement = "SELECT pg_sleep(0.02)"
+    gateway.engine.statement = "SELECT pg_sleep(0.06)"
     try:
         ended = 0
         with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
-            connection.execute("SET nl.timeout = '20ms'")
-            for _ in range(60):
+            for timeout in range(20, 80):
+                connection.execute(f"SET nl.timeout = '{timeout}ms'")
                 try:
                     connection.execute("NL CHOOSE 1 OF 'q1'")
                 except psycopg.errors.QueryCanceled:
                     ended += 1
                 connection.execute("SELECT pg_sleep(0.005)")
-            assert ended
-            connection.execute("SET nl.timeout = '21ms'")
-            for _ in range(40):
-                with connection.pipeline() as pipeline:
-                    first = connection.execute("NL CHOOSE 1 OF 'q1'")
-                    pipeline_ended = False
-                    try:
-                        pipeline.sync()
-                        first.fetchall()
-                    except psycopg.errors.QueryCanceled:
-                        pipeline_ended = True
-                    assert connection.execute("SELECT 7").fetchone() == (7,) or pipeline_ended
+            assert 0 < ended < 60
     finally:
         gateway.engine.statement = None
 
@@ -123,7 +112,7 @@ def test_the_time_between_two_executes_is_the_clients(gateway: Any) -> None:
                 raw.sendall(
                     codec.encode_query(b"BEGIN")
                     + codec.encode_parse(Parse(b"", b"NL CHOOSE 1 OF 'q1'", ()))
-                    + codec.encode_bind(Bind(b"", b"", (), (), b""))
+                    + codec.encode_bind(Bind(b"", b"", (), (), b"\0\0"))
                     + flush
                 )
                 for _ in range(3):

@@ -250,8 +250,9 @@ def statement_of_bind(data: bytes, pos: int) -> bytes | None:
 
 
 def portal_of_bind(data: bytes, pos: int) -> bytes:
-    """The portal that the Bind message at `pos` makes."""
-    return _string(data, pos + HEADER_SIZE)[0]
+    """The portal that the Bind message at `pos` makes; whatever is there, where that is malformed."""
+    end = data.find(b"\0", pos + HEADER_SIZE)
+    return data[pos + HEADER_SIZE : len(data) if end < 0 else end]
 
 
 def portal_of_execute(message: bytes) -> bytes:

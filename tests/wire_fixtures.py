@@ -85,6 +85,8 @@ class FakeEngine:
     others: list[MoreRequest | AnswerRequest | NoneRequest | PlanRequest | CorrectRequest | TopicRequest] = (
         field(default_factory=list)
     )
+    statement: str | None = None
+    """What candidate 1 is in place, None for three rows."""
     waiting: threading.Event = field(default_factory=threading.Event)
     aborted: threading.Event = field(default_factory=threading.Event)
 
@@ -171,9 +173,8 @@ class FakeEngine:
         if asked.qid not in ("q1", "q2", "q3"):
             return _failure(400, ErrorReply("NL004", "unknown or expired question", None, "Ask again."))
         if asked.n == 1:
-            return _reply(
-                Chosen("here", "SELECT g AS a, g::text AS b FROM generate_series(1, 3) g;", in_place=True)
-            )
+            sql = self.statement or "SELECT g AS a, g::text AS b FROM generate_series(1, 3) g;"
+            return _reply(Chosen("here", sql, in_place=True))
         columns = (ResultColumn('na"me', "text"), ResultColumn("born", "date"), ResultColumn("data", "jsonb"))
         rows = (("Zoë", "1980-02-03", '{"a": [1]}'), (None, None, None))
         return _reply(

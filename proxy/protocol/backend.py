@@ -13,7 +13,7 @@ from proxy.protocol.encoding import python_encoding
 from proxy.protocol.fast import hop
 from proxy.protocol.framing import ANY_LENGTH, HEADER, HEADER_SIZE, passes
 from proxy.protocol.replacement_sql import ERROR_TOKEN
-from proxy.protocol.replies import DroppedMark, RelayState, Replies, Tally, TransactionStatus
+from proxy.protocol.replies import Allowance, DroppedMark, RelayState, Replies, Tally, TransactionStatus
 
 _EXACT = passes(ANY_LENGTH, scan.BACKEND_STOPS + b"123CIsTnt")
 _READY = ord("Z")
@@ -29,6 +29,13 @@ _PARAMETERS = ord("t")
 _TOKEN = re.compile(ERROR_TOKEN.encode() + rb"[0-9]+")
 _WATCHED = (b"client_encoding\0", b"standard_conforming_strings\0", b"server_version\0")
 _STALE_PLAN = b"RevalidateCachedQuery"
+_CANCELLED = b"57014"
+
+
+def _overdue(allowance: Allowance) -> ErrorReply:
+    """The error for a statement of an answer's that took too long."""
+    text = f"the statement took longer than the {allowance.seconds:g} seconds of nl.timeout"
+    return ErrorReply(_CANCELLED.decode(), text, hint="Raise nl.timeout, or ask for less at once.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +197,14 @@ class Backend:
             self.watching = self._errors is not None
 
     def _failed(self, message: bytes) -> bytes | None:
+        allowance = self.replies.allowance
         for dropped in self.replies.failed():
             if self._observer is not None:
                 self._observer.undo(dropped)
+        if allowance is not None and allowance.overdue:
+            fields = codec.error_fields(message)
+            if fields.get(b"C") == _CANCELLED:
+                return codec.encode_error(_overdue(allowance), self.encoding, shown=fields.get(b"S"))
         if self._errors is None:
             return None
         fields = codec.error_fields(message)

@@ -249,6 +249,17 @@ def statement_of_bind(data: bytes, pos: int) -> bytes | None:
     return data[start:end] if end >= 0 else None
 
 
+def portal_of_bind(data: bytes, pos: int) -> bytes:
+    """The portal that the Bind message at `pos` makes; whatever is there, where that is malformed."""
+    end = data.find(b"\0", pos + HEADER_SIZE)
+    return data[pos + HEADER_SIZE : len(data) if end < 0 else end]
+
+
+def portal_of_execute(message: bytes) -> bytes:
+    """The portal that a whole Execute message runs."""
+    return message[HEADER_SIZE:].partition(b"\0")[0]
+
+
 def decode_status(data: bytes) -> tuple[str, str]:
     """Name and value of a whole ParameterStatus message; a missing one is empty."""
     name, value = (*data[HEADER_SIZE:].split(b"\0"), b"", b"")[:2]
@@ -297,4 +308,5 @@ def _fields(report: ErrorReply, encoding: str, severity: bytes, shown: bytes) ->
 
 
 def _clean(text: str, encoding: str) -> bytes:
-    return text.encode(encoding, "replace").replace(b"\0", b"")
+    # Where no codec is known (`encoding.UNREADABLE`), ASCII is the same in each.
+    return text.encode(encoding or "ascii", "replace").replace(b"\0", b"")

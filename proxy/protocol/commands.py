@@ -20,6 +20,7 @@ from engine.types import (
     ShowRequest,
 )
 from proxy.protocol.codec import Startup
+from proxy.protocol.replies import Allowance
 
 EngineReply = AskReply | Chosen | RowSet | ErrorReply
 
@@ -96,6 +97,25 @@ class LoanEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class StartClock:
+    """The server is at a statement that has so much time left; then call `Session.overdue`, once."""
+
+    allowance: Allowance
+
+
+@dataclass(frozen=True, slots=True)
+class StopClock:
+    """The server is done with it: the time that it took is taken off."""
+
+    allowance: Allowance
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRunning:
+    """Cancel the server's statement, on a connection of its own; then call `Session.cancel_sent`."""
+
+
+@dataclass(frozen=True, slots=True)
 class StatementSeen:
     """An NL statement of this kind was taken in: for the metrics."""
 
@@ -124,6 +144,9 @@ RareCommand = (
     | ToBorrower
     | CancelLent
     | LoanEnded
+    | StartClock
+    | StopClock
+    | CancelRunning
     | StatementSeen
     | StatementFailed
     | Close

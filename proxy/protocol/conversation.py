@@ -40,6 +40,7 @@ from proxy.protocol.nl.statements import (
     FollowUp,
     FollowUpRequest,
     NLQuestion,
+    Option,
     RunCall,
     RunQuestion,
     SettingChange,
@@ -48,6 +49,7 @@ from proxy.protocol.nl.statements import (
     TableStatement,
 )
 from proxy.protocol.notices import question_back
+from proxy.protocol.replies import Allowance
 
 _Reply = TypeVar("_Reply", AskReply, Chosen, RowSet)
 _Request = TypeVar("_Request", bound=FollowUpRequest | SqlRequest)
@@ -82,7 +84,8 @@ class ChosenStatement:
     """A statement of the engine's as SQL, which belongs to one answer; `notice` goes with every execution.
 
     `elsewhere`: the database that its rows are of, None in place. `last`: it named no answer, so that, where it is
-    prepared, it goes stale with the next question.
+    prepared, it goes stale with the next question. `timed`: its statement is run in place, and ends by `nl.timeout`,
+    which `options` may give.
     """
 
     sql: str
@@ -90,6 +93,8 @@ class ChosenStatement:
     elsewhere: str | None = None
     notice: bytes = b""
     last: bool = False
+    timed: bool = False
+    options: tuple[Option, ...] = ()
 
 
 RowsJob = Generator[EngineRequest, EngineReply, JSONRows]
@@ -109,15 +114,19 @@ class Conversation:
         "_initial",
         "_local",
         "_max_chars",
+        "_seconds",
         "_session",
         "_unanswered",
         "last_qid",
         "statement_kinds",
     )
 
-    def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
+    def __init__(
+        self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int, seconds: float
+    ) -> None:
         self._asker = asker
         self._max_chars = max_chars
+        self._seconds = seconds
         self._initial = dict(values)
         self._session = dict(values)
         self._local: dict[str, str] = {}
@@ -265,7 +274,7 @@ class Conversation:
             return self._rows(self._shortened(reply), output, context)
         allowed = settings.timeout(self._effective, run.question.options)
         request = ChooseRequest(self._asker, reply.qid, first.n, learn=False, timeout=allowed)
-        return (yield from self._chosen(request, context))
+        return replace((yield from self._chosen(request, context)), options=run.question.options)
 
     def statement(self, statement: SqlStatement, context: TranslationContext) -> ChoiceJob:
         """The SQL of a row that the user named."""
@@ -277,7 +286,7 @@ class Conversation:
         chosen = _as(Chosen, (yield from _consult(request)))
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         # A plan of another database changes nothing there: it may stand in any transaction.
-        return ChosenStatement(sql, request.qid, last=statement.qid is None)
+        return ChosenStatement(sql, request.qid, last=statement.qid is None, timed=chosen.in_place)
 
     def run_call(self, call: RunCall, context: TranslationContext) -> ChoiceJob:
         """The SQL of the row that a call names."""
@@ -289,8 +298,14 @@ class Conversation:
         chosen = _as(Chosen, (yield from _consult(request)))
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         return ChosenStatement(
-            sql, request.qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, context)
+            *(sql, request.qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, context)),
+            timed=chosen.in_place,
         )
+
+    def allowance(self, choice: ChosenStatement) -> Allowance:
+        """The time that a run of it may take, from now on; raises `InvalidSettingError`."""
+        seconds = settings.timeout(self._effective, choice.options) or self._seconds
+        return Allowance(seconds, seconds)
 
     def _qid(self, given: str | None) -> str:
         qid = given or self.last_qid

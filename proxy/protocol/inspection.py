@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from engine.types import Asker
+from engine.errors import NLError, QuotaError, UnsupportedError
+from engine.types import Asker, ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.backend import Backend
 from proxy.protocol.codec import Startup
-from proxy.protocol.conversation import TranslationContext
-from proxy.protocol.encoding import decode
+from proxy.protocol.conversation import ChosenStatement, TranslationContext
+from proxy.protocol.encoding import decode, unreadable
 from proxy.protocol.nl import settings
 from proxy.protocol.nl.classify import examine, holds_nl_word
-from proxy.protocol.nl.statements import Examination
-from proxy.protocol.replies import DroppedMark, Mark, TransactionStatus
+from proxy.protocol.nl.statements import Examination, Finding, Question, RefusedQuestion
+from proxy.protocol.replies import Allowance, DroppedMark, Mark, TransactionStatus
 from proxy.protocol.scan import may_hold_nl
 from proxy.protocol.translator import Job, ParameterStatement, PreparedTreatment, Rewritten, Translator
 
@@ -30,21 +32,26 @@ _BIND = ord("B")
 
 
 class InspectionOutcome(Enum):
-    """The outcome for a message that is not translated: pass it, or wait for more of it."""
+    """The outcome for a message that is not translated.
+
+    Pass it, wait for more of it, or hold it until the server has answered all that came before.
+    """
 
     PASS = auto()
     MORE = auto()
+    HOLD = auto()
 
 
 class Inspector:
     """The inspection of one session's messages; `need`: bytes of a message that it waits for."""
 
-    __slots__ = ("_backend", "_question_chars", "_translator", "need", "startup")
+    __slots__ = ("_backend", "_question_chars", "_seconds", "_translator", "need", "startup")
 
-    def __init__(self, startup: Startup, backend: Backend, question_chars: int) -> None:
+    def __init__(self, startup: Startup, backend: Backend, question_chars: int, seconds: float) -> None:
         self.startup = startup
         self._backend = backend
         self._question_chars = question_chars
+        self._seconds = seconds
         self._translator: Translator | None = None
         self.need = 0
 
@@ -53,7 +60,7 @@ class Inspector:
         """Whether messages need a look that pass unread in a session that has never used NL."""
         translator = self._translator
         return translator is not None and (
-            bool(translator.nl_prepared) or translator.conversation.has_settings
+            bool(translator.nl_prepared or translator.portals) or translator.conversation.has_settings
         )
 
     @property
@@ -63,7 +70,9 @@ class Inspector:
             user = self.startup.parameter("user") or ""
             asker = Asker(user, self.startup.parameter("database") or user)
             values = settings.from_startup(self.startup)
-            self._translator = Translator(asker, values, max_chars=self._question_chars)
+            self._translator = Translator(
+                asker, values, max_chars=self._question_chars, seconds=self._seconds
+            )
         return self._translator
 
     def undo(self, dropped: DroppedMark) -> None:
@@ -75,11 +84,14 @@ class Inspector:
         """The server is idle again."""
         if self._translator is not None:
             self._translator.conversation.transaction_ended()
+            if self._backend.replies.settled:
+                self._translator.portals.clear()
 
     def inspect(self, kind: int, data: bytes, pos: int, end: int) -> InspectionOutcome | Rewritten | Job:
         """The outcome for the message `data[pos:end]`, which may not have arrived whole."""
         inspector = self._INSPECTIONS.get(kind)
-        if inspector is None or self._backend.replies.skipping:
+        replies = self._backend.replies
+        if inspector is None or replies.skipping or replies.copy_in:
             return InspectionOutcome.PASS
         if end > len(data):
             outcome = self._inspect_partial(kind, data, pos, end)
@@ -97,21 +109,45 @@ class Inspector:
         if name is None:
             self.need = arrived + 1
             return InspectionOutcome.MORE if arrived < _NAME_LIMIT else InspectionOutcome.PASS
-        return InspectionOutcome.MORE if name in self._nl_prepared else InspectionOutcome.PASS
+        if name in self._nl_prepared:
+            return InspectionOutcome.MORE
+        self._portals.pop(codec.portal_of_bind(data, pos), None)
+        return InspectionOutcome.PASS
+
+    @property
+    def _portals(self) -> dict[bytes, Allowance]:
+        return {} if self._translator is None else self._translator.portals
 
     @property
     def _nl_prepared(self) -> dict[bytes, PreparedTreatment]:
         return {} if self._translator is None else self._translator.nl_prepared
 
-    def _examination(self, message: bytes, text: bytes) -> tuple[str, Examination] | None:
-        """A statement's decoded text and its findings, None without any; applies its settings."""
+    def _examination(
+        self, message: bytes, text: bytes
+    ) -> tuple[str, Examination] | Literal[InspectionOutcome.HOLD] | None:
+        """A statement's decoded text and its findings, None without any; applies its settings.
+
+        How the server will read it has to be known: a setting that it has not reported may change what a backslash and
+        what a byte beyond ASCII mean, and nothing else.
+        """
         watch = self._translator is not None and self._translator.conversation.has_settings
         if not (may_hold_nl(message) or watch) or not holds_nl_word(text, watch_resets=watch):
             return None
-        decoded = decode(text, self._backend.encoding)
+        doubtful = b"\\" in text or not text.isascii()
+        replies = self._backend.replies
+        if doubtful and not replies.settled:
+            return InspectionOutcome.HOLD
+        readable = bool(self._backend.encoding) or text.isascii()
+        decoded = decode(text if readable else _ascii_start(text), self._backend.encoding)
         found = examine(
             decoded, standard_strings=self._backend.standard_strings, max_chars=self._question_chars
         )
+        if found.findings and not readable:
+            return _refused(found, unreadable())
+        if found.findings and doubtful and not replies.reading_is_certain:
+            return _refused(found, _UNCERTAIN)
+        if len(found.findings) > _MOST_FINDINGS:
+            return _refused(found, _TOO_MANY)
         if found.changes:
             self.translator.conversation.apply(found.changes)
             self._backend.watching = True
@@ -121,7 +157,10 @@ class Inspector:
         if b"" in self._nl_prepared:
             # A simple query destroys the unnamed statement, even if it fails (docs, 54.2.3).
             self._nl_prepared.pop(b"")
+        self._portals.pop(b"", None)
         found = self._examination(message, codec.decode_query(message))
+        if found is InspectionOutcome.HOLD:
+            return found
         return InspectionOutcome.PASS if found is None else self.translator.query(*found, self._context)
 
     def _inspect_parse(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
@@ -129,6 +168,8 @@ class Inspector:
         if parse is None:
             return InspectionOutcome.PASS
         found = self._examination(message, parse.text)
+        if found is InspectionOutcome.HOLD:
+            return found
         if found is not None:
             return self.translator.parse(parse, *found, self._context)
         return self._redefined(message, parse.name)
@@ -141,9 +182,19 @@ class Inspector:
         name = codec.statement_of_bind(message, 0)
         prepared = None if name is None else self._nl_prepared.get(name)
         bind = None if prepared is None else codec.decode_bind(message)
+        self._portals.pop(codec.portal_of_bind(message, 0), None)
         if prepared is None or bind is None:
             return InspectionOutcome.PASS
+        if isinstance(prepared, ChosenStatement) and prepared.timed:
+            # So that the end of the transaction, and of its portals, is noticed.
+            self._backend.watching = True
         return self.translator.bind(bind, prepared, self._context)
+
+    def _inspect_execute(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
+        allowance = self._portals.get(codec.portal_of_execute(message))
+        if allowance is None:
+            return InspectionOutcome.PASS
+        return Rewritten(message, Mark(allowance=allowance))
 
     def _inspect_describe(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         target = codec.decode_target(message)
@@ -154,6 +205,8 @@ class Inspector:
 
     def _inspect_close(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
         target = codec.decode_target(message)
+        if target.kind == b"P":
+            self._portals.pop(target.name, None)
         return self._redefined(message, target.name) if target.kind == b"S" else InspectionOutcome.PASS
 
     @property
@@ -172,4 +225,34 @@ class Inspector:
         _BIND: _inspect_bind,
         ord("D"): _inspect_describe,
         ord("C"): _inspect_close,
+        ord("E"): _inspect_execute,
     }
+
+
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+_MOST_FINDINGS = 100
+"""NL statements and calls of one message: each is a request to the engine."""
+
+_TOO_MANY = QuotaError(
+    f"a message holds more than {_MOST_FINDINGS} NL statements", hint="Send them in several messages."
+)
+_UNCERTAIN = UnsupportedError(
+    "how this NL statement is to be read depends on what came before it in its pipeline",
+    hint="Send Sync before it, or leave out the backslash and whatever is not ASCII.",
+)
+
+
+def _ascii_start(text: bytes) -> bytes:
+    """What every encoding reads alike: up to the first byte beyond ASCII."""
+    beyond = _BEYOND_ASCII.search(text)
+    return text if beyond is None else text[: beyond.start()]
+
+
+def _refused(found: Examination, error: NLError) -> tuple[str, Examination]:
+    """A text in place of one that holds NL statements, which nobody is asked."""
+    asked = any(isinstance(finding.content, Question) for finding in found.findings)
+    reply = error.reply()
+    refusal = (RefusedQuestion if asked else ErrorReply)(
+        reply.sqlstate, reply.message, reply.detail, reply.hint
+    )
+    return "", Examination((Finding(0, 0, refusal, first=True),), (), found.statements, found.parameters)

@@ -55,8 +55,9 @@ class LexedStatement:
         return tuple(token for token in self.tokens if token.kind not in INSIGNIFICANT)
 
 
-# A string constant goes on after white space with a newline in it, in the same quoting (docs, 4.1.2.1).
-_CONTINUED = r"'[ \t\f\v]*[\r\n](?:[ \t\f\v\r\n]|--[^\r\n]*[\r\n])*'"
+# A string constant goes on after white space with a newline in it, in the same quoting (docs, 4.1.2.1); a comment to
+# the end of its line is white space there (`quotecontinue` in scan.l).
+_CONTINUED = r"'(?:[ \t\f\v]++|--[^\r\n]*+)*+[\r\n](?:[ \t\f\v\r\n]++|--[^\r\n]*+[\r\n])*+'"
 _BACKSLASHED = rf"'(?:[^'\\]++|\\.|''|{_CONTINUED})*+(')?"
 _DOUBLED = r"'(?:[^']++|'')*+(')?"
 _LETTER = r"A-Za-z_\x80-\U0010ffff"

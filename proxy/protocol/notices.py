@@ -79,6 +79,11 @@ def progress(seconds: float, encoding: str) -> bytes:
     return _notice(ErrorReply(_SQLSTATE, text, hint="Cancelling ends it."), encoding)
 
 
+def awaited(encoding: str) -> bytes:
+    """Tells a client that has shut its sending side that its statement goes on."""
+    return _notice(ErrorReply(_SQLSTATE, "what was sent is still being answered"), encoding)
+
+
 def _question_back(back: QuestionBack) -> list[ErrorReply]:
     question = [ErrorReply(_SQLSTATE, back.question)] if back.question else []
     options = [ErrorReply(_SQLSTATE, f"{row.n}. {words}", hint=row.next) for row, words in back.options]

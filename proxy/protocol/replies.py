@@ -54,17 +54,27 @@ class StatementChange:
     after: object | None
 
 
+@dataclass(eq=False, slots=True)
+class Allowance:
+    """The `left` seconds of one statement or portal; `overdue`: they are over, and the gateway has cancelled it."""
+
+    seconds: float
+    left: float
+    overdue: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """The change to the reply of the marked message.
 
     `notice` goes out before the completing reply. `strip_parameter` hides the last parameter of the
-    ParameterDescription. `change` is undone where the message fails or is skipped.
+    ParameterDescription. `change` is undone where the message fails or is skipped. `allowance`: what it may take.
     """
 
     notice: bytes = b""
     strip_parameter: bool = False
     change: StatementChange | None = None
+    allowance: Allowance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +204,27 @@ class Replies:
         return self._skipping
 
     @property
+    def copy_in(self) -> bool:
+        """Whether the server reads COPY data, and takes any statement for a breach of the protocol."""
+        return self._copy_in
+
+    @property
+    def settled(self) -> bool:
+        """Whether the server owes nothing for what was forwarded, or reads COPY data."""
+        return self._copy_in or not self._pending
+
+    @property
+    def reading_is_certain(self) -> bool:
+        """Whether each setting that was changed has been reported: that comes with ReadyForQuery alone (from 14 on)."""
+        return self._effect in (SegmentEffect.NONE, SegmentEffect.BEGUN)
+
+    @property
+    def allowance(self) -> Allowance | None:
+        """Of the message that the server is at; None where it has none."""
+        mark = self.head_mark()
+        return None if mark is None else mark.allowance
+
+    @property
     def cycles_forwarded(self) -> int:
         """The number of the cycle that the next forwarded message belongs to, from 0."""
         return self.cycles + sum(kind in _ALL_BOUNDARIES for kind in self._pending)
@@ -310,4 +341,5 @@ class Replies:
         return [] if mark is None else [DroppedMark(mark, failed)]
 
     def _settle(self) -> None:
-        self.exact = bool(self._pending) and self._pending[0] not in _BOUNDARIES
+        timed = any(mark.allowance for mark in self._marks)
+        self.exact = bool(self._pending) and (timed or self._pending[0] not in _BOUNDARIES)

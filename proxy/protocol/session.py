@@ -15,14 +15,17 @@ from proxy.protocol.backend import Backend
 from proxy.protocol.codec import Startup
 from proxy.protocol.commands import (
     AbortConsult,
+    CancelRunning,
     Close,
     Command,
     Consult,
     Dial,
     EngineReply,
     KeyKnown,
+    StartClock,
     StatementFailed,
     StatementSeen,
+    StopClock,
     ToClient,
     ToUpstream,
 )
@@ -41,7 +44,7 @@ from proxy.protocol.framing import (
 )
 from proxy.protocol.inspection import InspectionOutcome, Inspector
 from proxy.protocol.loan import LOST, Loan
-from proxy.protocol.replies import RelayState, TransactionStatus
+from proxy.protocol.replies import Allowance, RelayState, TransactionStatus
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
 from proxy.protocol.translator import Job, Rewritten
 
@@ -53,7 +56,8 @@ BACKLOG_LIMIT = 1 << 16
 _SYNC = ord("S")
 _TERMINATE = ord("X")
 _PLAIN_TABLE = passes(FRONTEND_LIMITS, b"QPSFcf")
-_SPECIAL_TABLE = passes(FRONTEND_LIMITS, b"QPSFcfBDC")
+_SPECIAL_TABLE = passes(FRONTEND_LIMITS, b"QPSFcfBDCE")
+_FLUSH = codec.message(b"H", b"")
 _ACCOUNTED = frozenset(b"QFScf")
 
 
@@ -62,6 +66,7 @@ class Session:
 
     __slots__ = (
         "_account",
+        "_cancelling",
         "_inbox",
         "_inspector",
         "_job",
@@ -71,15 +76,21 @@ class Session:
         "_plain",
         "_question_chars",
         "_rest",
+        "_seconds",
         "backend",
         "loan",
         "phase",
         "relay_backend",
+        "running",
     )
 
-    def __init__(self, question_chars: int) -> None:
-        """`question_chars`: characters of the longest question."""
+    def __init__(self, question_chars: int, seconds: float) -> None:
+        """`question_chars`: characters of the longest question. `seconds`: what `nl.timeout` is by itself."""
         self._question_chars = question_chars
+        self._seconds = seconds
+        self._cancelling = False
+        self.running: Allowance | None = None
+        """Of the statement that the server is at, where that is an answer's, run in place."""
         self._inspector: Inspector | None = None
         self._plain = False
         self._inbox = bytearray()
@@ -123,6 +134,13 @@ class Session:
         return self.phase is Phase.RELAYING and replies.status == TransactionStatus.IDLE and not under_way
 
     @property
+    def under_way(self) -> bool:
+        """Whether the client is owed a reply to what it has sent whole."""
+        replies = self.backend.replies
+        waits = self.phase in (Phase.CONSULTING, Phase.SETTLING)
+        return waits or (self.phase is Phase.RELAYING and replies.waiting_for_server and not replies.copy_in)
+
+    @property
     def backlogged(self) -> bool:
         """Whether so much is held back that the driver should stop reading from the client."""
         return len(self._inbox) > BACKLOG_LIMIT and self.phase is not Phase.RELAYING
@@ -135,11 +153,18 @@ class Session:
             self._process_inbox(out)
         else:
             self._process(data, out)
-        self._settle()
+        self._settle(out)
         return out
 
-    def _settle(self) -> None:
-        """Notes whether the next chunk starts at a boundary and can pass without a closer look."""
+    def _settle(self, out: list[Command]) -> None:
+        """Starts and stops clocks; notes whether the next chunk starts at a boundary and needs no closer look."""
+        allowance = self.backend.replies.allowance
+        if allowance is not self.running:
+            if self.running is not None:
+                out.append(StopClock(self.running))
+            if allowance is not None:
+                out.append(StartClock(allowance))
+            self.running = allowance
         self._plain = (
             self.phase is Phase.RELAYING
             and not self._inbox
@@ -190,7 +215,7 @@ class Session:
         if not isinstance(startup, Startup):
             raise ProtocolViolationError("expected a startup packet")
         self._move(Event.STARTED)
-        self._inspector = Inspector(startup, self.backend, self._question_chars)
+        self._inspector = Inspector(startup, self.backend, self._question_chars, self._seconds)
         self.backend.observe_with(self._inspector)
         out.append(Dial(startup))
         return length
@@ -202,7 +227,7 @@ class Session:
         self.backend.replies.forwarded_boundary(_SYNC)
         out: list[Command] = [ToUpstream(self._inspecting.startup.packet)]
         self._process_inbox(out)
-        self._settle()
+        self._settle(out)
         return out
 
     def dial_failed(self, error: ErrorReply) -> list[Command]:
@@ -262,24 +287,66 @@ class Session:
             if self.backend.authenticated:
                 self._move(Event.AUTHENTICATED)
             self._process_inbox(out)
-        self._settle()
+        elif self.phase is Phase.CONSULTING and self.backend.replies.copy_in and self._job is not None:
+            self._break_off(self._job[0], out)
+        self._go_on(out)
+        self._settle(out)
         return out
+
+    # -- holding the client's messages
+
+    def _hold(self, out: list[Command]) -> None:
+        """The next message waits until the server has answered all before it."""
+        self._move(Event.HELD)
+        if self.backend.replies.has_open_segment:
+            out.append(ToUpstream(_FLUSH))
+
+    def _go_on(self, out: list[Command]) -> None:
+        """Ends the hold where the server has answered, and no cancelling can meet what comes next."""
+        if self.phase is Phase.SETTLING and self.backend.replies.settled and not self._cancelling:
+            self._move(Event.SETTLED)
+            self._process_inbox(out)
+
+    def overdue(self) -> list[Command]:
+        """The time of the `running` statement is over."""
+        if self.running is None or self._cancelling:
+            return []
+        self._cancelling = self.running.overdue = True
+        return [CancelRunning()]
+
+    def cancel_sent(self) -> list[Command]:
+        """The last `CancelRunning` has been carried out: it can meet no later statement any more."""
+        self._cancelling = False
+        out: list[Command] = []
+        self._go_on(out)
+        self._settle(out)
+        return out
+
+    def _break_off(self, kind: int, out: list[Command]) -> None:
+        """The server reads COPY data: whatever the statement is, it is a breach of the protocol, told at once."""
+        self._job = None
+        out.append(AbortConsult())
+        self._move(Event.ANSWERED)
+        self.backend.replies.forwarded(bytes([kind]))
+        out.append(ToUpstream(codec.message(bytes([kind]), b"\0\0\0\0")))
+        self._process_inbox(out)
 
     # -- messages after authentication
 
-    def _messages(self, data: bytes, out: list[Command]) -> int:
+    def _messages(self, data: bytes, out: list[Command]) -> int:  # noqa: C901 - one branch for each outcome
         """Relays whole and partial messages up to the first that has to wait. Returns the bytes consumed."""
         replies, inspector = self.backend.replies, self._inspecting
         size, pos = len(data), self._rest
-        forwarded, accounted = 0, pos
+        forwarded, accounted, held = 0, pos, False
         while self.phase is Phase.RELAYING:
             pos = hop(data, pos, _SPECIAL_TABLE if inspector.tracks_nl_state else _PLAIN_TABLE)
             if pos + HEADER_SIZE > size:
                 break
             kind, end = data[pos], pos + 1 + frontend_length(data, pos)
             action = inspector.inspect(kind, data, pos, end)
-            if action is InspectionOutcome.MORE:
-                self._need = inspector.need
+            if action in (InspectionOutcome.MORE, InspectionOutcome.HOLD):
+                held = action is InspectionOutcome.HOLD
+                self._need = 0 if held else inspector.need
                 break
             if action is InspectionOutcome.PASS:
                 if kind in _ACCOUNTED:
@@ -302,6 +369,8 @@ class Session:
             replies.forwarded(kinds(data, accounted, consumed))
         if forwarded < consumed:
             out.append(ToUpstream(data[forwarded:consumed]))
+        if held:
+            self._hold(out)
         self._rest = pos - consumed
         return consumed
 
@@ -328,8 +397,16 @@ class Session:
             self.backend.expect_error(expected)
             out.append(StatementFailed(expected.error))
         translator.expected.clear()
-        self.backend.replies.forwarded(bytes([kind]), rewritten.mark)
+        replies = self.backend.replies
+        timed = rewritten.mark is not None and rewritten.mark.allowance is not None and not replies.skipping
+        if timed and replies.has_open_segment:
+            # The server keeps its replies to what came before until it is told to send them, or has done this too.
+            out.append(ToUpstream(_FLUSH))
+        replies.forwarded(bytes([kind]), rewritten.mark)
         out.append(ToUpstream(rewritten.message))
+        if timed:
+            # A cancelling may come: it must not meet what follows.
+            self._hold(out)
 
     def _report(self, out: list[Command]) -> None:
         statement_kinds = self._inspecting.translator.conversation.statement_kinds
@@ -345,7 +422,7 @@ class Session:
         self._move(Event.ANSWERED)
         self._step(reply, out)
         self._process_inbox(out)
-        self._settle()
+        self._settle(out)
         return out
 
     def progress(self, seconds: float) -> list[Command]:
@@ -353,6 +430,13 @@ class Session:
         if self.phase is not Phase.CONSULTING or not self.backend.at_boundary:
             return []
         return [ToClient(notices.progress(seconds, self.backend.encoding))]
+
+    def awaited(self) -> list[Command]:
+        """The client sends no more: where it asked us it is told that it is heard, which finds one that has gone."""
+        asked = self.phase is Phase.CONSULTING or self.running is not None
+        if not asked or not self.backend.at_boundary:
+            return []
+        return [ToClient(notices.awaited(self.backend.encoding))]
 
     def cancelled(self) -> tuple[bool, list[Command]]:
         """The client wants its running statement cancelled.

@@ -13,6 +13,8 @@ class Phase(Enum):
     AUTHENTICATING = auto()
     RELAYING = auto()
     CONSULTING = auto()
+    SETTLING = auto()
+    """The client's bytes wait until the server has answered all that it was sent."""
     CLOSED = auto()
 
 
@@ -25,6 +27,8 @@ class Event(Enum):
     AUTHENTICATED = auto()
     CONSULTED = auto()
     ANSWERED = auto()
+    HELD = auto()
+    SETTLED = auto()
     VIOLATED = auto()
 
 
@@ -38,8 +42,10 @@ TRANSITIONS: dict[tuple[Phase, Event], Phase] = {
     (Phase.RELAYING, Event.CONSULTED): Phase.CONSULTING,
     (Phase.RELAYING, Event.VIOLATED): Phase.CLOSED,
     (Phase.CONSULTING, Event.ANSWERED): Phase.RELAYING,
+    (Phase.RELAYING, Event.HELD): Phase.SETTLING,
+    (Phase.SETTLING, Event.SETTLED): Phase.RELAYING,
 }
 """(phase, event) → phase. A pair that is missing is a fault of the driver's."""
 
-HOLDING = frozenset({Phase.DIALLING, Phase.CONSULTING, Phase.CLOSED})
+HOLDING = frozenset({Phase.DIALLING, Phase.CONSULTING, Phase.SETTLING, Phase.CLOSED})
 """Phases in which the client's bytes wait."""

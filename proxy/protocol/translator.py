@@ -22,7 +22,7 @@ from proxy.protocol.conversation import (
     RowsJob,
     TranslationContext,
 )
-from proxy.protocol.encoding import decode, encode
+from proxy.protocol.encoding import decode, encode, unreadable
 from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
     AnswerStatement,
@@ -39,7 +39,7 @@ from proxy.protocol.nl.statements import (
     SqlStatement,
     TableStatement,
 )
-from proxy.protocol.replies import Mark, StatementChange
+from proxy.protocol.replies import Allowance, Mark, StatementChange
 
 RowStatement = AnswerStatement | TableStatement
 """Statements whose columns are fixed."""
@@ -92,14 +92,19 @@ _ReplacementJob = Generator[EngineRequest, EngineReply, _Replacement]
 class Translator:
     """The jobs of one session. `expected` collects the errors that the server will raise in our place."""
 
-    __slots__ = ("_token", "_unnamed", "conversation", "expected", "nl_prepared")
+    __slots__ = ("_token", "_unnamed", "conversation", "expected", "nl_prepared", "portals")
 
-    def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
-        self.conversation = Conversation(asker, values, max_chars=max_chars)
+    def __init__(
+        self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int, seconds: float
+    ) -> None:
+        """`seconds`: what `nl.timeout` is where it is not set."""
+        self.conversation = Conversation(asker, values, max_chars=max_chars, seconds=seconds)
         self._token = 0
         self._unnamed = b""
         self.nl_prepared: dict[bytes, PreparedTreatment] = {}
         self.expected: list[ExpectedError] = []
+        self.portals: dict[bytes, Allowance] = {}
+        """Portals of statements that end by `nl.timeout`."""
 
     # -- prepared statements
 
@@ -138,9 +143,25 @@ class Translator:
             except NLError as error:
                 replacement = _Replacement(replacement_sql.refused_query(self._expect(error)))
             replacements.append(replacement)
-        sql = _replaced(text, examination.findings, replacements)
+        try:
+            allowance = self._allowance(replacements)
+            message = encode(_replaced(text, examination.findings, replacements), context.encoding)
+        except NLError as error:
+            refused = replacement_sql.refused_query(self._expect(error))
+            return Rewritten(codec.encode_query(refused.encode()))
         notice = b"".join(replacement.notice for replacement in replacements)
-        return Rewritten(codec.encode_query(encode(sql, context.encoding)), _mark(notice))
+        mark = Mark(notice=notice, allowance=allowance) if notice or allowance else None
+        return Rewritten(codec.encode_query(message), mark)
+
+    def _allowance(self, replacements: list[_Replacement]) -> Allowance | None:
+        """For all of a message that runs something in place: the server does not tell how far in it it is."""
+        chosen = (made.treatment for made in replacements)
+        found = [
+            self.conversation.allowance(each).seconds
+            for each in chosen
+            if isinstance(each, ChosenStatement) and each.timed
+        ]
+        return Allowance(sum(found), sum(found)) if found else None
 
     def _in_text(self, content: object, context: TranslationContext) -> _ReplacementJob:
         match content:
@@ -195,11 +216,15 @@ class Translator:
                 sql, treatment = yield from self._parse(parse, text, examination, context)
             except NLError as error:
                 sql = replacement_sql.refused_query(self._expect(error))
+        try:
+            written = encode(sql, context.encoding)
+        except NLError as error:
+            treatment, written = None, replacement_sql.refused_query(self._expect(error)).encode()
         types = parse.types
         if isinstance(treatment, ParameterStatement) and treatment.hidden:
             types = (*types, *(0,) * (treatment.index - len(types)), replacement_sql.TEXT_OID)
         change = self.define(parse.name, treatment)
-        message = codec.encode_parse(Parse(parse.name, encode(sql, context.encoding), types))
+        message = codec.encode_parse(Parse(parse.name, written, types))
         if not parse.name:
             self._unnamed = message
         return Rewritten(message, Mark(change=change) if change else None)
@@ -231,6 +256,8 @@ class Translator:
         try:
             if isinstance(treatment, ChosenStatement):
                 self._refuse_stale(treatment, context)
+                if treatment.timed:
+                    self.portals[bind.portal] = self.conversation.allowance(treatment)
                 notice = treatment.notice + _outside(treatment.elsewhere, context)
                 return Rewritten(codec.encode_bind(bind), _mark(notice))
             if context.failed:
@@ -261,6 +288,8 @@ class Translator:
         if prepared.index >= len(bind.parameters):
             return JSONRows("[]")
         value = bind.parameters[prepared.index]
+        if not context.encoding and not (value or b"").isascii():
+            raise unreadable()
         question = NLQuestion(decode(value or b"", context.encoding))
         return (yield from self.conversation.ask(question, context, "ask_call"))
 
@@ -321,7 +350,9 @@ def _combined_treatment(replacements: list[_Replacement]) -> PreparedTreatment |
     if len(pinned) <= 1:
         return found[0] if found else None
     elsewhere = next((each.elsewhere for each in pinned if each.elsewhere is not None), None)
-    return replace(pinned[0], elsewhere=elsewhere, notice=b"".join(each.notice for each in pinned))
+    timed = any(each.timed for each in pinned)
+    notice = b"".join(each.notice for each in pinned)
+    return replace(pinned[0], elsewhere=elsewhere, notice=notice, timed=timed)
 
 
 def _mark(notice: bytes) -> Mark | None:

@@ -8,7 +8,7 @@ import struct
 _INTERESTING = (0, 1, 3, 4, 5, 8, 0x7F, 0x80, 0xFF, 0x3FFF_FFFE, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF)
 _WORDS = (
     b"NL", b"nl:", b"nl.ask(", b"nl.run('q1',1)", b"$1", b"$$", b"'", b'"', b";", b"--", b"/*", b"*/", b"\\", b"E'",
-    b"U&'", b"CHOOSE 1", b"OF 'q1'", b"RUN $$x$$", b"BEGIN", b"SET nl.k=1", b"RESET ALL",
+    b"U&'", b"'-- c\n'", b"\x81\\", b"CHOOSE 1", b"OF 'q1'", b"RUN $$x$$", b"BEGIN", b"SET nl.k=1", b"RESET ALL",
     b"\0", b"\xff", b"pgparley_error_1",
     b"S\0\0\0\4", b"H\0\0\0\4", b"E\0\0\0\x09\0\0\0\0\0", b"Z\0\0\0\5I", b"Z\0\0\0\5E", b"1\0\0\0\4", b"2\0\0\0\4",
 )  # fmt: skip

@@ -55,7 +55,7 @@ class Driver:
     """Stands for `proxy.net`: carries out commands on a session as the real one does, without a socket."""
 
     def __init__(self, rng: random.Random) -> None:
-        self.session = Session(200)
+        self.session = Session(200, 60.0)
         self._rng = rng
         self._waiting: EngineRequest | None = None
         self.closed = False
@@ -178,8 +178,11 @@ def dialogue(data: bytes, rng: random.Random) -> None:
 
 def text(data: bytes, rng: random.Random) -> None:
     """A statement's text in some encoding: parts join to the whole, quoting comes back."""
-    encoding = rng.choice(["utf-8", "iso8859_1", "euc_jp", "cp932", "gb18030"])
-    decoded = decode(data, encoding) if encoding != "cp932" else decode(data, "utf-8")
+    encoding = rng.choice(
+        ["utf-8", "iso8859_1", "euc_jp", "cp932", "gb18030", "big5", "johab", "gbk", "cp949"]
+    )
+    decoded = decode(data, encoding)
+    assert encode(decoded, encoding) == data
     standard = rng.random() < 0.8
     parts = split(decoded, standard_strings=standard)
     assert ";".join(decoded[part.start : part.end] for part in parts) == decoded

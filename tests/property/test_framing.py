@@ -25,7 +25,7 @@ texts = st.one_of(st.text(max_size=40), quotes)
 
 
 def session() -> Session:
-    made = Session(4000)
+    made = Session(4000, 60.0)
     made.receive_frontend(LOGIN)
     made.dialled()
     made.receive_backend(READY)
@@ -55,7 +55,7 @@ def test_chunking_does_not_matter(said: list[bytes], data: st.DataObject) -> Non
 
 @given(st.binary(max_size=200))
 def test_garbage_never_raises(data: bytes) -> None:
-    made = Session(4000)
+    made = Session(4000, 60.0)
     made.receive_frontend(data)
     other = session()
     if not other.relay_frontend(data):

@@ -22,7 +22,7 @@ names = st.binary(max_size=20).map(lambda data: data.replace(b"\0", b""))
 
 @pytest.mark.parametrize(("phase", "event"), list(product(Phase, Event)))
 def test_transition(phase: Phase, event: Event) -> None:
-    session = Session(4000)
+    session = Session(4000, 60.0)
     session.phase = phase
     if (phase, event) in TRANSITIONS:
         session._move(event)

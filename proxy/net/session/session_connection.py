@@ -7,11 +7,11 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from engine.errors import for_log
 from engine.types import EngineRequest, ErrorReply
 from proxy.console.reports import ClientReport
 from proxy.net import pump
 from proxy.net.session.consultation import Consultation
+from proxy.net.session.running_statement import StatementClock, cancel_at_server, close_when_gone
 from proxy.net.session.server_connection import ServerAcquisition
 from proxy.net.upstream.dialer import without_delay
 from proxy.net.upstream.login_phase import LoginHandler
@@ -20,6 +20,7 @@ from proxy.protocol import codec
 from proxy.protocol.commands import (
     AbortConsult,
     CancelLent,
+    CancelRunning,
     Close,
     Command,
     Consult,
@@ -27,8 +28,10 @@ from proxy.protocol.commands import (
     KeyKnown,
     LoanEnded,
     RareCommand,
+    StartClock,
     StatementFailed,
     StatementSeen,
+    StopClock,
     ToBorrower,
     ToClient,
     ToUpstream,
@@ -46,9 +49,11 @@ class SessionConnection(asyncio.Protocol):
         "_acquisition",
         "_client",
         "_client_full",
+        "_clock",
         "_consultation",
         "_context",
         "_flow",
+        "_half_closed",
         "_key",
         "_paused",
         "_plain_chunks",
@@ -69,7 +74,7 @@ class SessionConnection(asyncio.Protocol):
         self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login)
         self._received = 0
         self._sent = 0
-        self._session = Session(context.settings.max_question_chars)
+        self._session = Session(context.settings.max_question_chars, context.settings.nl_timeout)
         self._client: asyncio.Transport | None = None
         self._server: asyncio.Transport | None = None
         self._key: bytes | None = None
@@ -79,6 +84,8 @@ class SessionConnection(asyncio.Protocol):
         self._consultation: Consultation | None = None
         self._upstream_full = False
         self._client_full = False
+        self._half_closed = False
+        self._clock: StatementClock | None = None
         self._paused = False
         self._flow: Flow | None = None
         self._plain_chunks = 0
@@ -100,6 +107,20 @@ class SessionConnection(asyncio.Protocol):
             self._received_at = time.perf_counter()
             self._perform(self._session.receive_frontend(data))
 
+    def eof_received(self) -> bool:
+        """The client sends no more. Returns whether it stays connected: it still gets what it has asked for."""
+        self._take_back()
+        self._half_closed = self._session.under_way
+        if self._half_closed and self._client is not None:
+            self._perform(self._session.awaited())
+            close_when_gone(self._client)
+        return self._half_closed
+
+    def _finish(self) -> None:
+        """Ends a session whose client sends no more, once it has all."""
+        if self._half_closed and not self._session.under_way:
+            self._close()
+
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """The client has gone: so has the session."""
         self._take_back()
@@ -108,7 +129,10 @@ class SessionConnection(asyncio.Protocol):
         if self._consultation is not None:
             self._consultation.abandon()
         if self._server is not None:
-            self._server.close()
+            if self._clock is not None and self._session.running is not None:
+                self._context.spawn("cancel", self._clock.abandon(self._server))
+            else:
+                self._server.close()
         self._context.closed(self, self._key)
 
     def pause_writing(self) -> None:
@@ -143,7 +167,9 @@ class SessionConnection(asyncio.Protocol):
         if self._session.relay_backend(data):
             if self._client is not None:
                 self._client.write(data)
-            if self._context.pump is not None:
+            if self._half_closed:
+                self._finish()
+            elif self._context.pump is not None:
                 self._count_plain_chunk()
         else:
             self._plain_chunks = 0
@@ -154,6 +180,8 @@ class SessionConnection(asyncio.Protocol):
         self._take_back()
         self._server = None
         self._stop_task()
+        if self._clock is not None:
+            self._clock.stop()
         if self._client is not None:
             self._client.close()
 
@@ -252,6 +280,7 @@ class SessionConnection(asyncio.Protocol):
             else:
                 self._perform_rare(command)
         self._regulate()
+        self._finish()
 
     def _perform_rare(self, command: RareCommand) -> None:
         context = self._context
@@ -266,8 +295,8 @@ class SessionConnection(asyncio.Protocol):
             case KeyKnown():
                 self._key = command.key
                 context.keys.owners[command.key] = self
-            case ToBorrower() | CancelLent() | LoanEnded():
-                self._perform_for_loan(command)
+            case StartClock() | StopClock() | CancelRunning() | ToBorrower() | CancelLent() | LoanEnded():
+                self._perform_at_server(command)
             case StatementSeen():
                 context.metrics.statements.labels(command.kind).inc()
             case StatementFailed():
@@ -275,6 +304,25 @@ class SessionConnection(asyncio.Protocol):
             case Close():
                 context.log.debug("session_ends", reason=command.reason)
                 self._close()
+
+    def _perform_at_server(
+        self, command: StartClock | StopClock | CancelRunning | ToBorrower | CancelLent | LoanEnded
+    ) -> None:
+        if isinstance(command, ToBorrower | CancelLent | LoanEnded):
+            self._perform_for_loan(command)
+        else:
+            self._perform_for_clock(command)
+
+    def _perform_for_clock(self, command: StartClock | StopClock | CancelRunning) -> None:
+        if self._clock is None:
+            self._clock = StatementClock(self._context, self._session, self._key, self._perform)
+        match command:
+            case StartClock():
+                self._clock.start(command.allowance)
+            case StopClock():
+                self._clock.stop(command.allowance)
+            case CancelRunning():
+                self._context.spawn("cancel", self._clock.cancel())
 
     def _perform_for_loan(self, command: ToBorrower | CancelLent | LoanEnded) -> None:
         consultation = self._consultation
@@ -353,11 +401,8 @@ class SessionConnection(asyncio.Protocol):
             (self._server.pause_reading if full else self._server.resume_reading)()
 
     async def _cancel_lent(self) -> None:
-        try:
-            await self._context.dialer.send_once(codec.encode_cancel(self._key or b""))
-        except OSError as error:
-            # The loan's grace runs on, and ends the session where the server does not stop by itself.
-            self._context.log.warning("cancel_not_sent", error=for_log(error))
+        # Where it is not sent the loan's grace runs on, and ends the session if the server does not stop by itself.
+        await cancel_at_server(self._context, self._key)
         if self._session.loan is not None:
             self._perform(self._session.loan.cancel_sent())
 

@@ -120,7 +120,7 @@ class Transcript:
     """One session; every side's bytes are cut into chunks of `chunk` bytes."""
 
     chunk: int
-    session: Session = field(default_factory=lambda: Session(4000))
+    session: Session = field(default_factory=lambda: Session(4000, 60.0))
     to_server: bytes = b""
     to_client: bytes = b""
     consulted: list[EngineRequest] = field(default_factory=list)

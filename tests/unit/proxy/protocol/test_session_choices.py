@@ -127,7 +127,11 @@ def test_run_is_prepared_once_and_stays(session: Any, say: Any) -> None:
     session.server(say.parsed, say.described(), say.columns(), say.ready()).forget()
     session.client(say.query("NL: y")).engine(say.answer(qid="q9")).server(say.done(), say.ready())
     session.forget().client(say.bind(name="s"), say.execute, say.sync)
-    assert session.to_server == say.bind(name="s") + say.execute + say.sync
+    # It ends by nl.timeout: nothing follows that a late cancelling could meet.
+    run = say.bind(name="s") + say.flush + say.execute + say.flush
+    assert session.to_server == run
+    session.server(say.bound, say.done())
+    assert session.to_server == run + say.sync
     assert len(session.consulted) == 3
 
 

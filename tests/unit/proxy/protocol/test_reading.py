@@ -1,0 +1,102 @@
+"""A statement is read as the server will read it, or not at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proxy.protocol import codec
+from proxy.protocol.commands import StatementFailed
+from proxy.protocol.encoding import _PYTHON_NAMES, decode, encode, python_encoding
+
+
+@pytest.mark.parametrize("name", sorted(_PYTHON_NAMES))
+def test_every_pair_of_bytes_comes_back(name: str) -> None:
+    encoding = python_encoding(name)
+    for lead in range(0x80, 0x100):
+        for tail in range(0x100):
+            data = b"a" + bytes([lead, tail]) + b"b'c"
+            assert encode(decode(data, encoding), encoding) == data
+
+
+@pytest.mark.parametrize("name", ["SJIS", "SHIFT_JIS_2004"])
+@pytest.mark.parametrize("lead", [*range(0x81, 0xA0), *range(0xE0, 0xFD)])
+def test_a_second_byte_is_no_backslash(session: Any, name: str, lead: int) -> None:
+    """What libpq escaped is a constant to the server, whatever a Python codec makes of its characters."""
+    session.server(codec.message(b"S", b"client_encoding\0" + name.encode() + b"\0"))
+    inside = b"E'" + bytes([lead]) + b"\\'"
+    text = b"SELECT " + inside + b" , ' ; NL: x ; '"
+    session.client(codec.encode_query(text))
+    assert session.consulted == []
+    assert session.to_server == codec.encode_query(text)
+
+
+def _refusals(session: Any) -> list[str]:
+    return [each.error.sqlstate for each in session.commands if isinstance(each, StatementFailed)]
+
+
+@pytest.mark.parametrize("name", ["EUC_TW", "MULE_INTERNAL", "SOMETHING_NEW"])
+def test_an_unknown_encoding(session: Any, say: Any, name: str) -> None:
+    session.server(say.status("client_encoding", name))
+    for text in (b"SELECT '\xa4\xa4 NL'", b"SELECT '\xa4\x5c'; NL: x"):
+        session.client(codec.encode_query(text)).server(say.done(), say.ready())
+        assert session.to_server == codec.encode_query(text)
+        session.forget()
+    session.client(codec.encode_query(b"NL: \xa4\xa4"))
+    assert session.consulted == []
+    assert _refusals(session) == ["0A000"]
+    session.client(say.query("NL: plain"))
+    assert [each.question for each in session.consulted] == ["plain"]
+
+
+def test_a_comment_between_the_parts_of_a_constant(session: Any, say: Any) -> None:
+    text = "SELECT E'a' -- c\n'b\\'; NL: x'"
+    session.client(say.query(text))
+    assert session.to_server == say.query(text)
+
+
+@pytest.mark.parametrize(
+    "before", ["SET standard_conforming_strings = off", "SELECT set_config('client_encoding', 'SJIS', false)"]
+)
+def test_a_setting_in_flight(session: Any, say: Any, before: str) -> None:
+    text = "SELECT 'a\\'; NL: x'"
+    session.client(say.query(before), say.query(text))
+    assert session.to_server == say.query(before)
+    session.server(say.done("SET"), say.status("standard_conforming_strings", "off"), say.ready())
+    assert session.to_server == say.query(before) + say.query(text)
+    assert session.consulted == []
+
+
+def test_what_no_setting_can_change_waits_for_nothing(session: Any, say: Any) -> None:
+    session.client(say.query("SELECT 1"), say.query("NL: x"))
+    assert [each.question for each in session.consulted] == ["x"]
+
+
+def test_a_setting_of_the_same_pipeline_is_not_reported(session: Any, say: Any) -> None:
+    session.client(say.parse("SET standard_conforming_strings = off"), say.bind(), say.execute)
+    session.client(say.parse("NL: a\\b"), say.bind(), say.execute, say.sync)
+    session.server(say.parsed, say.bound, say.done("SET"))
+    assert session.consulted == []
+    assert _refusals(session) == ["0A000"]
+
+
+def test_a_statement_inside_of_copy_is_the_servers_to_refuse(session: Any, say: Any) -> None:
+    session.client(say.query("COPY t FROM STDIN")).server(say.copy_in).forget()
+    session.client(say.copy_data(b"1"), say.query("NL: x"))
+    assert session.consulted == []
+    assert session.to_server == say.copy_data(b"1") + say.query("NL: x")
+
+
+@pytest.mark.parametrize("text", ["NL: x", "NL CHOOSE 1 OF 'q1'"])
+def test_nor_is_one_answered_that_came_before_copy_was_known(session: Any, say: Any, text: str) -> None:
+    session.client(say.query("COPY t FROM STDIN"), say.query(text))
+    assert len(session.consulted) == 1
+    session.forget().server(say.copy_in)
+    assert session.to_server[:1] == b"Q"
+
+
+def test_a_message_of_many_statements_is_refused_at_once(session: Any, say: Any) -> None:
+    session.client(say.query("NL HELP;" * 101))
+    assert session.consulted == []
+    assert _refusals(session) == ["53400"]

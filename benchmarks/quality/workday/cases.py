@@ -57,10 +57,15 @@ class Cases:
 
     def command(self, dsn: str, *words: str) -> None:
         """Runs the cases' own command; raises `JudgingError`."""
-        command = [sys.executable, str(self.bench / "workday.py"), *words, "--dsn", dsn]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise JudgingError(done.stderr.strip())
+        run_cases(self.bench, dsn, *words)
+
+
+def run_cases(bench: Path, dsn: str, *words: str) -> None:
+    """Runs the command of `bench` that loads and scores cases; raises `JudgingError`."""
+    command = [sys.executable, str(bench / "workday.py"), *words, "--dsn", dsn]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise JudgingError(done.stderr.strip())
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import asyncpg
 import pytest
 
-from benchmarks.quality.everyday.__main__ import databases, items, made
+from benchmarks.quality.anew.sets import everyday_files, everyday_items, everyday_made
 from engine.text.tokens import identifier_words, question_words
 from pgparley.cluster import Cluster
 from tests.conftest import Postgres
@@ -21,9 +21,9 @@ def server(postgres: Postgres) -> Iterator[Cluster]:
 
 
 async def test_every_gold_statement_gives_rows(server: Cluster) -> None:
-    for database in await made(server):
+    for database in await everyday_made(server):
         connection = await asyncpg.connect(server.dsn(database.name))
-        asked = [each for each in items() if each["db"] == database.name]
+        asked = [each for each in everyday_items() if each["db"] == database.name]
         assert len(asked) == 6
         for item in asked:
             for gold in item["golds"]:
@@ -32,9 +32,9 @@ async def test_every_gold_statement_gives_rows(server: Cluster) -> None:
 
 
 def test_no_question_has_a_word_of_its_schema() -> None:
-    for file in databases():
+    for file in everyday_files():
         schema = re.sub(r"'[^']*'", "", file.read_text(encoding="utf-8").partition("INSERT")[0])
         words = set(identifier_words(schema))
-        for item in items():
+        for item in everyday_items():
             if item["db"] == file.stem:
                 assert words.isdisjoint(question_words(item["question"])), item["id"]

@@ -7,9 +7,10 @@ worker loads this module.
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from dataclasses import dataclass, field
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import aiohttp
 import msgspec
@@ -53,6 +54,9 @@ from engine.types import (
     ViewRequest,
 )
 
+if TYPE_CHECKING:
+    from aiohttp.connector import AddrInfoType
+
 EngineReply = AskReply | Chosen | RowSet
 _Reply = TypeVar(
     "_Reply",
@@ -74,6 +78,13 @@ _UNAUTHORIZED = 401
 _BUSY = 429
 _FAILURES = frozenset({400, 503})
 _READY_SECONDS = 2.0
+
+CONNECT_SECONDS = 3.0
+"""An engine that has not taken the connection by then is lost."""
+
+_SILENT_SECONDS = 3
+"""After which an engine whose machine acknowledges nothing is lost; how long it thinks is the question's affair."""
+
 _NO_SECRET = ErrorReply(
     "28000",
     "the engine does not take this gateway's secret",
@@ -184,6 +195,8 @@ class EngineClient:
         try:
             async with asyncio.timeout(seconds):
                 status, body = await self._exchange(path, request)
+        except aiohttp.ConnectionTimeoutError as error:
+            raise self._lost(error, sent=False) from error
         except TimeoutError as error:
             raise CancelledError(
                 "the question timed out",
@@ -191,13 +204,16 @@ class EngineClient:
                 hint="Raise nl.timeout, or ask for fewer candidates with nl.k.",
             ) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise EngineLostError(
-                "the engine does not answer",
-                detail=f"{type(error).__name__} at {self._address.target}.",
-                hint="The operator should see that the engine process runs. Plain SQL is not affected.",
-                sent=not isinstance(error, aiohttp.ClientConnectorError),
-            ) from error
+            raise self._lost(error, sent=not isinstance(error, aiohttp.ClientConnectorError)) from error
         return _decode(status, body, kind)
+
+    def _lost(self, error: Exception, *, sent: bool) -> EngineLostError:
+        return EngineLostError(
+            "the engine does not answer",
+            detail=f"{type(error).__name__} at {self._address.target}.",
+            hint="The operator should see that the engine process runs. Plain SQL is not affected.",
+            sent=sent,
+        )
 
     async def _exchange(self, path: str, request: object) -> tuple[int, bytes]:
         body = msgspec.json.encode(request)
@@ -209,15 +225,15 @@ class EngineClient:
         if self._session is None:
             target = self._address.target
             connector = (
-                aiohttp.TCPConnector(limit=0, ssl=self._trusted())
+                aiohttp.TCPConnector(limit=0, ssl=self._trusted(), socket_factory=_watched)
                 if self._address.is_url
                 else aiohttp.UnixConnector(path=target, limit=0)
             )
             secret = self._address.secret
-            # Deadlines are the caller's; aiohttp's own five minutes would cut them.
+            # Deadlines of answers are the caller's; aiohttp's own five minutes would cut them.
             self._session = aiohttp.ClientSession(
                 connector=connector,
-                timeout=aiohttp.ClientTimeout(total=None),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
                 trust_env=False,
                 headers={"Authorization": f"Bearer {secret}"} if secret else None,
             )
@@ -230,6 +246,21 @@ class EngineClient:
     def _url(self, path: str) -> str:
         base = self._address.target.rstrip("/") if self._address.is_url else "http://engine"
         return base + path
+
+
+def _watched(address: AddrInfoType) -> socket.socket:
+    """A socket whose connection ends where the other machine is gone without a word (tcp(7))."""
+    made = socket.socket(*address[:3])
+    for option, value in (
+        ("TCP_USER_TIMEOUT", _SILENT_SECONDS * 1000),
+        ("TCP_KEEPIDLE", 1),
+        ("TCP_KEEPINTVL", 1),
+        ("TCP_KEEPCNT", _SILENT_SECONDS),
+    ):
+        if hasattr(socket, option):
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return made
 
 
 def _decode(status: int, body: bytes, kind: type[_Reply]) -> _Reply:

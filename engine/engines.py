@@ -28,8 +28,8 @@ from engine.types import (
     TopicRequest,
 )
 
-RESTS = 2.0
-"""Seconds for which an engine that did not answer is asked last."""
+BETWEEN = 1.0
+"""Seconds from one look for a lost engine to the next."""
 
 AHEAD = 2
 """Questions by which the engine that knows a database may be ahead of the others before one of them is asked."""
@@ -44,12 +44,22 @@ log = structlog.stdlib.get_logger("engine")
 
 @dataclass(slots=True, eq=False)
 class _Place:
-    """One engine. `asked`: requests that it has not replied to. `rests_until`: by `time.monotonic`."""
+    """One engine. `asked`: requests that it has not replied to. `probe`: it was lost, and is looked for."""
 
     address: str
     client: EngineClient
     asked: int = 0
-    rests_until: float = 0.0
+    probe: asyncio.Task[None] | None = None
+
+    def lost(self) -> None:
+        """It is asked last until it says that it is ready: no question waits to find that out."""
+        if self.probe is None:
+            self.probe = asyncio.create_task(self._look(), name=f"engine {self.address}")
+
+    async def _look(self) -> None:
+        while not await self.client.ready():  # noqa: ASYNC110 - it is in another process
+            await asyncio.sleep(BETWEEN)
+        self.probe = None
 
 
 class Engines:
@@ -86,16 +96,19 @@ class Engines:
     async def close(self) -> None:
         """Closes the connections."""
         for place in self._places:
+            if place.probe is not None:
+                place.probe.cancel()
+                await asyncio.gather(place.probe, return_exceptions=True)
+                place.probe = None
             await place.client.close()
 
     def _order(self, dbname: str) -> Sequence[_Place]:
         """The engines, those first that should be asked first."""
-        now = time.monotonic()
         least = min((place.asked for place in self._places), default=0)
         return sorted(
             self._places,
             key=lambda place: (
-                place.rests_until > now,
+                place.probe is not None,
                 max(0, place.asked - least - AHEAD + 1),
                 hashlib.sha256(f"{place.address} {dbname}".encode()).digest(),
             ),
@@ -120,7 +133,7 @@ class Engines:
                 problem = busy
             except EngineLostError as lost:
                 log.warning("engine lost", engine=place.address, sent=lost.sent, problem=for_log(lost))
-                place.rests_until = time.monotonic() + RESTS
+                place.lost()
                 if lost.sent and not repeatable:
                     raise
                 problem = lost

@@ -22,7 +22,7 @@ from engine.llm.settings import EmbeddedModelSettings, ModelSettings, ServiceSet
 from engine.settings import EngineSections, EngineSettings, ListenSettings
 from page.settings import PageSettings
 from proxy.settings import GatewaySettings
-from schema_catalog.dsn import STORE_DATABASE
+from schema_catalog.dsn import STORE_DATABASE, DSNError, as_uri
 
 PREFIX = "PGPARLEY_"
 FILE = "pgparley.toml"
@@ -63,14 +63,18 @@ class Config(EngineSections):
     workers: int = 1
 
     def engine_settings(self) -> EngineSettings:
-        """The settings of the engine process; raises as `model_with_keys`."""
+        """The settings of the engine process; raises as `model_with_keys`, and where the store's DSN is none."""
         sections = {
             section.name: getattr(self, section.name) for section in dataclasses.fields(EngineSections)
         } | {"model": self.model_with_keys()}
         own = self.engine
+        try:
+            store = as_uri(own.store)
+        except DSNError as problem:
+            raise ConfigError(f"store in [engine]: {problem}") from problem
         listening = ListenSettings(own.listen, own.tls_cert_file, own.tls_key_file, own.secret_file)
         return EngineSettings(
-            own.socket, own.store, own.vectors, own.learned_router, **sections, listening=listening
+            own.socket, store, own.vectors, own.learned_router, **sections, listening=listening
         )
 
     def model_with_keys(self, environment: Mapping[str, str] = os.environ) -> ModelSettings:

@@ -25,12 +25,13 @@ class DSNError(Exception):
 def as_uri(dsn: str) -> str:
     """`dsn`, a libpq URI or keyword string (PostgreSQL docs 32.1.1), as a URI; raises `DSNError`."""
     if "://" in dsn.split("=", 1)[0]:
-        try:
-            scheme = urlsplit(dsn).scheme
-        except ValueError:
-            raise DSNError("the brackets of the connection URI do not match") from None
-        if scheme not in _SCHEMES:
+        if dsn.partition("://")[0] not in _SCHEMES:
             raise DSNError("a connection URI starts with postgresql://")
+        if not _is_whole(dsn):
+            raise DSNError(
+                "the connection URI falls apart: in a password / @ : ? # [ ] % are written "
+                "%2F %40 %3A %3F %23 %5B %5D %25, and PGPASSWORD takes any"
+            )
         return dsn
     values: dict[str, str] = {}
     rest = dsn.strip()
@@ -42,6 +43,20 @@ def as_uri(dsn: str) -> str:
         values[match["key"]] = re.sub(r"\\(.)", r"\1", raw)
         rest = rest[match.end() :].lstrip()
     return _uri(values)
+
+
+def _is_whole(uri: str) -> bool:
+    """Whether `uri` falls into its parts in one way: a mark of the syntax within a password would end it early."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return False
+    login, _, server = parts.netloc.rpartition("@")
+    stray = "@" in login or login.count(":") > 1 or "@" in parts.path or "#" in uri
+    escapes = re.fullmatch(r"(?:[^%]|%[0-9A-Fa-f]{2})*", uri) is not None
+    # Hosts may be several, and each may have a port (docs 32.1.1.2).
+    ports = [each.rpartition(":")[2] for each in re.sub(r"\[[^]]*\]", "h", server).split(",") if ":" in each]
+    return escapes and not stray and all(port.isdecimal() or not port for port in ports)
 
 
 def _uri(values: dict[str, str]) -> str:
@@ -65,7 +80,9 @@ def with_dbname(uri: str, dbname: str) -> str:
 
 
 def redacted(uri: str) -> str:
-    """`uri` to be shown: its passwords are three asterisks."""
+    """`uri` to be shown: its passwords are three asterisks; one that no driver could read is one altogether."""
+    if not _is_whole(uri):
+        return "postgresql://***"
     parts = urlsplit(uri)
     login, at, server = parts.netloc.rpartition("@")
     user, colon, _ = login.partition(":")

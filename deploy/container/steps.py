@@ -138,7 +138,7 @@ class Steps:
         elif word == "COPY":
             self._copy(stage, text)
         elif word == "RUN":
-            inside(stage, text)
+            inside(stage, re.sub(r"--mount=\S+\s+", "", text))
         else:
             stage.words[word] = text
 

@@ -7,8 +7,8 @@ With vLLM's names for what OpenAI has none for (`structured_outputs.grammar`, `c
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
+import signal
 import sys
 import time
 import uuid
@@ -181,7 +181,14 @@ def _error(status: int, message: str) -> web.Response:
 
 
 async def serve(settings: EmbeddedModelSettings, name: str, key: str, *, reuse_port: bool) -> None:
-    """Loads the model, listens, writes the base URL to standard output, serves until cancelled. `key`: to be shown."""
+    """Loads the model, listens, writes the base URL to standard output, serves until a signal ends it.
+
+    `key`: to be shown.
+    """
+    ended = asyncio.Event()
+    # The first process of a container is not ended by a signal that it does not handle (pid_namespaces(7)).
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
     runtime = await asyncio.to_thread(Runtime, settings)
     app = EmbeddedServer(runtime, name, settings.prefixes).application()
     if key != NO_KEY:
@@ -195,15 +202,14 @@ async def serve(settings: EmbeddedModelSettings, name: str, key: str, *, reuse_p
         host, port = _address(runner.addresses)
         sys.stdout.write(f"http://{host}:{port}/v1\n")
         sys.stdout.flush()
-        await asyncio.Event().wait()
+        await ended.wait()
     finally:
         await runner.cleanup()
 
 
 def run(settings: EmbeddedModelSettings, name: str, key: str, *, reuse_port: bool) -> None:
     """The embedded server as a process of its own; ends on SIGINT or SIGTERM."""
-    with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
-        asyncio.run(serve(settings, name, key, reuse_port=reuse_port))
+    asyncio.run(serve(settings, name, key, reuse_port=reuse_port))
 
 
 def _address(addresses: Sequence[Any]) -> tuple[str, int]:

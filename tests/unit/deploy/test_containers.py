@@ -24,6 +24,7 @@ from engine.llm.settings import GrammarSupport
 from page.settings import address
 from pgparley.cli import app
 from pgparley.config import Config, load
+from pgparley.health import ADDRESSES
 from pgparley.serve import parts
 
 ROOT = Path(__file__).parents[3]
@@ -159,7 +160,7 @@ def test_the_gateway_asks_both_engines_and_the_page_the_first(
     assert configuration("gateway", tmp_path).gateway.engine.split(", ") == sockets
     assert len({each.engine.vectors for each in engines}) == 2
     assert {each.model.grammar for each in engines} == {GrammarSupport.EMBEDDED}
-    assert STAGES["engine"].last("HEALTHCHECK").endswith(f'"{sockets[0]}"]')
+    assert ADDRESSES["engine"] == sockets[0]
     assert OURS["engine-2"]["healthcheck"]["test"][-1] == sockets[1]
     page = configuration("page", tmp_path)
     assert str(page.engine.socket) == sockets[0]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -146,6 +149,42 @@ async def test_engines_that_all_have_no_place_say_so(tmp_path: Path) -> None:
             await engines.consult(ASK, timeout=5.0)
     assert refused.value.sqlstate == "53400"
     assert [each.asked for each in pair] == [1, 1]
+
+
+NETWORK = """
+set -e
+ip link set lo up
+ip link add near type veth peer name far
+ip addr add 10.9.0.1/24 dev near && ip link set near up
+unshare --net sleep 60 & there=$!
+until [ "$(readlink /proc/$there/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do :; done
+ip link set far netns $there
+nsenter --target $there --net sh -c "ip link set lo up; ip addr add 10.9.0.2/24 dev far; ip link set far up"
+trap "kill $there" EXIT
+mkfifo "$2/asked"
+nsenter --target $there --net "$0" -P "$1" engine http://10.9.0.2:8000 > "$2/asked" & engine=$!
+trap "kill $there $engine" EXIT
+"$0" -P "$1" client < "$2/asked"
+"""
+"""A network with an engine on another machine, and the client, which takes that machine away."""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes networks")
+def test_an_engine_whose_machine_vanishes_is_left_in_seconds(tmp_path: Path) -> None:
+    program = Path(__file__).parents[2] / "support" / "vanishing_engine.py"
+    done = subprocess.run(  # noqa: S603 - our own program
+        ["/usr/bin/unshare", "--net", "sh", "-c", NETWORK, sys.executable, str(program), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    thinking, connecting, next_one = map(float, done.stdout.split()[-3:])
+    # The second one answers: the first was thinking, or could not be reached, or is known to be lost.
+    assert thinking < 6.0
+    assert connecting < 5.0
+    assert next_one < 1.0
 
 
 async def test_no_engine_at_all() -> None:

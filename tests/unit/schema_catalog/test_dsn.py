@@ -42,12 +42,18 @@ def test_sockets() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["sales", "host=a b", "mysql://u@h/d", "password='open", "=x", "postgresql://[h/d"]
+    "bad",
+    [
+        *("sales", "host=a b", "mysql://u@h/d", "password='open", "=x", "postgresql://[h/d"),
+        *(f"postgresql://u:s3{mark}cret@h/d" for mark in "/@:?#[%"),
+        "postgresql://u:s3%zzcret@h/d",
+    ],
 )
 def test_what_is_no_connection_string_is_refused_without_repeating_it(bad: str) -> None:
     with pytest.raises(DSNError) as caught:
         as_uri(bad)
     assert bad not in str(caught.value)
+    assert "cret" not in redacted(bad)
 
 
 @given(

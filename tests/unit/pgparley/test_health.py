@@ -1,0 +1,70 @@
+"""What counts as healthy: an answer, not a socket that is there."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pgparley import health
+
+
+@contextmanager
+def listening(listener: socket.socket, says: bytes | None) -> Iterator[None]:
+    """Says that to one client that has said something; None: nothing at all."""
+    ended = threading.Event()
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1000)
+            if says is None:
+                ended.wait()
+            else:
+                connection.sendall(says)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    with listener:
+        listener.listen()
+        thread.start()
+        yield
+        ended.set()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("part", "says", "status"),
+    [
+        ("gateway", b"N", 0),
+        ("gateway", b"S", 0),
+        ("gateway", b"E", 1),
+        ("gateway", b"", 1),
+        ("gateway", None, 1),
+        ("model", b"HTTP/1.1 200 OK\r\n\r\n", 0),
+        ("page", b"HTTP/1.1 200 OK\r\n\r\n", 0),
+        ("model", b"HTTP/1.1 503 Service Unavailable\r\n\r\n", 1),
+        ("model", None, 1),
+    ],
+)
+def test_only_an_answer_is_healthy(
+    part: str, says: bytes | None, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "SECONDS", 0.3)
+    listener = socket.create_server(("127.0.0.1", 0))
+    with listening(listener, says):
+        assert health.main(part, f"127.0.0.1:{listener.getsockname()[1]}") == status
+
+
+def test_a_stale_socket_is_not_healthy(tmp_path: Path) -> None:
+    path = str(tmp_path / "s")
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    with listening(listener, b"HTTP/1.1 200 OK\r\n\r\n"):
+        assert health.main("engine", path) == 0
+    assert Path(path).exists()
+    assert health.main("engine", path) == 1
+    assert health.main("engine", str(tmp_path / "none")) == 1

@@ -156,6 +156,11 @@ class Inspector:
         target = codec.decode_target(message)
         return self._redefined(message, target.name) if target.kind == b"S" else InspectionOutcome.PASS
 
+    def _inspect_sync(self, _: bytes) -> InspectionOutcome:
+        if self._translator is not None:
+            self._translator.fresh = None
+        return InspectionOutcome.PASS
+
     @property
     def _context(self) -> TranslationContext:
         replies = self._backend.replies
@@ -172,4 +177,5 @@ class Inspector:
         _BIND: _inspect_bind,
         ord("D"): _inspect_describe,
         ord("C"): _inspect_close,
+        ord("S"): _inspect_sync,
     }

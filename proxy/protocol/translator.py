@@ -92,7 +92,7 @@ _ReplacementJob = Generator[EngineRequest, EngineReply, _Replacement]
 class Translator:
     """The jobs of one session. `expected` collects the errors that the server will raise in our place."""
 
-    __slots__ = ("_token", "_unnamed", "conversation", "expected", "nl_prepared")
+    __slots__ = ("_token", "_unnamed", "conversation", "expected", "fresh", "nl_prepared")
 
     def __init__(self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int) -> None:
         self.conversation = Conversation(asker, values, max_chars=max_chars)
@@ -100,6 +100,8 @@ class Translator:
         self._unnamed = b""
         self.nl_prepared: dict[bytes, PreparedTreatment] = {}
         self.expected: list[ExpectedError] = []
+        self.fresh: ChosenStatement | None = None
+        """Parsed since the last Sync: the engine has just looked at it."""
 
     # -- prepared statements
 
@@ -198,6 +200,7 @@ class Translator:
         types = parse.types
         if isinstance(treatment, ParameterStatement) and treatment.hidden:
             types = (*types, *(0,) * (treatment.index - len(types)), replacement_sql.TEXT_OID)
+        self.fresh = treatment if isinstance(treatment, ChosenStatement) else None
         change = self.define(parse.name, treatment)
         message = codec.encode_parse(Parse(parse.name, encode(sql, context.encoding), types))
         if not parse.name:
@@ -231,6 +234,8 @@ class Translator:
         try:
             if isinstance(treatment, ChosenStatement):
                 self._refuse_stale(treatment, context)
+                if treatment is not self.fresh and not context.failed:
+                    yield from self.conversation.confirm(treatment)
                 notice = treatment.notice + _outside(treatment.elsewhere, context)
                 return Rewritten(codec.encode_bind(bind), _mark(notice))
             if context.failed:
@@ -321,7 +326,10 @@ def _combined_treatment(replacements: list[_Replacement]) -> PreparedTreatment |
     if len(pinned) <= 1:
         return found[0] if found else None
     elsewhere = next((each.elsewhere for each in pinned if each.elsewhere is not None), None)
-    return replace(pinned[0], elsewhere=elsewhere, notice=b"".join(each.notice for each in pinned))
+    again = tuple(each for one in pinned for each in one.again)
+    return replace(
+        pinned[0], elsewhere=elsewhere, notice=b"".join(each.notice for each in pinned), again=again
+    )
 
 
 def _mark(notice: bytes) -> Mark | None:

@@ -135,6 +135,40 @@ async def untrusted_owners(
     return tuple(row[0] for row in rows)
 
 
+_UNBOUND = """
+    SELECT r.rolname::text, CASE WHEN r.rolsuper THEN 'is a superuser' WHEN r.rolbypassrls THEN 'passes by row security'
+        ELSE 'is a member of ' || g.rolname END
+    FROM pg_catalog.pg_roles r
+    LEFT JOIN pg_catalog.pg_roles g ON g.rolname = ANY (ARRAY['pg_read_all_data', 'pg_write_all_data',
+        'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'])
+        AND pg_catalog.pg_has_role(r.oid, g.oid, 'MEMBER')
+    WHERE r.rolname = $1 AND (r.rolsuper OR r.rolbypassrls OR g.oid IS NOT NULL)
+    ORDER BY g.rolname LIMIT 1
+"""
+
+
+async def unbound(connection: Connection, role: str) -> str | None:
+    """Why no grant bounds what `role` may read, as a clause about it; None where grants do. Raises asyncpg's errors."""
+    row = await connection.fetchrow(_UNBOUND, role)
+    return None if row is None else str(row[1])
+
+
+_UNTRUSTED_EXTENSIONS = with_trusted_roles(
+    """WITH trusted (oid) AS (:trusted_roles), :trust_chain
+    SELECT e.extname::text, p.problem FROM pg_catalog.pg_extension e JOIN extension_problem p ON p.oid = e.oid
+    WHERE p.problem IS NOT NULL AND e.extname = ANY ($2::text[]) ORDER BY 1""",
+    "$1::text[]",
+)
+
+
+async def untrusted_extensions(
+    connection: Connection, trusted_owners: Sequence[str], names: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """(extension, why) of those of `names` that count as not there for questions. Raises asyncpg's errors."""
+    rows = await connection.fetch(_UNTRUSTED_EXTENSIONS, list(trusted_owners), list(names))
+    return tuple((row[0], row[1]) for row in rows)
+
+
 async def row_secured_tables(connection: Connection) -> frozenset[TableKey]:
     """(schema, table) of the tables with row-level security (docs 5.9), with any policies.
 

@@ -50,6 +50,8 @@ async def test_planted_after_an_honest_question_it_runs_for_nobody_else(arena: A
             # The attacker asks the same of a table of its own.
             own = chain.statement.replace("b.words", "a.words") if role == ATTACKER else chain.statement
             await door.run(role, own)
+        # What is role_a's own runs for role_a.
+        assert all(sighting.harmless_for(ATTACKER) for sighting in arena.log.sightings())
         await _played(arena, chain.after)
         told = await door.all_of_it(VICTIM, chain.statement)
         assert not arena.log.sightings(), told

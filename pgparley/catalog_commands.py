@@ -17,7 +17,7 @@ from pgparley.terminal import AsJson, minute, print_json, print_table, printable
 from schema_catalog.definitions import State
 from schema_catalog.drift import Change
 from schema_catalog.drift_store import Finding
-from schema_catalog.dsn import redacted, with_dbname
+from schema_catalog.dsn import CLEAR, in_the_clear, redacted, with_dbname
 from schema_catalog.naming import dotted, quote_ident, quote_literal
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, describe, owners_to_trust, refresh
@@ -121,6 +121,8 @@ async def _add(
     typer.echo(
         printable(f"Who asks from another database needs a login: `pgparley catalog login {name} ASKER`.")
     )
+    if in_the_clear(uri):
+        typer.echo(printable(f"pgparley: warning: {CLEAR}."), err=True)
     if owners:
         names = ", ".join(map(quote_ident, owners))
         typer.echo(

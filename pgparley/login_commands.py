@@ -9,7 +9,7 @@ import typer
 
 from pgparley.store_session import SETTINGS, run_on_store
 from pgparley.terminal import printable
-from schema_catalog.dsn import redacted, user_of
+from schema_catalog.dsn import CLEAR, in_the_clear, redacted, user_of
 from schema_catalog.logins import make_login
 from schema_catalog.pg import Pool
 from schema_catalog.refresh import UnreachableError, try_login
@@ -78,6 +78,8 @@ def _warnings(database: Database, login: Login) -> Iterator[str]:
             f"{user} is the role that the catalog itself connects with: {login.asker} can read there "
             "whatever the catalog can"
         )
+    if in_the_clear(login.dsn):
+        yield CLEAR
 
 
 async def _try(database: Database, login: Login) -> tuple[str, ...]:
@@ -88,8 +90,8 @@ async def _try(database: Database, login: Login) -> tuple[str, ...]:
             f"{error}; nothing was registered. Check --dsn ({redacted(login.dsn)}); "
             "where only the engine's system user can connect so, add --no-try"
         ) from error
-    if tried.superuser:
-        return (f"{tried.role} is a superuser there: no privilege bounds what its statements read",)
+    if tried.unbound:
+        return (f"{tried.role} {tried.unbound} there: no privilege bounds what its statements read",)
     return ()
 
 

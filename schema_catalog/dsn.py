@@ -135,6 +135,21 @@ def by_socket(uri: str) -> bool:
     return host.startswith("/")
 
 
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+CLEAR = "the password may cross the network unencrypted: sslmode=verify-full (with sslrootcert) or require keeps it"
+"""What a warning says where `in_the_clear`."""
+
+_ENCRYPTED = frozenset({"require", "verify-ca", "verify-full"})
+
+
+def in_the_clear(uri: str) -> bool:
+    """Whether a password may go to another machine unencrypted: a `sslmode` that does without TLS (docs 32.19.3)."""
+    if by_socket(uri) or urlsplit(uri).hostname in _LOCAL:
+        return False
+    query = dict(parse_qsl(urlsplit(uri).query))
+    return query.get("host") not in _LOCAL and query.get("sslmode", "prefer") not in _ENCRYPTED
+
+
 def _without(parts: SplitResult, *keys: str) -> str:
     kept = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in keys]
     return urlencode(kept, quote_via=quote)

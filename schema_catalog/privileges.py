@@ -18,6 +18,40 @@ SERVERS_OWN = "r.oid < 16384"
 
 _MARKER = ":trusted_roles"
 
+_CHAIN_MARKER = ":trust_chain"
+
+# A member of a trusted role acts as that role: its grants count, who its members are does not. PUBLIC is role 0, and
+# pg_database_owner has one member (docs 21.5). Others may drop what lies in a schema of theirs, and put something of
+# the same name in its place.
+_CHAIN = """schema_problem (oid, problem) AS (
+    SELECT n.oid, CASE
+        WHEN n.nspname ~ '^pg_(temp|toast)' THEN 'its schema is a session''s own'
+        WHEN n.nspowner NOT IN (SELECT oid FROM trusted)
+            AND pg_catalog.pg_get_userbyid(n.nspowner) <> 'pg_database_owner'
+            THEN pg_catalog.format('its schema belongs to role "%s", which is not trusted',
+                                   pg_catalog.pg_get_userbyid(n.nspowner))
+        ELSE pg_catalog.format('others may create in its schema: REVOKE CREATE ON SCHEMA %I FROM ', n.nspname) || (
+            SELECT pg_catalog.string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC'
+                ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END, ', ')
+            FROM pg_catalog.aclexplode(n.nspacl) AS a
+            WHERE a.privilege_type = 'CREATE' AND a.grantee NOT IN (SELECT oid FROM trusted)
+              AND (a.grantee = 0 OR pg_catalog.pg_get_userbyid(a.grantee) <> 'pg_database_owner'))
+    END
+    FROM pg_catalog.pg_namespace n
+), extension_problem (oid, problem) AS (
+    SELECT e.oid, CASE
+        WHEN e.extowner NOT IN (SELECT oid FROM trusted)
+            THEN pg_catalog.format('its extension belongs to role "%s", which is not trusted',
+                                   pg_catalog.pg_get_userbyid(e.extowner))
+        ELSE s.problem
+    END
+    FROM pg_catalog.pg_extension e LEFT JOIN schema_problem s ON s.oid = e.extnamespace
+), member_problem (classid, objid, problem) AS (
+    SELECT d.classid, d.objid, e.problem
+    FROM pg_catalog.pg_depend d JOIN extension_problem e ON e.oid = d.refobjid
+    WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e' AND e.problem IS NOT NULL
+)"""
+
 
 def trusted_roles(names: str, also: str = "false") -> str:
     """A SELECT of OIDs, each once: superusers, the database's owner, the roles called `names`, those that fit `also`.
@@ -32,11 +66,16 @@ def trusted_roles(names: str, also: str = "false") -> str:
 
 
 def with_trusted_roles(query: str, names: str, also: str = "false") -> str:
-    """`query` with `trusted_roles` in place of its one `:trusted_roles`; raises `ValueError` where it has none."""
+    """`query` with `trusted_roles` in place of its one `:trusted_roles`; raises `ValueError` where it has none.
+
+    `:trust_chain`, behind a query named `trusted`, becomes three more: `schema_problem (oid, problem)` and
+    `extension_problem` say why what lies in a schema or belongs to an extension is not trusted, NULL where it is;
+    `member_problem (classid, objid, problem)` has the members of the latter.
+    """
     before, marker, after = query.partition(_MARKER)
     if not marker:
         raise ValueError(f"the query has no {_MARKER}")
-    return f"{before}{trusted_roles(names, also)}{after}"
+    return f"{before}{trusted_roles(names, also)}{after.replace(_CHAIN_MARKER, _CHAIN)}"
 
 
 # CASE keeps the order of evaluation: a schema without USAGE hides its tables despite grants on them, and
@@ -94,6 +133,40 @@ async def untrusted_owners(
     """
     rows = await connection.fetch(_UNTRUSTED_OWNERS, list(schemas), list(trusted_owners))
     return tuple(row[0] for row in rows)
+
+
+_UNBOUND = """
+    SELECT r.rolname::text, CASE WHEN r.rolsuper THEN 'is a superuser' WHEN r.rolbypassrls THEN 'passes by row security'
+        ELSE 'is a member of ' || g.rolname END
+    FROM pg_catalog.pg_roles r
+    LEFT JOIN pg_catalog.pg_roles g ON g.rolname = ANY (ARRAY['pg_read_all_data', 'pg_write_all_data',
+        'pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program'])
+        AND pg_catalog.pg_has_role(r.oid, g.oid, 'MEMBER')
+    WHERE r.rolname = $1 AND (r.rolsuper OR r.rolbypassrls OR g.oid IS NOT NULL)
+    ORDER BY g.rolname LIMIT 1
+"""
+
+
+async def unbound(connection: Connection, role: str) -> str | None:
+    """Why no grant bounds what `role` may read, as a clause about it; None where grants do. Raises asyncpg's errors."""
+    row = await connection.fetchrow(_UNBOUND, role)
+    return None if row is None else str(row[1])
+
+
+_UNTRUSTED_EXTENSIONS = with_trusted_roles(
+    """WITH trusted (oid) AS (:trusted_roles), :trust_chain
+    SELECT e.extname::text, p.problem FROM pg_catalog.pg_extension e JOIN extension_problem p ON p.oid = e.oid
+    WHERE p.problem IS NOT NULL AND e.extname = ANY ($2::text[]) ORDER BY 1""",
+    "$1::text[]",
+)
+
+
+async def untrusted_extensions(
+    connection: Connection, trusted_owners: Sequence[str], names: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """(extension, why) of those of `names` that count as not there for questions. Raises asyncpg's errors."""
+    rows = await connection.fetch(_UNTRUSTED_EXTENSIONS, list(trusted_owners), list(names))
+    return tuple((row[0], row[1]) for row in rows)
 
 
 async def row_secured_tables(connection: Connection) -> frozenset[TableKey]:

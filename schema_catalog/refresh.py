@@ -17,7 +17,7 @@ from schema_catalog.identity import read_identity, read_numbers, schema_digest
 from schema_catalog.introspect import introspect
 from schema_catalog.join_values import proposed_joins
 from schema_catalog.pg import CATALOG_PATH, Connection
-from schema_catalog.privileges import untrusted_owners
+from schema_catalog.privileges import unbound, untrusted_owners
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Login
 
@@ -140,18 +140,18 @@ async def digest_now(database: Database, settings: ConnectSettings) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """The role that a login has on the server, and whether it is a superuser's."""
+    """The role that a login has on the server; `unbound`: why no grant bounds what it may read, None where one does."""
 
     role: str
-    superuser: bool
+    unbound: str | None
 
 
 async def try_login(database: Database, login: Login, settings: ConnectSettings) -> Tried:
     """Connects as `login`, which is of one asker by name; raises `UnreachableError`, also where it leads elsewhere."""
     async with connected(login.dsn, settings) as connection:
         role: str = await connection.fetchval("SELECT session_user::pg_catalog.text")
-        superuser = await connection.fetchval("SELECT pg_catalog.current_setting('is_superuser')")
+        why = await unbound(connection, role)
         identity = await read_identity(connection)
     if None not in (identity, database.identity) and identity != database.identity:
         raise UnreachableError(f'this login leads to another database than the registered "{database.name}"')
-    return Tried(role, superuser == "on")
+    return Tried(role, why)

@@ -130,3 +130,7 @@ def _dropped(
             yield Dropped(name, "this database has no such type")
         elif tuple(name.split(".", 1)) not in safe:
             yield Dropped(name, known[name] or "it holds a type that is not safe")
+    for row in types:
+        name = f"{row['schema']}.{row['name']}"
+        if row["wanted"] and row["around"] and name not in allowances.types:
+            yield Dropped(name, row["problem"])

@@ -5,15 +5,18 @@
 -- 'type field' a type that (x).name may call, 'relation' a table of the users' whose name begins with pg_, and
 -- 'other relation' one of the system's with the name of such a table.
 -- Belonging to an extension proves nothing: who owns an extension may add functions of their own to it.
-WITH trusted (oid) AS (:trusted_roles), member (classid, objid, allowed) AS (
+-- So a schema counts as well, and whoever may create in it; what an extension has in an untrusted one counts as not there.
+WITH trusted (oid) AS (:trusted_roles), :trust_chain, member (classid, objid, allowed) AS (
     SELECT d.classid, d.objid, e.extname = ANY ($3::text[])
     FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
     WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
 ), function AS (
-    SELECT p.oid, n.nspname AS schema, p.proname AS name, member.allowed AS of_extension,
+    SELECT p.oid, n.nspname AS schema, p.proname AS name, member.allowed AS of_extension, away.objid IS NOT NULL AS away,
            n.nspname || '.' || p.proname = ANY ($1::text[]) AS named,
            CASE
                WHEN trusted.oid IS NULL THEN 'its owner is not trusted'
+               WHEN away.problem IS NOT NULL THEN away.problem
+               WHEN around.problem IS NOT NULL THEN around.problem
                WHEN p.provolatile = 'v' THEN 'it is volatile'
                WHEN p.prokind = 'p' THEN 'it is a procedure'
                WHEN p.prosecdef THEN 'it runs with the rights of its owner'
@@ -31,6 +34,8 @@ WITH trusted (oid) AS (:trusted_roles), member (classid, objid, allowed) AS (
     JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
     JOIN pg_catalog.pg_language l ON l.oid = p.prolang
     LEFT JOIN trusted ON trusted.oid = p.proowner
+    LEFT JOIN schema_problem around ON around.oid = p.pronamespace
+    LEFT JOIN member_problem away ON away.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND away.objid = p.oid
     LEFT JOIN member ON member.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND member.objid = p.oid
 ), wanted_function AS (
     -- All overloads of a name stand or fall together.
@@ -38,10 +43,12 @@ WITH trusted (oid) AS (:trusted_roles), member (classid, objid, allowed) AS (
     WHERE (schema, name) IN (SELECT schema, name FROM function WHERE named OR of_extension)
     GROUP BY schema, name
 ), operator AS (
-    SELECT n.nspname AS schema, o.oprname AS name, member.allowed AS of_extension,
+    SELECT n.nspname AS schema, o.oprname AS name, member.allowed AS of_extension, away.objid IS NOT NULL AS away,
            n.nspname || '.' || o.oprname = ANY ($2::text[]) AS named,
            CASE
                WHEN trusted.oid IS NULL THEN 'its owner is not trusted'
+               WHEN away.problem IS NOT NULL THEN away.problem
+               WHEN around.problem IS NOT NULL THEN around.problem
                WHEN p.oid IS NULL THEN 'no function stands behind it'
                WHEN p.provolatile = 'v' THEN 'it is volatile'
                WHEN owner.oid IS NULL THEN 'the owner of its function is not trusted'
@@ -52,6 +59,8 @@ WITH trusted (oid) AS (:trusted_roles), member (classid, objid, allowed) AS (
     LEFT JOIN pg_catalog.pg_proc p ON p.oid = o.oprcode
     LEFT JOIN trusted ON trusted.oid = o.oprowner
     LEFT JOIN trusted owner ON owner.oid = p.proowner
+    LEFT JOIN schema_problem around ON around.oid = o.oprnamespace
+    LEFT JOIN member_problem away ON away.classid = 'pg_catalog.pg_operator'::pg_catalog.regclass AND away.objid = o.oid
     LEFT JOIN member ON member.classid = 'pg_catalog.pg_operator'::pg_catalog.regclass AND member.objid = o.oid
 ), wanted_operator AS (
     SELECT schema, name, pg_catalog.min(problem) AS problem FROM operator
@@ -70,9 +79,11 @@ SELECT 'operator', schema, name, problem FROM wanted_operator
 UNION ALL
 SELECT DISTINCT 'other function', f.schema::text, f.name::text, NULL FROM function f
 JOIN wanted_function w ON w.name = f.name AND w.schema <> f.schema
+WHERE NOT f.away
 UNION ALL
 SELECT DISTINCT 'other operator', o.schema::text, o.name::text, NULL FROM operator o
 JOIN wanted_operator w ON w.name = o.name AND w.schema <> o.schema
+WHERE NOT o.away
 UNION ALL
 SELECT DISTINCT 'field', NULL, p.proname::text, NULL
 FROM pg_catalog.pg_proc p

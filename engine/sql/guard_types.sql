@@ -1,18 +1,21 @@
--- The types that are not PostgreSQL's own, rows of tables apart: (oid, schema, name, wanted, built_in, parts, problem).
+-- The types that are not PostgreSQL's own, rows of tables apart: (oid, schema, name, wanted, around, built_in, parts, problem).
 -- $1: types allowed, as 'schema.name'. $2: extensions allowed. $3: trusted owners. $4: built-in types that are allowed.
 -- wanted: a trusted owner's enum, domain, composite or range, or allowed. built_in: pg_catalog has one of that name.
+-- around: its schema or its extension is the problem.
 -- parts: the types, not PostgreSQL's own, that reading a value of this one reads as well; arrays as their elements.
-WITH trusted (oid) AS (:trusted_roles), member (classid, objid, allowed) AS (
+WITH trusted (oid) AS (:trusted_roles), :trust_chain, member (classid, objid, allowed) AS (
     SELECT d.classid, d.objid, e.extname = ANY ($2::text[])
     FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
     WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
 ), own AS (
     SELECT t.*, n.nspname, member.objid IS NOT NULL AS of_some_extension, coalesce(member.allowed, false) AS allowed,
-           trusted.oid IS NOT NULL AS of_trusted
+           trusted.oid IS NOT NULL AS of_trusted, coalesce(away.problem, around.problem) AS surroundings
     FROM pg_catalog.pg_type t
     JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
     LEFT JOIN pg_catalog.pg_class c ON c.oid = t.typrelid
     LEFT JOIN trusted ON trusted.oid = t.typowner
+    LEFT JOIN schema_problem around ON around.oid = t.typnamespace
+    LEFT JOIN member_problem away ON away.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND away.objid = t.oid
     LEFT JOIN member ON member.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND member.objid = t.oid
     WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\_t%'
       AND coalesce(c.relkind = 'c', true) AND NOT (t.typcategory = 'A' AND t.typelem <> 0)
@@ -56,9 +59,10 @@ SELECT own.oid::int8, own.nspname::text AS schema, own.typname::text AS name,
        EXISTS (SELECT FROM pg_catalog.pg_type b WHERE b.typname = own.typname
                AND b.typnamespace = 'pg_catalog'::pg_catalog.regnamespace) AS built_in,
        coalesce((SELECT pg_catalog.array_agg(e.part::int8) FROM element e WHERE e.oid = own.oid AND NOT e.built_in),
-                '{}') AS parts,
+                '{}') AS parts, own.of_trusted AND own.surroundings IS NOT NULL AS around,
        CASE
            WHEN NOT own.of_trusted THEN 'its owner is not trusted'
+           WHEN own.surroundings IS NOT NULL THEN own.surroundings
            WHEN EXISTS (SELECT FROM element e WHERE e.oid = own.oid AND e.built_in AND NOT e.listed)
                THEN 'it holds a built-in type that is not allowed'
            WHEN EXISTS (

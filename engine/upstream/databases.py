@@ -36,7 +36,7 @@ from engine.upstream.overdue import Overdue, Statement
 from engine.upstream.rows import TypeNames, rows
 from engine.upstream.ttl_cache import TTLCache
 from schema_catalog.pg import Connection
-from schema_catalog.privileges import readable_columns, row_secured_tables
+from schema_catalog.privileges import readable_columns, row_secured_tables, unbound
 from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
 
 log = structlog.stdlib.get_logger("engine")
@@ -87,6 +87,7 @@ class Databases:
         self._readable = TTLCache[tuple[Database, str, int], ReadableColumns](ttl, clock)
         self._secured = TTLCache[Database, frozenset[TableKey]](ttl, clock)
         self._rules = TTLCache[Database, Rules](ttl, clock)
+        self._warned: set[tuple[str, str]] = set()
         self._dropped: dict[Database, tuple[Dropped, ...]] = {}
         self._overdue = Overdue(self._still_running, clock, most=settings.overdue_per_asker)
 
@@ -114,11 +115,20 @@ class Databases:
         access = await self._accesses.find(database, asker)
         if access is None:
             return frozenset()
-        role, trusted = access.role, self._settings.trusted_owners
+        role = access.role
         return await self._readable.get(
             (database, role, id(snapshot)),
-            lambda: self._asked(database, lambda connection: readable_columns(connection, role, trusted)),
+            lambda: self._asked(database, lambda connection: self._readable_by(connection, database, role)),
         )
+
+    async def _readable_by(self, connection: Connection, database: Database, role: str) -> ReadableColumns:
+        """The columns; a role that no grant bounds is warned of once."""
+        if (database.name, role) not in self._warned:
+            why = await unbound(connection, role)
+            if why is not None:
+                self._warned.add((database.name, role))
+                log.warning("asker without bounds", database=database.name, role=role, why=why)
+        return await readable_columns(connection, role, self._settings.trusted_owners)
 
     async def row_secured(self, database: Database) -> frozenset[TableKey]:
         """The tables with row-level security, at most `privileges_ttl` seconds old; raises as `readable`."""

@@ -17,7 +17,9 @@ import asyncpg
 from engine.core.deadline import Deadline
 from engine.errors import UnsafeSQLError
 from engine.guard import Analysis, Rules, allowed
+from engine.guard.analyse import analyse
 from engine.printing.names import (
+    SYSTEM,
     Kind,
     Names,
     Overload,
@@ -77,8 +79,8 @@ _NamesKey = tuple[Database, str, tuple[str, ...]]
 _VerdictKey = tuple[Database, str, tuple[int, ...], tuple[str, ...]]
 """Database, role, OIDs of the relations, names of types."""
 
-_OverloadsKey = tuple[Database, tuple[str, ...], tuple[str, ...]]
-"""Database, names of functions, names of operators."""
+_OverloadsKey = tuple[Database, str, tuple[str, ...], tuple[str, ...]]
+"""Database, role, names of functions, names of operators."""
 
 
 class Frame:
@@ -91,6 +93,7 @@ class Frame:
         self._relations = _query("relations.sql")
         self._overloads = with_trusted_roles(_query("overloads.sql"), _names("$5"), _TRUSTED_TOO)
         self._untrusted_owner = with_trusted_roles(_query("untrusted_owner.sql"), _names("$3"), _TRUSTED_TOO)
+        self._untrusted_code = with_trusted_roles(_query("untrusted_code.sql"), _names("$4"), _TRUSTED_TOO)
         self._schemas = TTLCache[_NamesKey, Mapping[str, str]](settings.privileges_ttl, clock)
         self._known_overloads = TTLCache[_OverloadsKey, tuple[Overload, ...]](settings.privileges_ttl, clock)
         self._verdicts = TTLCache[_VerdictKey, bool](settings.privileges_ttl, clock)
@@ -133,9 +136,8 @@ class Frame:
             # It was there when it was last looked up; the next statement looks again.
             self._schemas.forget(key)
             raise
-        overloads = await self._overloads_of(
-            connection, access.database, uses(analysis, relations, rules), rules
-        )
+        used = uses(analysis, relations, rules)
+        overloads = await self._overloads_of(connection, access, used, rules)
         types = {name: schema for schema, name in rules.types if name not in allowed.TYPES}
         try:
             statement = printed(analysis, Names(schemas, relations, types, overloads), rules)
@@ -150,6 +152,8 @@ class Frame:
                 (access.database, access.role, oids, statement.types),
                 lambda: self._trusted_alone(connection, written, statement.types),
             )
+        if used.own or statement.types:
+            await self._code_trusted(connection, statement)
         return statement
 
     async def _schemas_of(self, connection: MeteredConnection, key: _NamesKey) -> Mapping[str, str]:
@@ -188,7 +192,7 @@ class Frame:
         return tuple(found), tuple(found.values())
 
     async def _overloads_of(
-        self, connection: MeteredConnection, database: Database, used: Uses, rules: Rules
+        self, connection: MeteredConnection, access: Access, used: Uses, rules: Rules
     ) -> tuple[Overload, ...]:
         """What the names of functions and operators can mean beside PostgreSQL's own; see `overloads.sql`."""
         if not used.own:
@@ -200,7 +204,9 @@ class Frame:
             rows = await connection.fetch(self._overloads, *names, *allowances, self._trusted)
             return tuple(map(_overload, rows))
 
-        return await self._known_overloads.get((database, used.functions, used.operators), ask)
+        # The asker's own are trusted: what is remembered of them is for nobody else.
+        key = (access.database, access.role, used.functions, used.operators)
+        return await self._known_overloads.get(key, ask)
 
     async def _trusted_alone(
         self, connection: MeteredConnection, relations: tuple[str, ...], types: tuple[str, ...]
@@ -217,6 +223,25 @@ class Frame:
                 hint=f"The operator may add {quote_ident(owner)} to trusted_owners in [upstream].",
             )
         return True
+
+    async def _code_trusted(self, connection: MeteredConnection, statement: Printed) -> None:
+        """Raises `UnsafeSQLError` where a name outside of pg_catalog means, now, what is not trusted.
+
+        Never remembered: an extension can be dropped, and another's function be put in its place, at any moment.
+        """
+        sent = analyse(statement.text)
+        names = [
+            json.dumps([name for name in dict.fromkeys(each) if len(name) > 1 and name[0] != SYSTEM])
+            for each in (sent.functions, sent.operators)
+        ]
+        types = json.dumps(statement.types)
+        found = await connection.fetchrow(self._untrusted_code, *names, types, self._trusted)
+        if found is not None:
+            raise UnsafeSQLError(
+                "the statement could run code that is not trusted",
+                detail=f"Of {found['object']}: {found['problem']}.",
+                hint="The operator may mend that, or add roles to trusted_owners in [upstream].",
+            )
 
 
 def _overload(row: asyncpg.Record) -> Overload:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from engine.settings import UpstreamSettings
+from engine.settings import EXTENSIONS, UpstreamSettings
 from pgparley.check.finding import Finding, ok, problem, said, warning
-from schema_catalog.dsn import user_of
+from schema_catalog.dsn import CLEAR, in_the_clear, user_of
 from schema_catalog.identity import read_identity
 from schema_catalog.login_rights import catalog_rights
 from schema_catalog.pg import Connection, Pool
-from schema_catalog.privileges import untrusted_owners
+from schema_catalog.privileges import untrusted_extensions, untrusted_owners
 from schema_catalog.refresh import ConnectSettings, UnreachableError, connected, try_login
 from schema_catalog.store import CatalogStore, Entry
 from schema_catalog.types import EVERYONE, Database
+
+_TO_ENCRYPT = "Add sslmode=verify-full to its connection string."
 
 
 async def check_databases(
@@ -52,12 +54,25 @@ async def _looked_at(pool: Pool, entry: Entry, connection: Connection, upstream:
     rights = await catalog_rights(connection, database, pool)
     if rights.beyond:
         return warning(check, f"the catalog's role {rights.role} {rights.beyond}", rights.sql)
+    if in_the_clear(database.dsn):
+        return warning(check, CLEAR, _TO_ENCRYPT)
+    return await _askable(check, database, connection, upstream) or ok(check, f"read as {rights.role}")
+
+
+async def _askable(
+    check: str, database: Database, connection: Connection, upstream: UpstreamSettings
+) -> Finding | None:
+    """What no question can use for its owner's sake."""
     if owners := await untrusted_owners(connection, database.schemas, upstream.trusted_owners):
         action = (
             "If you trust their code with every asker's rights, add them to trusted_owners in [upstream]."
         )
         return warning(check, f"only {', '.join(owners)} can ask about what they own", action)
-    return ok(check, f"read as {rights.role}")
+    if away := await untrusted_extensions(connection, upstream.trusted_owners, sorted(EXTENSIONS)):
+        name, why = away[0]
+        action = "Have the DBA mend that, move it (ALTER EXTENSION … SET SCHEMA), or name its owner in trusted_owners."
+        return warning(check, f"no question can use the extension {name}: {why}", action)
+    return None
 
 
 async def _login(database: Database, asker: str, settings: ConnectSettings) -> Finding:
@@ -68,9 +83,11 @@ async def _login(database: Database, asker: str, settings: ConnectSettings) -> F
     except UnreachableError as error:
         action = f"Correct it: pgparley catalog login {database.name} {asker} --dsn DSN"
         return problem(check, said(error), action)
-    if tried.superuser:
+    if tried.unbound:
         action = "Let the asker log in as a role with the rights that its questions may use."
-        return warning(check, f"{tried.role} is a superuser: no privilege bounds its statements", action)
+        return warning(check, f"{tried.role} {tried.unbound}: no privilege bounds its statements", action)
+    if in_the_clear(login.dsn):
+        return warning(check, CLEAR, _TO_ENCRYPT)
     if tried.role == user_of(database.dsn):
         action = f"Give {asker} a role of its own: this one reads whatever the catalog can."
         return warning(check, f"{tried.role} is the catalog's own role", action)

@@ -10,6 +10,7 @@ from engine.errors import (
     AbstainedError,
     NeedsAnswerError,
     ReportedError,
+    StalePlanError,
     UnknownQuestionError,
 )
 from engine.types import (
@@ -21,6 +22,7 @@ from engine.types import (
     CorrectRequest,
     EngineRequest,
     ErrorReply,
+    PlanRequest,
     RowKind,
     RowSet,
     ShowRequest,
@@ -85,7 +87,8 @@ class ChosenStatement:
 
     `elsewhere`: the database that its rows are of, None in place. `last`: it named no answer, so that, where it is
     prepared, it goes stale with the next question. `timed`: its statement is run in place, and ends by `nl.timeout`,
-    which `options` may give.
+    which `options` may give. `again`: what was asked for each statement that is in place, and the SQL that came: where
+    it is prepared, the same is asked before each later execution.
     """
 
     sql: str
@@ -95,6 +98,7 @@ class ChosenStatement:
     last: bool = False
     timed: bool = False
     options: tuple[Option, ...] = ()
+    again: tuple[tuple[ChooseRequest | PlanRequest, str], ...] = ()
 
 
 RowsJob = Generator[EngineRequest, EngineReply, JSONRows]
@@ -286,7 +290,10 @@ class Conversation:
         chosen = _as(Chosen, (yield from _consult(request)))
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         # A plan of another database changes nothing there: it may stand in any transaction.
-        return ChosenStatement(sql, request.qid, last=statement.qid is None, timed=chosen.in_place)
+        again = _asked_again(request, chosen)
+        return ChosenStatement(
+            sql, request.qid, last=statement.qid is None, timed=chosen.in_place, again=again
+        )
 
     def run_call(self, call: RunCall, context: TranslationContext) -> ChoiceJob:
         """The SQL of the row that a call names."""
@@ -297,10 +304,20 @@ class Conversation:
     def _chosen(self, request: ChooseRequest, context: TranslationContext) -> ChoiceJob:
         chosen = _as(Chosen, (yield from _consult(request)))
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
-        return ChosenStatement(
-            *(sql, request.qid, chosen.database if chosen.elsewhere else None, _truncation(chosen, context)),
-            timed=chosen.in_place,
-        )
+        elsewhere = chosen.database if chosen.elsewhere else None
+        notice, again = _truncation(chosen, context), _asked_again(request, chosen)
+        return ChosenStatement(sql, request.qid, elsewhere, notice, timed=chosen.in_place, again=again)
+
+    def confirm(self, pinned: ChosenStatement) -> Generator[EngineRequest, EngineReply, None]:
+        """Has the engine look at what is in place once more; raises where it is refused or another statement now."""
+        for request, sql in pinned.again:
+            chosen = _as(Chosen, (yield from _consult(request)))
+            if not chosen.in_place or chosen.sql != sql:
+                raise StalePlanError(
+                    "the prepared NL statement would be another one now",
+                    detail="What its names mean has changed at the server.",
+                    hint="Prepare it again.",
+                )
 
     def allowance(self, choice: ChosenStatement) -> Allowance:
         """The time that a run of it may take, from now on; raises `InvalidSettingError`."""
@@ -317,6 +334,17 @@ class Conversation:
                 "the last question has no answer", hint=hint.replace("Ask one first", "Ask it again")
             )
         raise UnknownQuestionError("no question has been asked on this connection", hint=hint)
+
+
+def _asked_again(
+    request: ChooseRequest | PlanRequest, chosen: Chosen
+) -> tuple[tuple[ChooseRequest | PlanRequest, str], ...]:
+    if not chosen.in_place:
+        return ()
+    if isinstance(request, ChooseRequest):
+        # A choice is learned from once.
+        request = replace(request, learn=False)
+    return ((request, chosen.sql),)
 
 
 def _consult(request: EngineRequest) -> Generator[EngineRequest, EngineReply, EngineReply]:

@@ -209,6 +209,11 @@ class Inspector:
             self._portals.pop(target.name, None)
         return self._redefined(message, target.name) if target.kind == b"S" else InspectionOutcome.PASS
 
+    def _inspect_sync(self, _: bytes) -> InspectionOutcome:
+        if self._translator is not None:
+            self._translator.fresh = None
+        return InspectionOutcome.PASS
+
     @property
     def _context(self) -> TranslationContext:
         replies = self._backend.replies
@@ -226,6 +231,7 @@ class Inspector:
         ord("D"): _inspect_describe,
         ord("C"): _inspect_close,
         ord("E"): _inspect_execute,
+        ord("S"): _inspect_sync,
     }
 
 

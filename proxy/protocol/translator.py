@@ -92,7 +92,7 @@ _ReplacementJob = Generator[EngineRequest, EngineReply, _Replacement]
 class Translator:
     """The jobs of one session. `expected` collects the errors that the server will raise in our place."""
 
-    __slots__ = ("_token", "_unnamed", "conversation", "expected", "nl_prepared", "portals")
+    __slots__ = ("_token", "_unnamed", "conversation", "expected", "fresh", "nl_prepared", "portals")
 
     def __init__(
         self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int, seconds: float
@@ -105,6 +105,8 @@ class Translator:
         self.expected: list[ExpectedError] = []
         self.portals: dict[bytes, Allowance] = {}
         """Portals of statements that end by `nl.timeout`."""
+        self.fresh: ChosenStatement | None = None
+        """Parsed since the last Sync: the engine has just looked at it."""
 
     # -- prepared statements
 
@@ -223,6 +225,7 @@ class Translator:
         types = parse.types
         if isinstance(treatment, ParameterStatement) and treatment.hidden:
             types = (*types, *(0,) * (treatment.index - len(types)), replacement_sql.TEXT_OID)
+        self.fresh = treatment if isinstance(treatment, ChosenStatement) else None
         change = self.define(parse.name, treatment)
         message = codec.encode_parse(Parse(parse.name, written, types))
         if not parse.name:
@@ -256,6 +259,8 @@ class Translator:
         try:
             if isinstance(treatment, ChosenStatement):
                 self._refuse_stale(treatment, context)
+                if treatment is not self.fresh and not context.failed:
+                    yield from self.conversation.confirm(treatment)
                 if treatment.timed:
                     self.portals[bind.portal] = self.conversation.allowance(treatment)
                 notice = treatment.notice + _outside(treatment.elsewhere, context)
@@ -352,7 +357,8 @@ def _combined_treatment(replacements: list[_Replacement]) -> PreparedTreatment |
     elsewhere = next((each.elsewhere for each in pinned if each.elsewhere is not None), None)
     timed = any(each.timed for each in pinned)
     notice = b"".join(each.notice for each in pinned)
-    return replace(pinned[0], elsewhere=elsewhere, notice=notice, timed=timed)
+    again = tuple(each for one in pinned for each in one.again)
+    return replace(pinned[0], elsewhere=elsewhere, notice=notice, timed=timed, again=again)
 
 
 def _mark(notice: bytes) -> Mark | None:

@@ -32,6 +32,8 @@ CREATE DATABASE arena;
 """
 
 _EMPTY = """
+DROP EXTENSION IF EXISTS citext, fuzzystrmatch, ltree CASCADE;
+DROP SCHEMA IF EXISTS types CASCADE;
 DROP OWNED BY role_a, role_b CASCADE;
 GRANT CREATE ON DATABASE arena TO role_a, role_b;
 GRANT CREATE, USAGE ON SCHEMA public TO role_a;

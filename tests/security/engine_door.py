@@ -14,7 +14,7 @@ from engine.core.ports import StatementError
 from engine.errors import NLError
 from engine.guard import Allowed
 from engine.guard.analyse import analyse
-from engine.settings import UpstreamSettings
+from engine.settings import GuardSettings, UpstreamSettings
 from engine.types import Asker
 from engine.upstream import Databases
 from schema_catalog.logins import make_login
@@ -69,9 +69,12 @@ class Door:
 
 
 @asynccontextmanager
-async def opened(arena: Arena, settings: UpstreamSettings | None = None) -> AsyncIterator[Door]:
+async def opened(
+    arena: Arena, settings: UpstreamSettings | None = None, guard: GuardSettings | None = None
+) -> AsyncIterator[Door]:
     """A new engine's way to the arena."""
-    databases = Databases(settings or UpstreamSettings(pool_size=2, statement_timeout=10, lock_timeout=1))
+    settings = settings or UpstreamSettings(pool_size=2, statement_timeout=10, lock_timeout=1)
+    databases = Databases(settings, guard)
     try:
         yield Door(databases, database(arena))
     finally:

@@ -158,7 +158,7 @@ async def test_types_of_others_are_not_trusted(admin: Connection) -> None:
         SET ROLE eve;
         CREATE TYPE sales.trap AS ENUM ('a'); CREATE TYPE public.stage AS ENUM ('b');
         CREATE FUNCTION public.evil(text) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
-        RESET ROLE;
+        RESET ROLE; REVOKE CREATE ON SCHEMA public, sales FROM eve;
         CREATE DOMAIN checked AS text CHECK (public.evil(VALUE));
         CREATE TYPE holds AS (a checked[]); CREATE TYPE holds_trap AS (a sales.trap);
         CREATE TYPE points AS (at regclass); CREATE TYPE fine AS (a mood[], b postal, c int)"""
@@ -217,7 +217,7 @@ async def test_a_function_of_others_spoils_the_name(admin: Connection) -> None:
         """CREATE EXTENSION fuzzystrmatch; CREATE ROLE eve; GRANT CREATE ON SCHEMA public, sales TO eve; SET ROLE eve;
         CREATE FUNCTION public.levenshtein(text, varchar) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';
         CREATE FUNCTION sales.soundex(varchar) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT 'x'$$;
-        RESET ROLE"""
+        RESET ROLE; REVOKE CREATE ON SCHEMA public, sales FROM eve"""
     )
     try:
         rules = await rules_for(
@@ -229,6 +229,40 @@ async def test_a_function_of_others_spoils_the_name(admin: Connection) -> None:
         assert isinstance(check("SELECT soundex('a')", rules), Refused)
     finally:
         await admin.execute("DROP OWNED BY eve CASCADE; DROP ROLE eve")
+
+
+async def test_what_others_may_put_something_in_the_place_of_is_not_trusted(admin: Connection) -> None:
+    await admin.execute(
+        """CREATE EXTENSION fuzzystrmatch; CREATE ROLE eve; CREATE SCHEMA eves AUTHORIZATION eve;
+        CREATE FUNCTION eves.given(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+        CREATE EXTENSION ltree SCHEMA eves"""
+    )
+    wished = Allowances(extensions=("fuzzystrmatch", "ltree"), functions=("eves.given",))
+    try:
+        rules = await rules_for(admin, wished)
+        why = {each.name: each.why for each in rules.dropped}
+        belongs = 'its schema belongs to role "eve", which is not trusted'
+        assert (
+            why["eves.given"] == why["eves.ltree_addltree"] == why["eves.||"] == why["eves.ltree"] == belongs
+        )
+        assert ("public", "soundex") in rules.functions
+        assert ("eves", "||") not in rules.operators
+        for grantee in ("PUBLIC", "eve"):
+            await admin.execute(f"GRANT CREATE ON SCHEMA public TO {grantee}")
+            dropped = {each.name: each.why for each in (await rules_for(admin, wished)).dropped}
+            revoke = f"REVOKE CREATE ON SCHEMA public FROM {grantee}"
+            assert dropped["public.soundex"] == f"others may create in its schema: {revoke}"
+            await admin.execute(revoke)
+        assert ("public", "soundex") in (await rules_for(admin, wished)).functions
+        assert ("eves", "||") in (await rules_for(admin, wished, ["eve"])).operators
+        await admin.execute("DROP EXTENSION fuzzystrmatch")
+        await admin.execute("GRANT CREATE ON DATABASE shop TO eve; GRANT CREATE ON SCHEMA public TO eve")
+        await admin.execute("SET ROLE eve; CREATE EXTENSION fuzzystrmatch; RESET ROLE")
+        await admin.execute("REVOKE CREATE ON SCHEMA public FROM eve")
+        dropped = {each.name: each.why for each in (await rules_for(admin, wished)).dropped}
+        assert dropped["public.soundex"] == 'its extension belongs to role "eve", which is not trusted'
+    finally:
+        await admin.execute("RESET ROLE; DROP OWNED BY eve CASCADE; DROP ROLE eve")
 
 
 async def test_a_with_query_hides_a_system_table_from_the_server_too(admin: Connection) -> None:

@@ -127,12 +127,40 @@ def test_run_is_prepared_once_and_stays(session: Any, say: Any) -> None:
     session.server(say.parsed, say.described(), say.columns(), say.ready()).forget()
     session.client(say.query("NL: y")).engine(say.answer(qid="q9")).server(say.done(), say.ready())
     session.forget().client(say.bind(name="s"), say.execute, say.sync)
+    assert session.to_server == b""
+    assert session.consulted[3:] == [ChooseRequest(ANN, "q5", 1, learn=False)]
+    session.engine(Chosen("sales", "SELECT name FROM singer", in_place=True))
     # It ends by nl.timeout: nothing follows that a late cancelling could meet.
     run = say.bind(name="s") + say.flush + say.execute + say.flush
     assert session.to_server == run
     session.server(say.bound, say.done())
     assert session.to_server == run + say.sync
-    assert len(session.consulted) == 3
+
+
+@pytest.mark.parametrize(
+    ("now", "sqlstate"),
+    [
+        (Chosen("sales", "SELECT name FROM other.singer", in_place=True), b"C0A000\0"),
+        (Chosen("sales", "SELECT 1", in_place=False), b"C0A000\0"),
+        (ErrorReply("NL005", "code of somebody else"), b"CNL005\0"),
+    ],
+)
+def test_what_was_prepared_is_looked_at_again(
+    session: Any, say: Any, now: Chosen | ErrorReply, sqlstate: bytes
+) -> None:
+    session.client(say.parse("SELECT * FROM nl.run('q5', 1)", "s"), say.sync)
+    session.engine(Chosen("sales", "SELECT name FROM singer", in_place=True))
+    session.server(say.parsed, say.ready()).forget()
+    session.client(say.bind(name="s"), say.execute, say.sync).engine(now)
+    assert say.bind(name="s") not in session.to_server
+    session.server(say.error("26000", f"{token_of(session.to_server)} is not here"), say.ready())
+    assert sqlstate in session.to_client
+
+
+def test_what_was_prepared_and_bound_at_once_is_asked_once(session: Any, say: Any) -> None:
+    session.client(say.parse("NL CHOOSE 1 OF q5"), say.bind(), say.execute, say.sync)
+    session.engine(Chosen("sales", "SELECT 1", in_place=True))
+    assert len(session.consulted) == 1
 
 
 @pytest.mark.parametrize("members", [0, 2])

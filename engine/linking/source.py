@@ -15,9 +15,18 @@ import asyncpg
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.elements import WHOLE_TABLE, ColumnContent, Entity, NearValues, ValueLink, ValueList
+from engine.core.elements import (
+    WHOLE_TABLE,
+    ColumnContent,
+    ColumnFacts,
+    Entity,
+    NearValues,
+    ValueLink,
+    ValueList,
+)
 from engine.core.ports import Encoder, Upstream
 from engine.core.state import Route
+from engine.linking.column_facts import beginning, column_facts
 from engine.linking.contents import DATES, JSON_TYPES, PATHS, date_form
 from engine.linking.index import ValueIndex
 from engine.linking.match import View, match
@@ -30,7 +39,7 @@ from engine.text.tokens import identifier_words
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_literal
 from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey
-from schema_catalog.values import ValueStore, Version
+from schema_catalog.values import ColumnValues, ValueStore, Version
 
 KEPT = 1_000_000
 """Values in memory at most; the least recently used databases are dropped."""
@@ -53,7 +62,7 @@ class StoredValues:
         self._store = store
         self._kept = kept
         self._timeout = timeout
-        self._indexes: dict[str, tuple[Version, ValueIndex]] = {}
+        self._indexes: dict[str, tuple[Version, ValueIndex, tuple[ColumnValues, ...]]] = {}
         self._building = asyncio.Lock()
 
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
@@ -70,6 +79,16 @@ class StoredValues:
         """Of columns of JSON and of dated texts, those of the likeliest tables first."""
         index, seen = await self._seen(route, upstream, json=True)
         return await asyncio.to_thread(lambda: tuple(_contents(route, index, seen)))
+
+    async def told(self, route: Route, upstream: Upstream) -> tuple[ColumnFacts, ...]:
+        """What a prompt may say of each kept column that the asker may see, by name."""
+        index, seen = await self._seen(route, upstream, json=True)
+        known = self._indexes.get(route.database.name)
+        if known is None or not seen.any():
+            return ()
+        kept = known[2]
+        visible = frozenset(index.columns[place] for place in np.flatnonzero(seen).tolist())
+        return await asyncio.to_thread(column_facts, kept, visible, route.snapshot)
 
     async def near(
         self, texts: Sequence[tuple[ColumnKey, str]], route: Route, upstream: Upstream, encoder: Encoder
@@ -113,10 +132,11 @@ class StoredValues:
         known = self._indexes.pop(database, None)
         if known is None or known[0] != version:
             columns = await self._store.values(database, self._kept)
-            known = (version, await asyncio.to_thread(ValueIndex, columns))
+            first = tuple(map(beginning, columns))
+            known = (version, await asyncio.to_thread(ValueIndex, columns), first)
         # The newest stands last, so that the first are those asked least recently.
         self._indexes[database] = known
-        while sum(len(index) for _, index in self._indexes.values()) > self._kept:
+        while sum(len(index) for _, index, _ in self._indexes.values()) > self._kept:
             del self._indexes[next(iter(self._indexes))]
         return known[1]
 

@@ -221,5 +221,5 @@ async def test_labels_of_enums_and_of_domains_over_them(make_database: MakeDatab
     assert table.columns == (
         Column("id", "integer"),
         Column("size", "size", labels=labels),
-        Column("fits", "shoe", labels=labels),
+        Column("fits", "shoe", labels=labels, domain="size CHECK ((VALUE > 'small'::public.size))"),
     )

@@ -22,7 +22,7 @@ from engine.linking.legends import bits
 from engine.prompting.known_text import plain
 from engine.prompting.schema_text import marks_text, table_name
 from schema_catalog.naming import quote_ident, quote_literal
-from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, TableKind
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, TableKind, once_per_snapshot
 
 COMMENT = 600
 """Characters of what is said of an element, at most: a legend of codes is of use only whole."""
@@ -81,7 +81,7 @@ def described(route: Route, room: int, seen: frozenset[TableKey] = frozenset()) 
         {each.column: each for each in route.contents},
         dict(route.snapshot.proposed or ()),
     )
-    texts = {table.key: "\n".join(_table(table, route.snapshot, known)) for table in route.snapshot.tables}
+    texts = _texts(route, known)
     ordered = [key for key in dict.fromkeys((*route.tables, *texts)) if key in texts and key not in seen]
     if not seen and sum(map(len, texts.values())) + len(texts) <= room:
         return _described("\n".join(texts.values()), route.snapshot, known, frozenset(texts))
@@ -96,6 +96,23 @@ def described(route: Route, room: int, seen: frozenset[TableKey] = frozenset()) 
     text = f"{begun}\n\nThe likeliest of them in full:\n{in_full}"
     left = tuple(key for key in ordered if key not in full)
     return replace(_described(text, shown, known, full), left=left)
+
+
+@once_per_snapshot
+def _written(_snapshot: Snapshot) -> list[tuple[tuple[ColumnFacts, ...], object, dict[TableKey, str]]]:
+    """Where the texts of its tables are kept, with what they were made of: at most one entry."""
+    return []
+
+
+def _texts(route: Route, known: _Known) -> dict[TableKey, str]:
+    """Each table in full; those of the question before where nothing has changed."""
+    kept = _written(route.snapshot)
+    for told, contents, texts in kept[:1]:
+        if told is route.told and contents == known.contents:
+            return texts
+    made = {table.key: "\n".join(_table(table, route.snapshot, known)) for table in route.snapshot.tables}
+    kept[:] = [(route.told, known.contents, made)]
+    return made
 
 
 def _described(text: str, shown: Snapshot, known: _Known, full: frozenset[TableKey]) -> Described:

@@ -12,7 +12,7 @@ from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import NoLinker, Tools
 from engine.errors import NLError
-from engine.linking.closest_part import COLUMNS, FOR_READINGS, OF_PART, closest_part, columns_of
+from engine.linking.closest_part import COLUMNS, closest_part, columns_of
 from engine.linking.element_text import linked
 from engine.linking.labels import label_links, label_lists
 from engine.linking.legends import coded_links
@@ -70,9 +70,11 @@ async def link(state: State, tools: Tools) -> State:
 
 
 async def _of_part(route: Route, state: State, tools: Tools) -> Route:
-    """The route over the part of its schema that is near to the question, where it is a large one."""
-    whole, part = (FOR_READINGS, FOR_READINGS) if tools.asks_for_readings else (COLUMNS, OF_PART)
-    if columns_of(route.snapshot) <= whole:
+    """The route over the part of its schema that is near to the question, where it is a large one.
+
+    A model that follows instructions is shown all of it, so that prompts begin alike.
+    """
+    if tools.asks_for_readings or columns_of(route.snapshot) <= COLUMNS:
         return route
     terms = named_terms(state.ask.question, route.snapshot)
     keys = [element[:2] for term in terms for element in elements_of(term)]
@@ -80,7 +82,7 @@ async def _of_part(route: Route, state: State, tools: Tools) -> Route:
         links = await tools.values.links(state.ask.question, route, tools.upstream)
         keys += [link.column[:2] for link in links if link.similarity >= 1]
     state.deadline.remaining()
-    return await asyncio.to_thread(closest_part, route, keys, part)
+    return await asyncio.to_thread(closest_part, route, keys)
 
 
 async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:
@@ -115,7 +117,7 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         TraceLine(
             "link", "all values known", f"{route.database.name}: {plain_name(each.column)}", len(each.values)
         )
-        for each in route.lists
+        for each in (() if tools.asks_for_readings else route.lists)
     ]
     unknown = await asyncio.to_thread(unknown_phrases, state.ask.question, route, tools.encoder)
     unknown = await held_words(unknown, route, state, tools)

@@ -74,7 +74,8 @@ def _names() -> _Names:
     called, other = (
         frozenset(word for each in languages for word in each[part]) for part in ("called", "other")
     )
-    return _Names(kinds, persons, called, other)
+    # What is a number in one language is a name in another: "nombre".
+    return _Names(kinds, persons, called, other - called)
 
 
 def _written(names: Iterable[str]) -> Iterator[Words]:

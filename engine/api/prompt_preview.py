@@ -44,7 +44,7 @@ class _Unasked:
         """Raises `_AskedError`."""
         raise _AskedError(prompt)
 
-    async def likelihood(self, prompt: Prompt, _answer: str, **_: object) -> Never:
+    async def likelihood(self, prompt: Prompt, answer: str, **_: object) -> Never:  # noqa: ARG002 - the protocol's
         """Raises `_AskedError`."""
         raise _AskedError(prompt)
 

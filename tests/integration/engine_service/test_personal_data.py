@@ -44,7 +44,8 @@ TABLES = """
 CREATE TABLE customer (id int PRIMARY KEY, name text, email text, phone text, street text, city text, state text);
 CREATE TABLE payment (id int PRIMARY KEY, customer_id int REFERENCES customer, iban text, reference text, paid_by text,
     state text, amount numeric);
-CREATE TABLE visit (id int PRIMARY KEY, customer_id int REFERENCES customer, link text, driver text, kind text, day date);
+CREATE TABLE visit (id int PRIMARY KEY, customer_id int REFERENCES customer, link text, driver text, kind text,
+    day date);
 INSERT INTO customer SELECT i, {customer}, 'Graz ' || n % 3, (ARRAY['open', 'closed'])[1 + n % 2] FROM rows;
 INSERT INTO payment SELECT i, i, {payment}, (ARRAY['paid', 'RTND'])[1 + n % 2], n FROM rows;
 INSERT INTO visit SELECT i, i, {visit}, 'first', date '2026-01-01' + n FROM rows;

@@ -48,6 +48,7 @@ from engine.types import (
     MoreRequest,
     NoneRequest,
     PlanRequest,
+    PromptReply,
     RowSet,
     ShowRequest,
     TopicRequest,
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 EngineReply = AskReply | Chosen | RowSet
 _Reply = TypeVar(
     "_Reply",
-    bound=EngineReply | Status | EvaluateReply | KnownQuestions | TrialReply | SuggestReply,
+    bound=EngineReply | PromptReply | Status | EvaluateReply | KnownQuestions | TrialReply | SuggestReply,
 )
 _VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     AskRequest: ("/v1/ask", AskReply),
@@ -131,6 +132,10 @@ class EngineClient:
     async def ask(self, request: AskRequest, *, timeout: float) -> AskReply:  # noqa: ASYNC109 - a budget
         """The answer to a question."""
         return await self._call("/v1/ask", request, AskReply, timeout)
+
+    async def prompt(self, request: AskRequest, *, timeout: float) -> PromptReply:  # noqa: ASYNC109 - a budget
+        """What the model would be sent for a question; it is not asked."""
+        return await self._call("/v1/prompt", request, PromptReply, timeout)
 
     async def view(self, name: str, *, timeout: float) -> RowSet:  # noqa: ASYNC109 - a budget
         """The rows of one of the console's views."""

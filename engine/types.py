@@ -172,6 +172,25 @@ class AskReply:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonalPart:
+    """What in a prompt is personal data, of a `kind` of `schema_catalog.personal`; `why` it is there."""
+
+    kind: str
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptReply:
+    """What a model would be sent first for a question. `tokens`: about."""
+
+    system: str
+    user: str
+    tokens: int
+    personal: tuple[PersonalPart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ChooseRequest:
     """`NL CHOOSE n OF qid`. `learn`: a person chose, so that it is stored as feedback.
 

@@ -6,6 +6,7 @@ import asyncio
 import getpass
 import sys
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +18,7 @@ from pgparley.catalog_commands import catalog_app
 from pgparley.check_command import check as run_checks
 from pgparley.config import Config, ConfigError, cache_dir, chosen, load
 from pgparley.engine_commands import ask as ask_engine
+from pgparley.engine_commands import check_prompt
 from pgparley.evaluation.calibration import calibration as show_calibration
 from pgparley.evaluation.command import Evaluation
 from pgparley.evaluation.command import evaluate as run_evaluation
@@ -36,6 +38,17 @@ class _Options:
 
 
 _options = _Options()
+
+
+class Checked(StrEnum):
+    """What `check` looks at: a part, or a prompt."""
+
+    GATEWAY = PartKind.GATEWAY.value
+    ENGINE = PartKind.ENGINE.value
+    MODEL = PartKind.MODEL.value
+    PAGE = PartKind.PAGE.value
+    PROMPT = "prompt"
+
 
 OnlyPart = Annotated[
     PartKind | None, typer.Argument(help="Only this part; the others are elsewhere.", show_default=False)
@@ -100,11 +113,36 @@ add_init_command(app, lambda: _options.file)
 
 
 @app.command()
-def check(part: OnlyPart = None, *, as_json: AsJson = False) -> None:
-    """Say what keeps this installation from working, and what to do about it.
+def check(
+    what: Annotated[
+        Checked | None,
+        typer.Argument(
+            help="Only this part; the others are elsewhere. Or the prompt of a question.", show_default=False
+        ),
+    ] = None,
+    question: Annotated[
+        str | None, typer.Argument(help="Of `check prompt`: in plain words.", show_default=False)
+    ] = None,
+    *,
+    database: Annotated[
+        str | None, typer.Option(help="Of `check prompt`: only this cataloged database.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(help="Of `check prompt`: the role that asks (default: you).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what keeps this installation from working; `check prompt QUESTION`: what the model would be sent.
 
     Exit code: 0 it works, warnings or none; 1 something does not.
     """
+    if (question is not None) != (what is Checked.PROMPT):
+        raise typer.BadParameter("`check prompt` takes a question, and nothing else does")
+    if question is not None:
+        role = user or getpass.getuser()
+        shown = check_prompt(_config(), question, database=database, user=role, as_json=as_json)
+        sys.exit(asyncio.run(shown))
+    part = None if what is None else PartKind(what.value)
     sys.exit(
         asyncio.run(run_checks(lambda: load(_options.file), chosen(_options.file), part, as_json=as_json))
     )

@@ -55,6 +55,27 @@ async def ask(
     return 0 if reply.rows[0].sql is not None else 2
 
 
+async def check_prompt(
+    config: Config, question: str, *, database: str | None, user: str, as_json: bool
+) -> int:
+    """Prints what the model would be sent for a question of `user`; returns the exit status."""
+    async with running_engine(config.engine.socket) as client:
+        request = AskRequest(Asker(user, ""), question, db=database)
+        reply = await client.prompt(request, timeout=config.limits.timeout)
+    if as_json:
+        print_json(reply, indent=True)
+        return 0
+    for role, text in (("system", reply.system), ("user", reply.user)):
+        typer.echo(f"--- {role}")
+        typer.echo("\n".join(map(printable, text.splitlines())))
+    typer.echo(f"--- about {reply.tokens} tokens")
+    for part in reply.personal:
+        typer.echo(printable(f"personal data ({part.kind}): {part.text}: {part.why}"))
+    if not reply.personal:
+        typer.echo("no personal data that is told by its form, or by the name of its column")
+    return 0
+
+
 def _print(reply: AskReply) -> None:
     console = Console()
     table = Table(show_lines=True)

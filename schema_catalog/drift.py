@@ -85,6 +85,7 @@ def _table(old: Table, new: Table) -> Iterator[Change]:
         ("primary key", old.primary_key, new.primary_key),
         ("unique keys", old.unique_keys, new.unique_keys),
         ("foreign keys", old.foreign_keys, new.foreign_keys),
+        ("checks", old.checks, new.checks),
     )
     different = [name for name, one, other in facts if one != other]
     if different:
@@ -109,6 +110,8 @@ def _column(old: Column, new: Column) -> str:
         parts.append(f"{old.type} → {new.type}")
     if old.labels != new.labels:
         parts.append(f"labels {', '.join(old.labels) or 'unknown'} → {', '.join(new.labels) or 'none'}")
+    if (old.fields, old.domain) != (new.fields, new.domain):
+        parts.append("definition of its type")
     if old.nullable != new.nullable:
         parts.append("may be null now" if new.nullable else "not null now")
     if old.description != new.description:

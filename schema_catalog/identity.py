@@ -85,6 +85,10 @@ _DIGEST = f"""
                concat_ws('/', k.conrelid, k.conkey, k.confrelid, k.confkey, k.convalidated, k.condeferrable)
         FROM pg_catalog.pg_constraint k
         WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conrelid IN (SELECT oid FROM covered)
+        UNION ALL
+        SELECT 5, k.oid, 0, concat_ws('/', k.conrelid, pg_catalog.pg_get_constraintdef(k.oid))
+        FROM pg_catalog.pg_constraint k
+        WHERE k.contype = 'c' AND k.conrelid IN (SELECT oid FROM covered)
     )
     SELECT pg_catalog.md5(coalesce(pg_catalog.string_agg(pg_catalog.md5(l.body), '' ORDER BY l.kind, l.one, l.two), ''))
     FROM line l

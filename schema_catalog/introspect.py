@@ -1,6 +1,6 @@
 """Reads the schema of a live database out of `pg_catalog`.
 
-Owns the three queries and how their rows become a `Snapshot`. Does not connect, store or decide who may see
+Owns the four queries and how their rows become a `Snapshot`. Does not connect, store or decide who may see
 what: the snapshot holds what exists (names and comments are readable by every role), `privileges` says what a
 role may read of it. Works on PostgreSQL 13 and newer.
 """
@@ -14,7 +14,7 @@ import asyncpg
 
 from schema_catalog.naming import quote_ident
 from schema_catalog.pg import CATALOG_PATH, Connection
-from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
+from schema_catalog.types import Check, Column, Database, ForeignKey, Snapshot, Table, TableKind
 
 _KINDS = {
     "r": TableKind.TABLE,
@@ -58,10 +58,28 @@ _COLUMNS = f"""
            pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
            pg_catalog.col_description(a.attrelid, a.attnum) AS description,
            ARRAY(SELECT e.enumlabel::text FROM pg_catalog.pg_enum e
-                 WHERE e.enumtypid IN (t.oid, t.typbasetype) ORDER BY e.enumsortorder) AS labels
+                 WHERE e.enumtypid IN (t.oid, t.typbasetype) ORDER BY e.enumsortorder) AS labels,
+           ARRAY(SELECT pg_catalog.concat_ws(' ', pg_catalog.quote_ident(f.attname),
+                                             pg_catalog.format_type(f.atttypid, f.atttypmod))
+                 FROM pg_catalog.pg_attribute f
+                 WHERE t.typtype = 'c' AND f.attrelid = t.typrelid AND f.attnum > 0 AND NOT f.attisdropped
+                 ORDER BY f.attnum) AS fields,
+           CASE WHEN t.typtype = 'd' THEN pg_catalog.concat_ws(' ',
+               pg_catalog.format_type(t.typbasetype, t.typtypmod),
+               (SELECT pg_catalog.string_agg(pg_catalog.pg_get_constraintdef(k.oid), ' ' ORDER BY k.conname COLLATE "C")
+                FROM pg_catalog.pg_constraint k WHERE k.contypid = t.oid AND k.contype = 'c')) ELSE '' END AS domain
     FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
     WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid IN (SELECT c.oid {VISIBLE_RELATIONS})
     ORDER BY a.attrelid, a.attnum
+"""  # noqa: S608  only the constant above is put in
+
+# A check that reads no column, or all of them as a row, names none that could be hidden: it is left out.
+_CHECKS = f"""
+    SELECT k.conrelid::bigint AS oid, k.conkey AS attnums, pg_catalog.pg_get_constraintdef(k.oid) AS sql
+    FROM pg_catalog.pg_constraint k
+    WHERE k.contype = 'c' AND k.conrelid IN (SELECT c.oid {VISIBLE_RELATIONS})
+      AND pg_catalog.cardinality(k.conkey) > 0 AND NOT 0 OPERATOR(pg_catalog.=) ANY (k.conkey)
+    ORDER BY k.conrelid, k.conname COLLATE "C"
 """  # noqa: S608  only the constant above is put in
 
 # Unique indexes cover constraints too; a partial, deferred or expression index promises less than a key does.
@@ -96,7 +114,8 @@ async def introspect(connection: Connection, database: Database) -> Snapshot:
         relations = await connection.fetch(_RELATIONS, schemas, version)
         columns = await connection.fetch(_COLUMNS, schemas)
         keys = await connection.fetch(_KEYS, schemas)
-    tables = _tables(relations, columns, keys, database.search_path)
+        checks = await connection.fetch(_CHECKS, schemas)
+    tables = _tables(relations, columns, keys, checks, database.search_path)
     return Snapshot(database.name, database.search_path, tables)
 
 
@@ -104,6 +123,7 @@ def _tables(
     relations: Iterable[asyncpg.Record],
     columns: Iterable[asyncpg.Record],
     keys: Iterable[asyncpg.Record],
+    checks: Iterable[asyncpg.Record],
     search_path: tuple[str, ...],
 ) -> tuple[Table, ...]:
     relations = list(relations)
@@ -120,8 +140,13 @@ def _tables(
                 not row["attnotnull"],
                 row["description"] or None,
                 labels=tuple(row["labels"]),
+                fields=tuple(row["fields"]),
+                domain=_bare(row["domain"], found),
             )
         )
+    checked: dict[int, list[Check]] = defaultdict(list)
+    for row in checks:
+        checked[row["oid"]].append(Check(_named(names[row["oid"]], row["attnums"]), row["sql"]))
     primary: dict[int, tuple[str, ...]] = {}
     unique: dict[int, list[tuple[str, ...]]] = defaultdict(list)
     foreign: dict[int, list[ForeignKey]] = defaultdict(list)
@@ -143,6 +168,7 @@ def _tables(
             primary_key=primary.get(row["oid"], ()),
             unique_keys=tuple(dict.fromkeys(unique[row["oid"]])),
             foreign_keys=tuple(foreign[row["oid"]]),
+            checks=tuple(checked[row["oid"]]),
             description=row["description"] or None,
             row_estimate=row["row_estimate"],
         )

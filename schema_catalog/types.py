@@ -82,6 +82,7 @@ class Column:
     """One column; `type` as `format_type` writes it. `synonyms`: other words for it. `attributes`: None for none.
 
     `labels`: of an enum, or of a domain over one, in the enum's order; they are schema, no values that somebody stored.
+    `fields`: of a composite type, each with its type. `domain`: what a domain is over, and its checks, in SQL.
     """
 
     name: str
@@ -91,6 +92,8 @@ class Column:
     synonyms: tuple[str, ...] = ()
     attributes: Attributes | None = None
     labels: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    domain: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,14 @@ class ForeignKey:
     ref_table: str
     ref_columns: tuple[str, ...]
     enforced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A CHECK constraint: what it says in SQL, and the columns of its table that it reads."""
+
+    columns: tuple[str, ...]
+    sql: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +138,7 @@ class Table:
     synonyms: tuple[str, ...] = ()
     partial: bool = False
     attributes: Attributes | None = None
+    checks: tuple[Check, ...] = ()
 
     @property
     def key(self) -> TableKey:
@@ -180,6 +192,9 @@ class Snapshot:
             b',"partial":false',
             b',"attributes":null',
             b',"labels":[]',
+            b',"fields":[]',
+            b',"domain":""',
+            b',"checks":[]',
             b',"rules":null',
         ):
             encoded = encoded.replace(nothing, b"")
@@ -226,6 +241,7 @@ class Snapshot:
                 columns=tuple(c for c in table.columns if c.name in kept[table.key]),
                 primary_key=table.primary_key if whole(table.key, table.primary_key) else (),
                 unique_keys=tuple(k for k in table.unique_keys if whole(table.key, k)),
+                checks=tuple(check for check in table.checks if whole(table.key, check.columns)),
                 foreign_keys=tuple(
                     f
                     for f in table.foreign_keys

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import asyncpg
 
+from schema_catalog.personal import PersonalKind
 from schema_catalog.pg import Pool
 from schema_catalog.types import ColumnKey
 
@@ -21,11 +22,20 @@ TEXT_TYPES = ("text", "character varying", "character", "bpchar", "citext", "nam
 
 @dataclass(frozen=True, slots=True)
 class ColumnValues:
-    """Values of a column, commonest first. `more`: the column has others."""
+    """Values of a column, commonest first. `more`: the column has others.
+
+    `counts`: rows that have each of `values`; empty where that is not known. `least`, `greatest`: of numbers and times.
+    `personal`: the kind of personal data that they look like. `personal_allowed`: prompts may list them even so.
+    """
 
     key: ColumnKey
     values: tuple[str, ...]
     more: bool = False
+    counts: tuple[int, ...] = ()
+    least: str | None = None
+    greatest: str | None = None
+    personal: PersonalKind | None = None
+    personal_allowed: bool = False
 
 
 Version = tuple[int, int, int]
@@ -54,19 +64,26 @@ class ValueStore:
     async def keep(self, database: str, read: ColumnValues) -> None:
         """Replaces the values of an allowed column; does nothing where it is not allowed any more."""
         await self._pool.execute(
-            "UPDATE pgparley.value_column SET stored = $5, more = $6, problem = NULL, read_at = now()"
+            "UPDATE pgparley.value_column SET stored = $5, more = $6, problem = NULL, read_at = now(),"
+            " counts = $7, least = $8, greatest = $9, personal = $10"
             ' WHERE database = $1 AND schema = $2 AND "table" = $3 AND "column" = $4',
             database,
             *read.key,
             list(read.values),
             read.more,
+            list(read.counts),
+            read.least,
+            read.greatest,
+            read.personal,
         )
 
     async def failed(self, database: str, column: ColumnKey, problem: str, *, forget: bool) -> None:
         """Notes why a column could not be read, and forgets its values where `forget`."""
         await self._pool.execute(
             "UPDATE pgparley.value_column SET problem = $5,"
-            " stored = CASE WHEN $6 THEN '{}' ELSE stored END, more = more AND NOT $6"
+            " stored = CASE WHEN $6 THEN '{}' ELSE stored END, more = more AND NOT $6,"
+            " counts = CASE WHEN $6 THEN '{}' ELSE counts END,"
+            " least = CASE WHEN NOT $6 THEN least END, greatest = CASE WHEN NOT $6 THEN greatest END"
             ' WHERE database = $1 AND schema = $2 AND "table" = $3 AND "column" = $4',
             database,
             *column,
@@ -88,8 +105,9 @@ class ValueStore:
         found: list[ColumnValues] = []
         async with self._pool.acquire() as connection, connection.transaction():
             rows = connection.cursor(
-                'SELECT schema, "table", "column", stored, more FROM pgparley.value_column'
-                " WHERE database = $1 AND cardinality(stored) > 0"
+                'SELECT schema, "table", "column", stored, more, counts, least, greatest, personal, personal_allowed'
+                " FROM pgparley.value_column"
+                " WHERE database = $1 AND (cardinality(stored) > 0 OR least IS NOT NULL)"
                 ' ORDER BY schema COLLATE "C", "table" COLLATE "C", "column" COLLATE "C"',
                 database,
             )
@@ -97,7 +115,18 @@ class ValueStore:
                 kept = tuple(row["stored"][:limit])
                 limit -= len(kept)
                 more = row["more"] or len(kept) < len(row["stored"])
-                found.append(ColumnValues(_key(row), kept, more))
+                found.append(
+                    ColumnValues(
+                        _key(row),
+                        kept,
+                        more,
+                        tuple(row["counts"][: len(kept)]),
+                        row["least"],
+                        row["greatest"],
+                        None if row["personal"] is None else PersonalKind(row["personal"]),
+                        row["personal_allowed"],
+                    )
+                )
                 if limit <= 0:
                     break
         return tuple(found)

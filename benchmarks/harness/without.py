@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.core.elements import ColumnContent, NearValues, ValueLink, ValueList
+from engine.core.elements import ColumnContent, ColumnFacts, NearValues, ValueLink, ValueList
 from engine.core.ports import Encoder, Upstream
 from engine.core.state import Route
 from engine.learning.types import AskerFeedback
@@ -23,6 +23,10 @@ class NoValues:
         return ()
 
     async def contents(self, _route: Route, _upstream: Upstream) -> tuple[ColumnContent, ...]:
+        """None."""
+        return ()
+
+    async def told(self, _route: Route, _upstream: Upstream) -> tuple[ColumnFacts, ...]:
         """None."""
         return ()
 

@@ -70,6 +70,7 @@ class EngineAPI:
         service, calibrating, evaluating = self.service, self.calibrating, self.evaluating
         verbs: tuple[tuple[str, type[Any], Callable[[Any], Awaitable[Any]]], ...] = (
             ("ask", AskRequest, self._logged(service.ask)),
+            ("prompt", AskRequest, service.prompt),
             ("choose", ChooseRequest, service.choose),
             ("show", ShowRequest, service.show),
             ("more", MoreRequest, self._logged(service.more)),

@@ -21,6 +21,7 @@ from engine.api.answer_rows import answer_rows, out_of_time
 from engine.api.corrections import corrected
 from engine.api.dialogues import after_answer, after_more, after_rejection, check_has_statements, in_dialogue
 from engine.api.prompt_log import RecordingModel
+from engine.api.prompt_preview import preview
 from engine.api.question_store import Questions, find_row
 from engine.api.repeats import Repeats, is_repeatable
 from engine.calibration.store import CalibrationStore
@@ -56,6 +57,7 @@ from engine.types import (
     MoreRequest,
     NoneRequest,
     PlanRequest,
+    PromptReply,
     ResultColumn,
     RowSet,
     ShowRequest,
@@ -119,6 +121,12 @@ class Service:
             return await self._asked(request, dialogue, started, key)
         async with self._allowed(request.asker):
             return replace(known, seconds=time.monotonic() - started)
+
+    async def prompt(self, request: AskRequest) -> PromptReply:
+        """What the model would be sent for a question. It is not asked, and nothing is stored."""
+        self._check(request)
+        async with self.admission.place(request.asker.user, self._seconds(request)):
+            return await preview(request, self._tools, self._limits)
 
     async def answer(self, request: AnswerRequest) -> AskReply:
         """Answers a question whose asker was asked back, and has answered. Raises as `after_answer`."""
@@ -337,8 +345,7 @@ def _stored() -> Iterator[None]:
         yield
     except StoreUnavailableError as problem:
         raise ModelUnavailableError(
-            "the engine's store does not answer",
-            hint="Its administrator should check the store's connection.",
+            "the engine's store does not answer", hint="Its administrator should check its connection."
         ) from problem
 
 

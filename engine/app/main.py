@@ -22,7 +22,7 @@ from engine.api.service import Service
 from engine.app.listening import AddressSite
 from engine.app.own_roles import warn_of_own_roles
 from engine.app.schema_watch import SchemaWatch
-from engine.app.warmup import warm_up
+from engine.app.warmup import LOOK_SECONDS, NewSchemas, warm_up
 from engine.calibration.base import base_for
 from engine.calibration.fingerprint import pipeline_fingerprint
 from engine.calibration.service import Calibrating
@@ -220,6 +220,9 @@ async def serve(settings: EngineSettings) -> None:
         expiring = group.create_task(
             background.repeat("retention", RETENTION, questions.delete_expired), name="retention"
         )
+        preparing = group.create_task(
+            background.repeat("new schemas", LOOK_SECONDS, NewSchemas(built).step), name="new-schemas"
+        )
         checking = group.create_task(watch(pool, built.upstream, background), name="definitions")
         warning = group.create_task(warn_of_own_roles(pool, ConnectSettings()), name="own-roles")
         points = calibration(settings, pool)
@@ -265,7 +268,7 @@ async def serve(settings: EngineSettings) -> None:
             log.info("engine ready", socket=str(settings.socket), listen=settings.listening.listen)
             await stop.wait()
         finally:
-            for task in (warming, checking, expiring, watching, warning):
+            for task in (warming, preparing, checking, expiring, watching, warning):
                 task.cancel()
             await runner.cleanup()
             await learner.aclose()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 import structlog
 
@@ -12,16 +13,20 @@ from engine.core.deadline import Deadline
 from engine.core.ports import LanguageModel, Prompt
 from engine.core.tools import Tools
 from engine.errors import ModelAwayError, NLError, for_log
+from engine.linking.element_text import linked
 from engine.prompting.prompts import prompt
 from engine.prompting.schema_text import schema_text
 from engine.understanding.language import foreign_language
 from schema_catalog.catalog import StoreUnavailableError
-from schema_catalog.types import Column, Snapshot, Table, TableKind
+from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
 
 RETRY_SECONDS, RETRY_GROWTH, RETRY_AT_MOST = 0.5, 1.2, 15.0
 """Between two requests to a language model that is still loading: how long at first, by how much more, and at most."""
 
 PROMPT_TIMEOUT = 120.0
+
+LOOK_SECONDS = 2.0
+"""Between two looks whether there are new schemas."""
 
 ONE_COLUMN = Snapshot("", (), (Table("", "ready", TableKind.TABLE, (Column("ready", "text"),)),))
 """A schema to ask the linker about, so that it loads: for one without tables it does not."""
@@ -44,7 +49,7 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
         entries = await tools.catalog.entries()
         snapshots = [snapshot for _, snapshot in entries]
         await asyncio.to_thread(tools.router.prepare, snapshots)
-        await tools.values.prepare([database for database, _ in entries[:databases]])
+        await prepared(tools, entries[:databases])
         for snapshot in snapshots[:databases]:
             await _read_schema(tools.model, snapshot)
         if not tools.asks_for_readings:
@@ -53,6 +58,38 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
         log.warning("warm-up incomplete", problem=for_log(problem))
     ready.set()
     log.info("warm", seconds=round(time.monotonic() - began, 1))
+
+
+class NewSchemas:
+    """What a schema takes of the first question about it, made before: names encoded, values indexed.
+
+    Of the schemas that come, or change, while the engine runs; those of its start are `warm_up`'s.
+    """
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._known: tuple[Snapshot, ...] | None = None
+
+    async def step(self) -> None:
+        """Looks once; raises what the catalog, the encoder and the store of values do."""
+        entries = await self._tools.catalog.entries()
+        # Kept, so that their ids keep their meaning.
+        before, self._known = self._known, tuple(snapshot for _, snapshot in entries)
+        if before is None:
+            return
+        known = set(map(id, before))
+        new = [entry for entry in entries if id(entry[1]) not in known]
+        if new:
+            await prepared(self._tools, new)
+            log.info("new schemas are warm", databases=[database.name for database, _ in new])
+
+
+async def prepared(tools: Tools, entries: Sequence[tuple[Database, Snapshot]]) -> None:
+    """Encodes the names of some databases' schemas, and indexes their values. Raises as `NewSchemas.step`."""
+    await asyncio.to_thread(tools.router.prepare, [snapshot for _, snapshot in entries])
+    await tools.values.prepare([database for database, _ in entries])
+    for _, snapshot in entries:
+        await asyncio.to_thread(linked, ("ready",), snapshot, tools.encoder)
 
 
 async def _until_answering(model: LanguageModel) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from schema_catalog.personal import PersonalKind
 from schema_catalog.types import ColumnKey, TableKey, Term
 
 WHOLE_TABLE = "*"
@@ -74,6 +75,21 @@ class ValueList:
 
     column: ColumnKey
     values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """What a prompt may say of a column's kept values. `personal`: they are of that kind, so that it says nothing.
+
+    `values`: all where they are `whole`, else the commonest. `least`, `greatest`: of numbers and times.
+    """
+
+    column: ColumnKey
+    values: tuple[str, ...] = ()
+    whole: bool = False
+    least: str | None = None
+    greatest: str | None = None
+    personal: PersonalKind | None = None
 
 
 @dataclass(frozen=True, slots=True)

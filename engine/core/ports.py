@@ -16,7 +16,15 @@ from engine.calibration.conformal import Calibrated
 from engine.conditions.types import Condition
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import ColumnContent, NearValues, SchemaLinks, TableSet, ValueLink, ValueList
+from engine.core.elements import (
+    ColumnContent,
+    ColumnFacts,
+    NearValues,
+    SchemaLinks,
+    TableSet,
+    ValueLink,
+    ValueList,
+)
 from engine.core.state import Route
 from engine.guard.rules import Rules
 from engine.learning.types import AskerFeedback
@@ -228,6 +236,9 @@ class Values(Protocol):
 
     async def contents(self, route: Route, upstream: Upstream) -> tuple[ColumnContent, ...]:
         """What columns in `route` hold in JSON or as dates in texts; raises as `links`."""
+
+    async def told(self, route: Route, upstream: Upstream) -> tuple[ColumnFacts, ...]:
+        """What a prompt may say of every kept column in `route`, from the store alone; raises as `links`."""
 
     async def near(
         self, texts: Sequence[tuple[ColumnKey, str]], route: Route, upstream: Upstream, encoder: Encoder

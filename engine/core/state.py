@@ -6,18 +6,28 @@ lines added. What a stage may call is in `engine.core.ports`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 from engine.calibration.conformal import Selection
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
-from engine.core.elements import ColumnContent, Entity, SchemaLinks, UnknownPhrase, ValueLink, ValueList
+from engine.core.elements import (
+    ColumnContent,
+    ColumnFacts,
+    Entity,
+    SchemaLinks,
+    UnknownPhrase,
+    ValueLink,
+    ValueList,
+)
 from engine.dialogue.refusal import Refusal, pointing
 from engine.dialogue.types import Dialogue
 from engine.learning.types import Learned
 from engine.types import AskRequest, StageTiming, TraceLine, Usage
-from schema_catalog.types import Database, Snapshot, TableKey, Term
+from schema_catalog.personal import PersonalKind, personal_columns
+from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +36,10 @@ class Route:
 
     `probability` in [0, 1], among all that the asker may read. `likely`: the tables that are not far from the likeliest
     one. `entities`, `terms` (that the question names), `values`, `lists` (of columns of few values, all of them),
-    `contents` (of JSON and of dates in texts), `links` (None without a linker) and `unknown` (what nothing in the
-    schema stands for): by the link stage. `learned`: by the retrieve_feedback stage, which adjusts similarities as
-    well. `home`: the asker is connected to it, or the dialogue's last answer was of it.
+    `contents` (of JSON and of dates in texts), `told` (what a prompt may say of kept values), `links` (None without a
+    linker) and `unknown` (what nothing in the schema stands for): by the link stage. `learned`: by the
+    retrieve_feedback stage, which adjusts similarities as well. `home`: the asker is connected to it, or the dialogue's
+    last answer was of it.
     """
 
     database: Database
@@ -45,11 +56,19 @@ class Route:
     contents: tuple[ColumnContent, ...] = ()
     likely: tuple[TableKey, ...] = ()
     home: bool = False
+    told: tuple[ColumnFacts, ...] = ()
 
     @property
     def unanswerable(self) -> bool:
         """Whether nothing in the schema stands for anything that is asked."""
         return 0 < len(self.entities) <= len(self.unknown)
+
+    @property
+    def withheld(self) -> Mapping[ColumnKey, PersonalKind]:
+        """Columns of personal data, of which a prompt shows what the question itself names alone."""
+        kept = {each.column: each.personal for each in self.told}
+        by_name = ((key, kind) for key, kind in personal_columns(self.snapshot).items() if key not in kept)
+        return dict((*by_name, *((key, kind) for key, kind in kept.items() if kind is not None)))
 
 
 @dataclass(frozen=True, slots=True)

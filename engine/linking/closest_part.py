@@ -23,9 +23,6 @@ least."""
 AREA = 60
 """Columns of an area, at most."""
 
-FOR_READINGS = 2_000
-"""Columns, for a model that follows instructions: it has room for them, and asks for what is left out."""
-
 FIRST = 6
 """Tables, the likeliest, of which two may be joined by another one."""
 
@@ -39,20 +36,17 @@ def columns_of(snapshot: Snapshot) -> int:
     return sum(len(table.columns) for table in snapshot.tables)
 
 
-def closest_part(route: Route, of_values: Iterable[TableKey] = (), room: int = OF_PART) -> Route:
-    """`route` over the part of its schema, in which are the first tables `of_values`. Not for the event loop.
-
-    `room`: for columns beside the area's. More than `OF_PART` is filled up with what is less likely.
-    """
+def closest_part(route: Route, of_values: Iterable[TableKey] = ()) -> Route:
+    """`route` over the part of its schema, in which are the first tables `of_values`. Not for the event loop."""
+    room = OF_PART
     sizes = {table.key: len(table.columns) for table in route.snapshot.tables}
     ranked = [key for key in route.tables if key in sizes]
     valued = list(dict.fromkeys(of_values))[:OF_VALUES]
     likely = [key for key in route.likely if key in sizes] or ranked[:FIRST] or [next(iter(sizes))]
     between = _between(ranked[:FIRST], route.snapshot)
-    others = (*ranked, *sizes) if room > OF_PART else ()
     areas = _areas(route.snapshot)
     kept = dict.fromkeys(next((areas[key] for key in likely if key in areas), ()))
-    for key in (*likely, *between, *valued, *others):
+    for key in (*likely, *between, *valued):
         if key in sizes and key not in kept and (key == likely[0] or sizes[key] <= room):
             kept[key] = None
             room -= sizes[key]

@@ -15,7 +15,7 @@ from engine.linking.phrase_adapter import PhraseAdapter
 from engine.linking.standing import adjusted, statuses
 from engine.text.names import name_words, qualified_words
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Column, ColumnKey, Snapshot, Table
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, once_per_snapshot
 from schema_catalog.words import identifier_words, shortness
 
 SHORT = 0.75
@@ -95,6 +95,7 @@ def _short_for(text: str, elements: Iterable[ColumnKey]) -> Iterator[tuple[Colum
             yield key, sum(map(max, own, sure(key[1])[0])) / len(words)
 
 
+@once_per_snapshot
 def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:
     """Columns, and tables as a whole, in words; with the schema's where a bare name does not find the table."""
     words: dict[ColumnKey, str] = {}
@@ -107,6 +108,7 @@ def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:
     return words
 
 
+@once_per_snapshot
 def _synonyms(snapshot: Snapshot) -> list[tuple[ColumnKey, str]]:
     """Elements with their synonyms in words, as `element_words` has the names; columns with their tables' names.
 

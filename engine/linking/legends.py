@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.core.elements import Relation, ValueLink
 from engine.linking.mentions import CERTAIN, standing_alone
 from engine.text.tokens import OPERATION_WORDS, STOP_WORDS, identifier_words
-from schema_catalog.types import ColumnKey, Snapshot, once_per_snapshot
+from schema_catalog.types import Column, ColumnKey, Snapshot, once_per_snapshot
 
 LONGEST = 60
 """Characters of a meaning at most: more is a text, and no legend."""
@@ -89,13 +89,39 @@ def _distinct(entries: list[tuple[str, str]]) -> tuple[Meaning, ...]:
     return tuple(made) if short and len({each.code for each in made}) == len(made) > 1 else ()
 
 
+_BIT = re.compile(r"\bbits?\b|bit.?(?:mask|field|flag)|\bflags?\b", re.IGNORECASE)
+_AT = re.compile(r"\bbit\s*\d", re.IGNORECASE)
+"""A bit that is named by its place."""
+
+BITS = 3
+"""Codes of which each is a bit, at least, where the comment does not say that they are."""
+
+
+def bits(column: Column) -> tuple[Meaning, ...]:
+    """What each bit of a column of flags means, by the bit's value; none where its legend is of plain codes."""
+    said = column.description or ""
+    if not re.match(r"smallint|integer|bigint", column.type) or not (meanings := legend(said)):
+        return ()
+    if not all(each.code.isdigit() for each in meanings):
+        return ()
+    codes = [int(each.code) for each in meanings]
+    if _AT.search(said):
+        return tuple(replace(each, code=str(1 << code)) for each, code in zip(meanings, codes, strict=True))
+    set_ones = [code for code in codes if code]
+    powers = all(code & (code - 1) == 0 for code in set_ones)
+    told = _BIT.search(said) or _BIT.search(" ".join(identifier_words(column.name)))
+    if not powers or (len(set_ones) < BITS and not told):
+        return ()
+    return tuple(each for each, code in zip(meanings, codes, strict=True) if code)
+
+
 @once_per_snapshot
 def legends(snapshot: Snapshot) -> Mapping[ColumnKey, tuple[Meaning, ...]]:
-    """The columns with a legend in their descriptions."""
+    """The columns with a legend of codes in their descriptions; one of bits tells no value that a column has."""
     found = {
         (*table.key, column.name): legend(column.description)
         for table, column in snapshot.columns()
-        if column.description and _PLAIN.match(column.type)
+        if column.description and _PLAIN.match(column.type) and not bits(column)
     }
     return {key: meanings for key, meanings in found.items() if meanings}
 

@@ -16,9 +16,19 @@ import asyncpg
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.elements import WHOLE_TABLE, ColumnContent, Entity, NearValues, ValueLink, ValueList
+from engine.core.elements import (
+    WHOLE_TABLE,
+    ColumnContent,
+    ColumnFacts,
+    Entity,
+    NearValues,
+    ValueLink,
+    ValueList,
+)
 from engine.core.ports import Encoder, Upstream
+from engine.core.recent import Recent
 from engine.core.state import Route
+from engine.linking.column_facts import beginning, column_facts
 from engine.linking.contents import DATES, JSON_TYPES, PATHS, date_form
 from engine.linking.holders import Holders
 from engine.linking.index import ValueIndex
@@ -32,7 +42,7 @@ from engine.text.tokens import identifier_words
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_literal
 from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey
-from schema_catalog.values import ValueStore, Version
+from schema_catalog.values import TEXT_TYPES, ColumnValues, ValueStore, Version
 
 KEPT = 1_000_000
 """Values in memory at most; the least recently used databases are dropped."""
@@ -45,7 +55,35 @@ LISTED = 100
 """Values of a column that may stand in the grammar, at most: of 50 such columns the model server reads a grammar in
 about 20 ms more (`benchmarks/quality/literals`). Longer lists are compared after writing."""
 
-NOTHING = ValueIndex(())
+FACTS = 64
+"""Schemas, each as one role may read it, of which it is kept what prompts say of their values."""
+
+
+class Kept:
+    """The kept values of one database, and what is made of them once. `beginnings`: of each column, for prompts."""
+
+    def __init__(self, columns: Sequence[ColumnValues]) -> None:
+        self.index = ValueIndex(columns)
+        self.beginnings = tuple(map(beginning, columns))
+        self.forms = [date_form(column.values[:DATES]) for column in columns]
+        self.lists = {
+            place: ValueList(column.key, column.values)
+            for place, column in enumerate(columns)
+            if not column.more and 0 < len(column.values) <= LISTED
+        }
+        # The snapshot and the columns are kept beside what was made of them: their ids keep their meaning.
+        self.facts = Recent[tuple[int, bytes], tuple[Snapshot, tuple[ColumnFacts, ...]]](FACTS)
+
+    def told(self, snapshot: Snapshot, seen: NDArray[np.bool_]) -> tuple[ColumnFacts, ...]:
+        """What a prompt may say of the columns marked in `seen`: the same value for the same schema."""
+        key = (id(snapshot), seen.tobytes())
+        if (held := self.facts.get(key)) is not None:
+            return held[1]
+        visible = frozenset(self.index.columns[place] for place in np.flatnonzero(seen).tolist())
+        return self.facts.keep(key, (snapshot, column_facts(self.beginnings, visible, snapshot)))[1]
+
+
+NOTHING = Kept(())
 
 READ_ANEW = 8
 """Databases whose values are read for one question at most, where they are new; warming up reads them all."""
@@ -56,26 +94,31 @@ class StoredValues:
 
     def __init__(self, store: ValueStore, *, kept: int = KEPT, timeout: float = 5.0) -> None:
         self._store = store
-        self._kept = kept
+        self._most = kept
         self._timeout = timeout
-        self._indexes: dict[str, tuple[Version, ValueIndex]] = {}
+        self._kept_values: dict[str, tuple[Version, Kept]] = {}
         self._building = asyncio.Lock()
         self._holders = Holders()
 
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
         """What `question` means in `route`'s database; raises `StoreUnavailableError` and the upstream's errors."""
-        index, seen = await self._seen(route, upstream)
-        return await asyncio.to_thread(linked_values, question, route, index, seen)
+        kept, seen = await self._seen(route, upstream)
+        return await asyncio.to_thread(linked_values, question, route, kept.index, seen)
 
     async def lists(self, route: Route, upstream: Upstream) -> tuple[ValueList, ...]:
         """Columns of text of at most `LISTED` values with all of them, those of the likeliest tables first."""
-        index, seen = await self._seen(route, upstream)
-        return await asyncio.to_thread(_lists, route, index, seen)
+        kept, seen = await self._seen(route, upstream)
+        return await asyncio.to_thread(_lists, route, kept, seen)
 
     async def contents(self, route: Route, upstream: Upstream) -> tuple[ColumnContent, ...]:
         """Of columns of JSON and of dated texts, those of the likeliest tables first."""
-        index, seen = await self._seen(route, upstream, json=True)
-        return await asyncio.to_thread(lambda: tuple(_contents(route, index, seen)))
+        kept, seen = await self._seen(route, upstream, json=True)
+        return await asyncio.to_thread(lambda: tuple(_contents(route, kept, seen)))
+
+    async def told(self, route: Route, upstream: Upstream) -> tuple[ColumnFacts, ...]:
+        """What a prompt may say of each kept column that the asker may see, by name."""
+        kept, seen = await self._seen(route, upstream, json=True)
+        return await asyncio.to_thread(kept.told, route.snapshot, seen)
 
     async def near(
         self, texts: Sequence[tuple[ColumnKey, str]], route: Route, upstream: Upstream, encoder: Encoder
@@ -83,8 +126,10 @@ class StoredValues:
         """See `near_values`; none of a column whose values the asker may not see."""
         if not texts:
             return ()
-        index, seen = await self._seen(route, upstream)
-        return await asyncio.to_thread(lambda: tuple(_near(*each, index, seen, encoder) for each in texts))
+        kept, seen = await self._seen(route, upstream)
+        return await asyncio.to_thread(
+            lambda: tuple(_near(*each, kept.index, seen, encoder) for each in texts)
+        )
 
     async def holding(self, question: str, databases: Sequence[str]) -> tuple[str, ...]:
         """Those of `databases` of which a kept value, perhaps hidden from the asker, has the key of a span."""
@@ -99,14 +144,14 @@ class StoredValues:
 
     async def _seen(
         self, route: Route, upstream: Upstream, *, json: bool = False
-    ) -> tuple[ValueIndex, NDArray[np.bool_]]:
-        """The index of the route's database, and for each of its columns whether the asker may see values of it.
+    ) -> tuple[Kept, NDArray[np.bool_]]:
+        """The kept values of the route's database, and for each of its columns whether the asker may see values of it.
 
         `json`: also of JSON, of which expressions are kept and no values.
         """
-        index = await self.index(route.database.name)
-        hidden = await upstream.row_secured(route.database) if len(index) else frozenset[TableKey]()
-        return index, await asyncio.to_thread(_visible, route, index, hidden, json=json)
+        kept = await self._kept(route.database.name)
+        hidden = await upstream.row_secured(route.database) if kept.beginnings else frozenset[TableKey]()
+        return kept, await asyncio.to_thread(_visible, route, kept.index, hidden, json=json)
 
     async def prepare(self, databases: Sequence[Database]) -> None:
         """Reads and indexes ahead of the first question; raises `StoreUnavailableError`."""
@@ -115,11 +160,14 @@ class StoredValues:
 
     async def index(self, database: str) -> ValueIndex:
         """The stored values of a database; empty where none are allowed. Raises `StoreUnavailableError`."""
+        return (await self._kept(database)).index
+
+    async def _kept(self, database: str) -> Kept:
         async with self._answering():
             async with asyncio.timeout(self._timeout):
                 version = (await self._store.versions([database])).get(database)
             if version is None:
-                self._indexes.pop(database, None)
+                self._kept_values.pop(database, None)
                 return NOTHING
             async with self._building:
                 return await self._current(database, version)
@@ -131,16 +179,16 @@ class StoredValues:
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreUnavailableError("the store of values does not answer") from error
 
-    async def _current(self, database: str, version: Version) -> ValueIndex:
-        known = self._indexes.pop(database, None)
+    async def _current(self, database: str, version: Version) -> Kept:
+        known = self._kept_values.pop(database, None)
         if known is None or known[0] != version:
-            columns = await self._store.values(database, self._kept)
-            known = (version, await asyncio.to_thread(ValueIndex, columns))
-            self._holders.put(database, version, known[1].hashes)
+            columns = await self._store.values(database, self._most)
+            known = (version, await asyncio.to_thread(Kept, columns))
+            self._holders.put(database, version, known[1].index.hashes)
         # The newest stands last, so that the first are those asked least recently.
-        self._indexes[database] = known
-        while sum(len(index) for _, index in self._indexes.values()) > self._kept:
-            del self._indexes[next(iter(self._indexes))]
+        self._kept_values[database] = known
+        while sum(len(kept.index) for _, kept in self._kept_values.values()) > self._most:
+            del self._kept_values[next(iter(self._kept_values))]
         return known[1]
 
 
@@ -158,28 +206,25 @@ def _visible(
     )
 
 
-def _contents(route: Route, index: ValueIndex, seen: NDArray[np.bool_]) -> Iterator[ColumnContent]:
+def _contents(route: Route, kept: Kept, seen: NDArray[np.bool_]) -> Iterator[ColumnContent]:
     types = {(*table.key, column.name): column.type for table, column in route.snapshot.columns()}
     order = {table: place for place, table in enumerate(route.tables)}
+    index = kept.index
     places: list[int] = np.flatnonzero(seen).tolist()
     for place in sorted(places, key=lambda place: order.get(index.columns[place][:2], len(order))):
         column = index.columns[place]
         if types[column] in JSON_TYPES:
             yield ColumnContent(column, tuple(index.values(place, PATHS)))
-        elif (form := date_form(index.values(place, DATES))) is not None:
+        elif (form := kept.forms[place]) is not None and types[column].split("(")[0] in TEXT_TYPES:
             yield ColumnContent(column, (f"to_date({{}}, {quote_literal(form)})",), form)
 
 
-def _lists(route: Route, index: ValueIndex, seen: NDArray[np.bool_]) -> tuple[ValueList, ...]:
+def _lists(route: Route, kept: Kept, seen: NDArray[np.bool_]) -> tuple[ValueList, ...]:
     texts = frozenset(text_columns(route.snapshot))
     order = {table: place for place, table in enumerate(route.tables)}
-    places = [
-        place
-        for place in np.flatnonzero(seen).tolist()
-        if index.complete[place] and 0 < index.count(place) <= LISTED and index.columns[place] in texts
-    ]
-    places.sort(key=lambda place: order.get(index.columns[place][:2], len(order)))
-    return tuple(ValueList(index.columns[place], tuple(index.values(place, LISTED))) for place in places)
+    places = [place for place, each in kept.lists.items() if seen[place] and each.column in texts]
+    places.sort(key=lambda place: order.get(kept.lists[place].column[:2], len(order)))
+    return tuple(kept.lists[place] for place in places)
 
 
 def _near(

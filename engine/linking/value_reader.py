@@ -6,6 +6,7 @@ guard and the check for planted code, as all on that connection do.
 
 from __future__ import annotations
 
+import re
 import time
 import unicodedata
 from collections.abc import Iterable
@@ -17,6 +18,7 @@ from engine.errors import NLError, UnsafeSQLError
 from engine.linking.contents import JSON_TYPES, json_expressions
 from engine.types import Asker
 from schema_catalog.naming import quote_ident
+from schema_catalog.personal import personal_by_values
 from schema_catalog.refresh import ConnectSettings, UnreachableError, connected
 from schema_catalog.types import ColumnKey, Database, Login, Snapshot, Table, TableKind
 from schema_catalog.values import TEXT_TYPES, ColumnValues, ValueStore
@@ -93,7 +95,7 @@ async def read_values(
     return tuple(
         [
             _refused(column, tables.get(column[:2]), secured=column[:2] in secured)
-            or await _read(reader, asker, column, _json_type(column, tables[column[:2]]), upstream)
+            or await _read(reader, asker, column, _type(column, tables[column[:2]]), upstream)
             for column in wanted
         ]
     )
@@ -109,44 +111,66 @@ def _refused(column: ColumnKey, table: Table | None, *, secured: bool) -> Unread
     return None
 
 
-def _json_type(column: ColumnKey, table: Table) -> str | None:
-    """`json` or `jsonb`; None of any other column."""
-    return next(
-        (each.type for each in table.columns if each.name == column[2] and each.type in JSON_TYPES), None
-    )
+def _type(column: ColumnKey, table: Table) -> str:
+    return next(each.type for each in table.columns if each.name == column[2])
 
 
 async def _read(
-    reader: Database, asker: Asker, column: ColumnKey, json: str | None, upstream: Upstream
+    reader: Database, asker: Asker, column: ColumnKey, type_: str, upstream: Upstream
 ) -> ColumnValues | Unread:
-    """Of JSON the expressions for what some of its documents hold, else the values."""
+    """Of JSON the expressions for what some of its documents hold, else the values; of numbers and times the range."""
     deadline = Deadline(time.monotonic() + SECONDS)
-    sql, most = (_statement(column), VALUES) if json is None else (_documents(column), DOCUMENTS)
+    json = type_ in JSON_TYPES
+    sql, most = (_documents(column), DOCUMENTS) if json else (_statement(column), VALUES)
+    least = greatest = None
     try:
         result = await upstream.run(reader, asker, sql, most, deadline)
+        if _RANGED.match(type_):
+            ends = await upstream.run(reader, asker, _range(column), 1, deadline)
+            least, greatest = ends.rows[0]
     except (StatementError, UnsafeSQLError) as error:
         return Unread(column, error.message)
     except NLError as error:
         return Unread(column, error.message, forget=False)
-    if json is not None:
-        held = json_expressions((row[0] for row in result.rows if row[0] is not None), json)
+    if json:
+        held = json_expressions((row[0] for row in result.rows if row[0] is not None), type_)
         return ColumnValues(column, tuple(filter(_plain, held)), more=True)
-    values = tuple(row[0] for row in result.rows if row[0] is not None and _plain(row[0]))
-    # A row of NULL stands for the values that are too long.
-    return ColumnValues(column, values, more=result.truncated or len(values) < len(result.rows))
+    kept = [(row[0], int(row[1] or 0)) for row in result.rows if row[0] is not None and _plain(row[0])]
+    values = tuple(value for value, _ in kept)
+    return ColumnValues(
+        column,
+        values,
+        # A row of NULL stands for the values that are too long.
+        more=result.truncated or len(values) < len(result.rows),
+        counts=tuple(count for _, count in kept),
+        least=least,
+        greatest=greatest,
+        personal=None if _TIME.match(type_) else personal_by_values(values),
+    )
+
+
+_TIME = re.compile(r"date|time")
+_RANGED = re.compile(rf"smallint|integer|bigint|numeric|real|double precision|{_TIME.pattern}")
+"""Beginnings of types that have a range."""
 
 
 def _statement(column: ColumnKey) -> str:
-    """The commonest values first: where a column has more than are kept, they are what is asked about.
+    """The commonest values first, each with its rows: where a column has more than are kept, they are asked about.
 
     The empty text is left out; all texts longer than `LENGTH` are one NULL.
     """
     table = ".".join(map(quote_ident, column[:2]))
     return (
-        f"SELECT CASE WHEN length(v) <= {LENGTH} THEN v END FROM"  # noqa: S608 - quoted names
+        f"SELECT CASE WHEN length(v) <= {LENGTH} THEN v END, count(*) FROM"  # noqa: S608 - quoted names
         f" (SELECT {quote_ident(column[2])}::text AS v FROM {table}) AS t"
         " WHERE v <> '' GROUP BY 1 ORDER BY count(*) DESC, 1"
     )
+
+
+def _range(column: ColumnKey) -> str:
+    """The least and the greatest value, as the server writes them."""
+    table, name = ".".join(map(quote_ident, column[:2])), quote_ident(column[2])
+    return f"SELECT min({name})::text, max({name})::text FROM {table}"  # noqa: S608 - quoted names
 
 
 def _documents(column: ColumnKey) -> str:

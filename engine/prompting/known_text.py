@@ -19,7 +19,7 @@ What is known beside the schema as text for a prompt: terms, values, what was le
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import date
 
 from engine.core.elements import (
@@ -37,44 +37,52 @@ from engine.linking.exclusions import exclusions
 from engine.linking.periods import depends_on_today, period_lines
 from engine.prompting.prompts import prompt
 from engine.sql.resolution import resolve
-from engine.sql.written import condition, defined, element_name, one_line, quoted
+from engine.sql.written import QUESTION, condition, defined, element_name, one_line, plain, quoted
 from schema_catalog.types import ColumnKey, Snapshot, Term
 
 EARLIER = 400
 """Characters of the question that a follow-up goes on from, at most."""
 
 
-def example_text(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) -> str:
+Quote = Callable[[str, int], str]
+"""Foreign text, cut to so many characters, as it stands in a prompt."""
+
+
+def example_text(
+    learned: Learned, shown: Snapshot, hidden: Container[ColumnKey] = frozenset(), quote: Quote | None = None
+) -> str:
     """The blocks for the prompt, or an empty text; only of elements of `shown` that are not in `hidden`."""
-    text = ""
-    if lines := list(dict.fromkeys(_preferences(learned, shown, hidden))):
+    text, quote = "", quote or quoted
+    if lines := list(dict.fromkeys(_preferences(learned, shown, hidden, quote))):
         text += prompt("learned", lines="\n".join(lines)) + "\n\n"
-    if lines := list(_examples(learned, shown, hidden)):
+    if lines := list(_examples(learned, shown, hidden, quote)):
         text += prompt("examples", lines="\n".join(lines)) + "\n\n"
     return text
 
 
-def _preferences(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]) -> Iterator[str]:
+def _preferences(
+    learned: Learned, shown: Snapshot, hidden: Container[ColumnKey], quote: Quote
+) -> Iterator[str]:
     for each in learned.preferences:
         if each.named and not any(is_masked(element, hidden) for element in (each.preferred, each.rejected)):
-            line = preference_line(each, shown)
+            line = preference_line(each, shown, quote)
             if line is not None:
                 yield line
 
 
-def preference_line(preference: Preference, shown: Snapshot) -> str | None:
+def preference_line(preference: Preference, shown: Snapshot, quote: Quote | None = None) -> str | None:
     """`"name": singer.artist_name rather than singer.performer_name`; None where `shown` lacks one of the two."""
     preferred, rejected = (element_name(each, shown) for each in (preference.preferred, preference.rejected))
     if preferred is None or rejected is None:
         return None
-    return f"{quoted(preference.phrase)}: {preferred} rather than {rejected}"
+    return f"{(quote or quoted)(preference.phrase, QUESTION)}: {preferred} rather than {rejected}"
 
 
-def _examples(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey]) -> Iterator[str]:
+def _examples(learned: Learned, shown: Snapshot, hidden: Container[ColumnKey], quote: Quote) -> Iterator[str]:
     for each in learned.examples:
         sql = one_line(each.sql)
         if sql is not None and _names_only(each, shown, hidden):
-            yield f"{quoted(each.question)}\n{sql}"
+            yield f"{quote(each.question, QUESTION)}\n{sql}"
 
 
 def _names_only(example: Example, shown: Snapshot, hidden: Container[ColumnKey]) -> bool:
@@ -96,13 +104,18 @@ TERMS = 8
 """Terms that a prompt holds at most."""
 
 
-def term_text(terms: Iterable[Term], shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) -> str:
+def term_text(
+    terms: Iterable[Term],
+    shown: Snapshot,
+    hidden: Container[ColumnKey] = frozenset(),
+    quote: Quote | None = None,
+) -> str:
     """The block for the prompt, or an empty text; only terms over elements of `shown` that are not in `hidden`."""
-    columns = ((*table.key, column.name) for table, column in shown.columns())
+    columns, quote = ((*table.key, column.name) for table, column in shown.columns()), quote or quoted
     there = elements_read(columns, (table.key for table in shown.tables))
     lines = [
-        f"{quoted(each.name)}: {defined(each)}"
-        + (f"  ({quoted(each.description)})" if each.description else "")
+        f"{quote(each.name, QUESTION)}: {defined(each)}"
+        + (f"  ({quote(each.description, QUESTION)})" if each.description else "")
         for each in terms
         if elements_of(each) <= there and not any(is_masked(element, hidden) for element in elements_of(each))
     ]
@@ -111,7 +124,7 @@ def term_text(terms: Iterable[Term], shown: Snapshot, hidden: Container[ColumnKe
 
 def rules_text(shown: Snapshot) -> str:
     """What holds in the database unless a question says otherwise, a line each, behind its schema; or nothing."""
-    lines = [quoted(line, RULE) for line in shown.rules.splitlines() if line.strip()]
+    lines = [plain(line, RULE) for line in shown.rules.splitlines() if line.strip()]
     return "\n\n" + prompt("rules", lines="\n".join(f"- {line}" for line in lines)) if lines else ""
 
 
@@ -169,14 +182,18 @@ def today_text(question: str, today: date) -> str:
 
 
 def known_text(
-    route: Route, dialogue: Dialogue, shown: Snapshot, hidden: Container[ColumnKey] = frozenset()
+    route: Route,
+    dialogue: Dialogue,
+    shown: Snapshot,
+    hidden: Container[ColumnKey] = frozenset(),
+    quote: Quote | None = None,
 ) -> str:
     """The blocks for the prompt, or an empty text; only of elements of `shown` that are not in `hidden`."""
     text = exclusion_text(shown, hidden)
-    text += term_text(route.terms, shown, hidden)
+    text += term_text(route.terms, shown, hidden, quote)
     text += value_text(route.values, shown, hidden)
     text += content_text(route.contents, shown, hidden)
-    text += example_text(route.learned, shown, hidden)
+    text += example_text(route.learned, shown, hidden, quote)
     if lines := conversation_text(dialogue):
         text += prompt("conversation", lines=lines) + "\n\n"
     return text

@@ -17,7 +17,7 @@ from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 
 COMMENT_LENGTH = 60
 LEGEND_LENGTH = 400
-"""Characters of a comment that explains codes, at most."""
+"""Characters of a comment that explains codes, and of any other where the whole schema has room, at most."""
 
 LISTED, LISTED_LENGTH = 16, 40
 """Values of a column that are listed at most, and characters of each: with a longer one none is."""
@@ -53,9 +53,10 @@ def schema_text(
     each time. Of a larger one the best tables of `ranked` are shown, as many as fit; of a wide table its keys and the
     columns that are nearest to the question. `near`: how near each is.
     """
-    texts = {table.key: table_text(snapshot, table) for table in snapshot.tables}
-    if sum(map(len, texts.values())) <= CHARACTERS:
-        return "\n".join(texts.values()), snapshot
+    for comment in (LEGEND_LENGTH, COMMENT_LENGTH):
+        texts = {table.key: table_text(snapshot, table, comment) for table in snapshot.tables}
+        if sum(map(len, texts.values())) <= CHARACTERS:
+            return "\n".join(texts.values()), snapshot
     tables = {table.key: table for table in snapshot.tables}
     for key, table in tables.items():
         if len(texts[key]) > WIDE:
@@ -75,10 +76,10 @@ def _narrowed(table: Table, near: Mapping[ColumnKey, float]) -> Table:
     return replace(table, columns=columns, partial=table.partial or len(columns) < len(table.columns))
 
 
-def table_text(snapshot: Snapshot, table: Table) -> str:
+def table_text(snapshot: Snapshot, table: Table, comment: int = COMMENT_LENGTH) -> str:
     """One table: `name(column type in ('label', …) PK -> table.column "marks; synonyms; comment", …) "comment"`.
 
-    Behind a reference that is proposed stands `(likely)`.
+    Behind a reference that is proposed stands `(likely)`. `comment`: characters of a comment at most.
     """
     references = {
         key.columns[0]: (key.ref_schema, key.ref_table, key.ref_columns[0])
@@ -94,8 +95,8 @@ def table_text(snapshot: Snapshot, table: Table) -> str:
         if (referred := references.get(column.name, likely.get(column.name))) is not None:
             text += f" -> {table_name(snapshot, referred[:2])}.{quote_ident(referred[2])}"
             text += "" if column.name in references else " (likely)"
-        columns.append(text + _comment(column))
-    return f"{snapshot.display_name(table)}({', '.join(columns)}){_comment(table)}"
+        columns.append(text + _comment(column, comment))
+    return f"{snapshot.display_name(table)}({', '.join(columns)}){_comment(table, comment)}"
 
 
 def short_type(column: Column) -> str:
@@ -129,9 +130,9 @@ def table_name(snapshot: Snapshot, key: TableKey) -> str:
     return ".".join(map(quote_ident, key)) if table is None else snapshot.display_name(table)
 
 
-def _comment(element: Table | Column) -> str:
+def _comment(element: Table | Column, most: int) -> str:
     said = element.description or ""
-    length = LEGEND_LENGTH if isinstance(element, Column) and legend(said) else COMMENT_LENGTH
+    length = LEGEND_LENGTH if isinstance(element, Column) and legend(said) else most
     marks = (_short(each) for each in (marks_text(element), ", ".join(element.synonyms)))
     quoted = "; ".join(filter(None, (*marks, _short(said, length))))
     return f' "{quoted}"' if quoted else ""

@@ -1,6 +1,6 @@
 """The readings strategy: one call asks for all that a question may mean, and what is refused is mended in one more.
 
-Owns the calls, their budget and what becomes of a reply. The prompt's schema is `engine.readings.schema`'s, the parts
+Owns the calls, their budget and what becomes of a reply. The prompt is `engine.readings.prompt`'s, the parts
 of a reply `engine.llm.replies`'. A statement is checked as the asker like every other; none is made of it by exchanging
 names, and no rule reads other words into it: a model that follows instructions was asked for that. Beside it stands
 what rules make of it that rest on keys, types and the calendar, in its place.
@@ -15,18 +15,16 @@ from itertools import chain, count
 
 from engine.core.candidate import Candidate, Meaning
 from engine.core.elements import elements_read, plain_name
-from engine.core.ports import Completion, Prompt
+from engine.core.ports import Completion
 from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.refusal import Refusal, RefusalReason
-from engine.dialogue.types import Dialogue, FollowUp
+from engine.dialogue.types import FollowUp
 from engine.errors import CancelledError, ContextLengthError
 from engine.linking.mentions import mentioned_tables
-from engine.linking.periods import period_lines
 from engine.llm.replies import Reading, Readings, readings
-from engine.prompting.known_text import before_text, known_text, rules_text
 from engine.prompting.prompts import prompt
-from engine.readings.schema import Described, described
+from engine.readings.prompt import LEAST_ROOM, Writer, room
 from engine.rewrite.driver import Checker
 from engine.rewrite.rule import Context
 from engine.sql.check import Rejection
@@ -35,20 +33,8 @@ from schema_catalog.types import TableKey
 
 STAGE = "generate"
 
-ROOM = 24_000
-"""Characters of schema in a prompt where the model's context is not known: some 7,000 tokens."""
-
-CHARACTERS = 3
-"""Characters a token has at least, in schemas and questions."""
-
-BESIDE = 6_000
-"""Tokens of the context that are kept for the rest of the prompt and the answer."""
-
 ANSWER_TOKENS = 1_200
 """Tokens of an answer at most; twice as many where that was too few."""
-
-LEAST_ROOM = 3_000
-"""Characters of schema at least, however small the context is said to be."""
 
 CUTS = 3
 """Times that a schema is cut to half where the model says that the prompt is too long."""
@@ -125,9 +111,8 @@ class _Asking:
         self._candidates = list[Candidate]()
         self._beside = list[Candidate]()
         self._ready: float | None = None
-        context = tools.model.profile.context
-        self._room = ROOM if context is None else max(LEAST_ROOM, (context - BESIDE) * CHARACTERS)
-        self._shown: list[Described] = []
+        self._room = room(tools.model.profile.context)
+        self._writer: Writer | None = None
         self._seen = frozenset[TableKey]()
         self.cannot = ""
 
@@ -154,11 +139,11 @@ class _Asking:
         """Asks once, and again as far as the effort allows: for what is refused, and for what is not shown yet."""
         shown = self._state.ask.exclude
         more = prompt("readings_more", shown="\n".join(shown)) if shown else ""
-        await self._show()
         found = await self._ask(more)
-        if not found.readings and any(each.left for each in self._shown) and self._may_ask:
-            self._seen = frozenset(table.key for each in self._shown for table in each.shown.tables)
-            await self._show()
+        schemas = (await self._show()).schemas
+        if not found.readings and any(each.left for each in schemas) and self._may_ask:
+            self._seen = frozenset[TableKey]().union(*(each.full for each in schemas))
+            await self._show(anew=True)
             found = await self._ask(more)
         self.cannot = found.cannot
         rejected = await self._take(found.readings, count())
@@ -178,11 +163,13 @@ class _Asking:
     def _may_ask(self) -> bool:
         return len(self._calls) < self._tools.effort.calls
 
-    async def _show(self) -> None:
-        """Sets what the prompt shows of each schema, less the tables that were shown before."""
-        routes = self._state.routes
-        room = self._room // len(routes)
-        self._shown = [await asyncio.to_thread(described, each, room, self._seen) for each in routes]
+    async def _show(self, *, anew: bool = False) -> Writer:
+        """The writer of prompts, `anew` with what there is room for now, less the tables that were shown in full."""
+        if self._writer is None:
+            self._writer = await Writer.of(self._state, self._tools, self._room)
+        elif anew:
+            self._writer = await self._writer.showing(self._state, self._room, self._seen)
+        return self._writer
 
     async def _ask(self, more: str = "") -> Readings:
         """The reply to the question, behind which stands `more`; with less of the schema where that is too long."""
@@ -190,13 +177,16 @@ class _Asking:
             try:
                 return await self._reply(more)
             except ContextLengthError:
-                self._room //= 2
-                await self._show()
+                # Half of what was shown: the room may be far more.
+                shown = sum(len(each.text) for each in (await self._show()).schemas)
+                self._room = max(LEAST_ROOM, min(self._room, shown) // 2)
+                await self._show(anew=True)
         return await self._reply(more)
 
     async def _reply(self, more: str) -> Readings:
-        asked = Prompt(prompt("readings_system"), "\n\n".join(filter(None, (self._user(), more))))
-        schema = answer_schema(several=len(self._shown) > 1, follow_up=self._unread is not None)
+        writer = await self._show()
+        asked = await asyncio.to_thread(writer.prompt, self._state, self._unread, more)
+        schema = answer_schema(several=len(writer.schemas) > 1, follow_up=self._unread is not None)
         for tokens in (ANSWER_TOKENS, 2 * ANSWER_TOKENS):
             written = await self._tools.model.complete(
                 asked, deadline=self._state.deadline, max_tokens=tokens, schema=schema
@@ -221,30 +211,6 @@ class _Asking:
         """What the question goes on from, until the model has said it in full words."""
         dialogue = self._state.dialogue
         return None if dialogue.read_as else dialogue.follow_up
-
-    def _user(self) -> str:
-        several, question = len(self._shown) > 1, self._state.ask.question
-        before, follow_up = "", self._unread
-        if follow_up is not None:
-            question = follow_up.then
-            before = prompt("readings_before", **before_text(follow_up)) + "\n\n"
-        names = [f"database {each.database.name}\n" if several else "" for each in self._state.routes]
-        dialogue = self._state.dialogue
-        known = [
-            known_text(route, dialogue if number == 0 else Dialogue(), each.shown)
-            for number, (route, each) in enumerate(zip(self._state.routes, self._shown, strict=True))
-        ]
-        return prompt(
-            "readings_user",
-            schema="\n".join(
-                name + each.text + rules_text(each.shown)
-                for name, each in zip(names, self._shown, strict=True)
-            ),
-            known="".join(known),
-            before=before,
-            today="\n".join(period_lines(self._state.ask.question, self._state.today)),
-            question=question,
-        )
 
     async def _take(
         self, found: Sequence[Reading], places: Iterable[int]

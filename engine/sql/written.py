@@ -28,11 +28,21 @@ _MARKS = ("--", "/*", "```", "###", "$$")
 """Comments, and marks of the prompt's and the answer's structure."""
 
 
+def plain(text: str, most: int = QUESTION) -> str:
+    """Foreign text on one line, cut to `most` characters, without double quotes and marks of structure."""
+    said = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text)
+    said = " ".join(said.replace('"', "'").replace("`", "'").replace("#", "").split())
+    return said if len(said) <= most else said[: most - 1] + "…"
+
+
 def quoted(text: str, most: int = QUESTION) -> str:
-    """Foreign text in double quotes, on one line, cut to `most` characters, without marks of structure."""
-    plain = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text)
-    plain = " ".join(plain.replace('"', "'").replace("`", "'").replace("#", "").split())
-    return f'"{plain if len(plain) <= most else plain[: most - 1] + "…"}"'
+    """`plain` in double quotes."""
+    return f'"{plain(text, most)}"'
+
+
+def as_literal(text: str, most: int = QUESTION) -> str:
+    """`plain` in single quotes, as SQL writes data: double quotes are around names there."""
+    return quote_literal(plain(text, most))
 
 
 def one_line(sql: str) -> str | None:

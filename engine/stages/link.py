@@ -7,12 +7,12 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.core.elements import Entity, SchemaLinks, ValueLink, elements_of, plain_name
+from engine.core.elements import Entity, SchemaLinks, ValueLink, ValueList, elements_of, plain_name
 from engine.core.ports import StatementError
 from engine.core.state import Route, State
 from engine.core.tools import NoLinker, Tools
 from engine.errors import NLError
-from engine.linking.closest_part import COLUMNS, FOR_READINGS, OF_PART, closest_part, columns_of
+from engine.linking.closest_part import COLUMNS, closest_part, columns_of
 from engine.linking.element_text import linked
 from engine.linking.labels import label_links, label_lists
 from engine.linking.legends import coded_links
@@ -27,6 +27,9 @@ from engine.understanding.missing_values import held_words
 from engine.understanding.unknown import unknown_phrases
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import ColumnKey, Term
+
+NAMED = 12
+"""Columns that a line of the trace names."""
 
 
 async def link(state: State, tools: Tools) -> State:
@@ -67,9 +70,11 @@ async def link(state: State, tools: Tools) -> State:
 
 
 async def _of_part(route: Route, state: State, tools: Tools) -> Route:
-    """The route over the part of its schema that is near to the question, where it is a large one."""
-    whole, part = (FOR_READINGS, FOR_READINGS) if tools.asks_for_readings else (COLUMNS, OF_PART)
-    if columns_of(route.snapshot) <= whole:
+    """The route over the part of its schema that is near to the question, where it is a large one.
+
+    A model that follows instructions is shown all of it, so that prompts begin alike.
+    """
+    if tools.asks_for_readings or columns_of(route.snapshot) <= COLUMNS:
         return route
     terms = named_terms(state.ask.question, route.snapshot)
     keys = [element[:2] for term in terms for element in elements_of(term)]
@@ -77,7 +82,7 @@ async def _of_part(route: Route, state: State, tools: Tools) -> Route:
         links = await tools.values.links(state.ask.question, route, tools.upstream)
         keys += [link.column[:2] for link in links if link.similarity >= 1]
     state.deadline.remaining()
-    return await asyncio.to_thread(closest_part, route, keys, part)
+    return await asyncio.to_thread(closest_part, route, keys)
 
 
 async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:
@@ -89,19 +94,30 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         links = await tools.values.links(state.ask.question, route, tools.upstream)
         lists = await tools.values.lists(route, tools.upstream)
         contents = await tools.values.contents(route, tools.upstream)
+        told = await tools.values.told(route, tools.upstream)
     except (NLError, StatementError, StoreUnavailableError) as error:
         state.deadline.remaining()
         known = replace(route, values=(*labels, *coded), lists=declared)
-        return known, [TraceLine("link", "no values", f"{route.database.name}: {error}")]
+        missing = f"{route.database.name}: {error}; neither lists nor ranges of values are in the prompt"
+        return known, [TraceLine("link", "no values", missing)]
     links = (*labels, *coded, *links)[:LINKS]
     lines = [_value_line(route, link) for link in links]
-    lists = await whole_lists(lists, route, state, tools)
-    route = replace(route, values=links, lists=(*declared, *lists), contents=contents)
+    route = replace(route, values=links, contents=contents, told=told)
+    # A prompt is made of what the store holds; to a list a grammar alone holds statements.
+    whole = lists if tools.asks_for_readings else await whole_lists(lists, route, state, tools)
+    if len(whole) < len(lists):
+        lines.append(_not_known(lists, whole, route))
+    if not tools.model.profile.goes_on:
+        # A grammar goes to the service as a prompt does.
+        withheld = route.withheld
+        whole = tuple(each for each in whole if each.column not in withheld)
+    lines += _withheld(route)
+    route = replace(route, lists=(*declared, *whole))
     lines += [
         TraceLine(
             "link", "all values known", f"{route.database.name}: {plain_name(each.column)}", len(each.values)
         )
-        for each in route.lists
+        for each in (() if tools.asks_for_readings else route.lists)
     ]
     unknown = await asyncio.to_thread(unknown_phrases, state.ask.question, route, tools.encoder)
     unknown = await held_words(unknown, route, state, tools)
@@ -110,6 +126,26 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         for each in unknown
     ]
     return replace(route, unknown=unknown), lines
+
+
+def _not_known(lists: Sequence[ValueList], whole: Sequence[ValueList], route: Route) -> TraceLine:
+    """Which lists hold no statement, since nobody knows in time whether they are whole."""
+    kept = {each.column for each in whole}
+    names = [plain_name(each.column) for each in lists if each.column not in kept]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return TraceLine(
+        "link", "values not known to be all", f"{route.database.name}: {', '.join(names[:NAMED])}{more}"
+    )
+
+
+def _withheld(route: Route) -> list[TraceLine]:
+    """Of which kept values a prompt tells none, since they are personal data."""
+    said = [
+        f"{plain_name(each.column)} ({each.personal})" for each in route.told if each.personal is not None
+    ]
+    more = f" and {len(said) - NAMED} more" if len(said) > NAMED else ""
+    text = f"{route.database.name}: {', '.join(said[:NAMED])}{more}"
+    return [TraceLine("link", "personal data, not listed", text)] if said else []
 
 
 def _value_line(route: Route, link: ValueLink) -> TraceLine:

@@ -28,6 +28,7 @@ from engine.sql.written import quoted
 from engine.suggestions.types import SuggestReply, SuggestRequest
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import dotted, quote_ident, quote_literal
+from schema_catalog.personal import personal_by_name, personal_value
 from schema_catalog.pg import Pool
 from schema_catalog.store import SuggestionStore, UnknownNameError
 from schema_catalog.types import Column, ColumnKey, Snapshot, Suggestion, SuggestionKind, Table
@@ -245,13 +246,20 @@ class Suggesting:
         return tuple(found)
 
     async def _values(self, database: str, table: Table) -> Mapping[ColumnKey, Sequence[str]]:
-        """The kept values of a table's columns, but for what is sensitive by now."""
+        """The kept values of a table's columns, but for what is sensitive by now, and for personal data."""
         store = ValueStore(self.pool)
         sensitive = await store.sensitive(database)
+        named = {
+            (*table.key, column.name) for column in table.columns if personal_by_name(table.name, column)
+        }
         return {
-            each.key: each.values
+            each.key: tuple(
+                value for value in each.values if each.personal_allowed or personal_value(value) is None
+            )
             for each in await store.values(database, _VALUES)
-            if each.key[:2] == table.key and sensitive.isdisjoint((each.key, each.key[:2]))
+            if each.key[:2] == table.key
+            and sensitive.isdisjoint((each.key, each.key[:2]))
+            and (each.personal_allowed or not (each.personal or each.key in named))
         }
 
 

@@ -23,7 +23,8 @@ from pgparley.demo.site import Site
 from pgparley.model import fetch
 from pgparley.private_file import private
 from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
-from schema_catalog.types import EVERYONE
+from schema_catalog.personal import personal_by_name
+from schema_catalog.types import EVERYONE, Column
 
 ENOUGH = 4
 """Questions of the five whose database and rows must be right for the demo to succeed."""
@@ -119,15 +120,15 @@ def _listen_port() -> int:
     raise OSError("no free port")
 
 
-_ALLOW_ALL_TEXT = """
-    SELECT nl_catalog.allow_values(c.element)
+_ALL_TEXT = """
+    SELECT c.element, c."table", c."column", c.type
     FROM nl_catalog.columns c JOIN nl_catalog.tables t USING (database, schema, "table")
     WHERE t.kind NOT IN ('view', 'foreign table') AND c.type ~ '^(text|character|name)'
 """
 
 
 async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
-    """`pgparley catalog add` or `refresh` for each database; its text may go to the model.
+    """`pgparley catalog add` or `refresh` for each database; its text may go to the model, but for personal data.
 
     Each asker logs in there under their own name: it is the server behind the gateway, so names mean the same people.
     """
@@ -138,7 +139,12 @@ async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
         sys.stdout.write(await pgparley(site, "catalog", "login", name, EVERYONE))
     store = await asyncpg.connect(site.cluster.dsn(STORE, STORE_ROLE), timeout=10)
     try:
-        await store.execute(_ALLOW_ALL_TEXT)
+        allowed = [
+            (row["element"],)
+            for row in await store.fetch(_ALL_TEXT)
+            if personal_by_name(row["table"], Column(row["column"], row["type"])) is None
+        ]
+        await store.executemany("SELECT nl_catalog.allow_values($1)", allowed)
     finally:
         await store.close()
     # Reads the values that are allowed now.

@@ -9,7 +9,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
@@ -22,7 +22,7 @@ from benchmarks.harness.report import Grid, Part, Run, printed, write_lines, wri
 from benchmarks.harness.scorer import scored
 from benchmarks.harness.site import DATA, Site, load, named, prepared, serving
 from benchmarks.harness.systems import asked_now
-from benchmarks.quality.models.own_time import SIZES, made, own_milliseconds
+from benchmarks.quality.models.own_time import SIZES, made, own
 from benchmarks.quality.models.recorded import answering_with, recorded, reply, shown
 from benchmarks.quality.models.servers import answering
 from engine import pipeline
@@ -110,9 +110,12 @@ async def _run(options: Options, console: Console) -> None:
             asked = _warmed(items, sets, options.n)
             outcomes = [await _asked(tools, item, options.k) for item in asked][1:]
         services = await answering(place, [each for each in items if each["set"] == "spider"], said)
-        own = {f"own_ms_{size}_tables": await own_milliseconds(place, size) for size in SIZES}
+        measured = {size: await own(place, size) for size in SIZES}
         found = {each.name: _figures(each, outcomes, place, options) for each in sets}
-    told(found, outcomes, (services, own), options, console)
+    figures = {
+        f"own_{name}_{size}": value for size, each in measured.items() for name, value in asdict(each).items()
+    }
+    told(found, outcomes, (services, figures), options, console)
 
 
 def _warmed(items: Sequence[Item], sets: Sequence[RecordedSet], n: int | None) -> list[Item]:

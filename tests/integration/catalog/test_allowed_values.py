@@ -85,6 +85,19 @@ def test_a_permission_from_its_start_to_its_end(run: Run, server: Cluster) -> No
     assert stored(server, "code") is not None
 
 
+def test_rows_and_ranges_are_kept_beside_the_values(run: Run, server: Cluster) -> None:
+    allow(run, server, "shop.customer.city", "shop.customer.id", "shop.customer.born")
+    rows = fetch_now(
+        server.dsn("values_store"),
+        'SELECT "column", counts, least, greatest FROM pgparley.value_column ORDER BY 1',
+    )
+    assert [tuple(row) for row in rows] == [
+        ("born", [1], "2000-01-01", "2000-01-01"),
+        ("city", [3, 1], None, None),
+        ("id", [1] * 6, "1", "7"),
+    ]
+
+
 def test_all_text_is_the_text_that_there_is(run: Run, server: Cluster) -> None:
     execute_now(
         server.dsn("values_store"),

@@ -67,6 +67,27 @@ async def test_row_estimates_come_from_statistics_and_leave_the_fingerprint_alon
     assert before.fingerprint == after.fingerprint
 
 
+async def test_checks_and_what_is_behind_a_type(make_database: MakeDatabase) -> None:
+    database = await make_database("""
+        CREATE TYPE place AS (x int, "In Town" varchar(20));
+        CREATE DOMAIN percent AS numeric(5,2) CHECK (value BETWEEN 0 AND 100);
+        CREATE TABLE room (at place, full_ percent, low int CHECK (low > 0), high int, CHECK (low < high),
+            CHECK (room IS NOT NULL));
+    """)
+    (room,) = (await taken(database)).tables
+    at, full, low, _ = room.columns
+    assert at.fields == ("x integer", '"In Town" character varying(20)')
+    assert full.domain == "numeric(5,2) CHECK (((VALUE >= (0)::numeric) AND (VALUE <= (100)::numeric)))"
+    assert (low.fields, low.domain) == ((), "")
+    assert [(check.columns, check.sql) for check in room.checks] == [
+        (("low", "high"), "CHECK ((low < high))"),
+        (("low",), "CHECK ((low > 0))"),
+    ]
+    hidden = frozenset(("public", "room", name) for name in ("at", "full_", "low"))
+    (seen,) = (await taken(database)).restricted_to(hidden).tables
+    assert [check.columns for check in seen.checks] == [("low",)]
+
+
 async def test_composite_keys(make_database: MakeDatabase) -> None:
     database = await make_database("""
         CREATE TABLE seat (hall int, "row" text, n int, label text, PRIMARY KEY (hall, "row", n),
@@ -221,5 +242,5 @@ async def test_labels_of_enums_and_of_domains_over_them(make_database: MakeDatab
     assert table.columns == (
         Column("id", "integer"),
         Column("size", "size", labels=labels),
-        Column("fits", "shoe", labels=labels),
+        Column("fits", "shoe", labels=labels, domain="size CHECK ((VALUE > 'small'::public.size))"),
     )

@@ -140,8 +140,8 @@ async def test_a_column_with_texts_that_are_not_kept_has_more(
     await execute(
         server.dsn("music"), "INSERT INTO singer (singer_id, family_name) VALUES (3, ''), (4, NULL)"
     )
-    assert await read() == ColumnValues(FAMILY, ("Ash", "Birk"))
+    assert await read() == ColumnValues(FAMILY, ("Ash", "Birk"), counts=(1, 1))
     await execute(
         server.dsn("music"), "INSERT INTO singer (singer_id, family_name) VALUES (5, repeat('long', 30))"
     )
-    assert await read() == ColumnValues(FAMILY, ("Ash", "Birk"), more=True)
+    assert await read() == ColumnValues(FAMILY, ("Ash", "Birk"), more=True, counts=(1, 1))

@@ -45,11 +45,6 @@ def test_questions_about_one_area_begin_with_the_same_tables() -> None:
     assert other.tables[len(one.tables) :] == (made(30),)
 
 
-def test_where_there_is_room_what_is_less_likely_fills_it() -> None:
-    found = closest_part(replace(route(3, 4), likely=(named(3),)), room=OF_PART + WIDTH)
-    assert columns_of(found.snapshot) == OF_PART + WIDTH + AREA
-
-
 def test_so_is_a_table_that_holds_a_value_of_the_question() -> None:
     assert named(30) in closest_part(route(*range(40)), [named(30)]).tables
     assert named(30) not in closest_part(route(*range(40))).tables

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.linking.legends import code_of, coded_links, legend
+from engine.linking.legends import bits, code_of, coded_links, legend
 from engine.linking.mentions import values_not_used
 from engine.prompting.known_text import value_text
 from engine.prompting.schema_text import schema_text
-from schema_catalog.types import Column, Snapshot
+from schema_catalog.types import Column, Snapshot, Table, TableKind
 from tests.support.schemas import table
 
 
@@ -90,3 +90,30 @@ def test_a_statement_says_a_meaning_by_its_code_alone() -> None:
 def test_prompts_show_a_legend_in_full_and_the_code_that_is_meant() -> None:
     assert "40 over, 50 kind" in schema_text(SHOP, ())[0]
     assert "orders.state = '10' (\"new\")" in value_text(coded_links("new orders", SHOP), SHOP)
+
+
+@pytest.mark.parametrize(
+    ("name", "comment", "told"),
+    [
+        ("flags", "1 = heated, 2 = outdoor, 4 = roofed", {"1": "heated", "2": "outdoor", "4": "roofed"}),
+        (
+            "marks",
+            "0 = none, 1 = heated, 2 = outdoor, 4 = roofed",
+            {"1": "heated", "2": "outdoor", "4": "roofed"},
+        ),
+        (
+            "marks",
+            "bit 0 = heated, bit 1 = outdoor, bit 2 = roofed",
+            {"1": "heated", "2": "outdoor", "4": "roofed"},
+        ),
+        ("flags", "1 = heated, 2 = outdoor", {"1": "heated", "2": "outdoor"}),
+        ("state", "1 = open, 2 = paid", {}),
+        ("state", "1 = open, 2 = paid, 3 = sent", {}),
+        ("state", "10 = open, 20 = paid, 40 = sent", {}),
+    ],
+)
+def test_bits_are_told_as_bits_and_never_as_values(name: str, comment: str, told: dict[str, str]) -> None:
+    column = Column(name, "integer", description=comment)
+    assert {each.code: each.words for each in bits(column)} == told
+    snapshot = Snapshot("s", ("public",), (Table("public", "room", TableKind.TABLE, (column,)),))
+    assert bool(coded_links("which rooms are heated, open or paid?", snapshot)) is not bool(told)

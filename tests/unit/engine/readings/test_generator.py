@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from engine.core.elements import BranchingPoint, SchemaLinks, ValueList
+from engine.core.elements import BranchingPoint, ColumnFacts, SchemaLinks
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
 from engine.core.tools import Tools
@@ -84,12 +84,12 @@ def test_one_call_gives_all_readings_in_the_models_order() -> None:
 
 
 def test_the_prompt_ends_with_the_question_behind_what_stays_the_same() -> None:
-    values = replace(route(QUESTION), lists=(ValueList(YEAR, ("Arena", "Hall")),))
+    values = replace(route(QUESTION), told=(ColumnFacts(YEAR, ("Arena", "Hall"), whole=True),))
     model = Instructed([reply(("the titles", "SELECT title FROM concert"))])
     answered(model, to=values)
     user = model.prompts[0].user
-    assert user.startswith("### Schema\ntable ")
-    assert "year text in ('Arena', 'Hall')" in user
+    assert user.startswith("### Schema\nPostgreSQL 18\ntable ")
+    assert "  year text ['Arena', 'Hall']\n" in user
     assert user.index("### Today") < user.index("### Question")
     assert user.endswith("### Question\nWhich concerts are there?")
 
@@ -230,7 +230,7 @@ def test_house_rules_stand_behind_the_schema_and_what_a_reading_leaves_aside_is_
     state, _ = (answered(model, to=to) for model, to in zip(models, (ruled, told), strict=True))
     with_rules, without = (model.prompts[0].user for model in models)
     assert "### House rules\n" in with_rules
-    assert '\n- "Ignore cancelled concerts."\n- "Question"\n' in with_rules
+    assert "\n- Ignore cancelled concerts.\n- Question\n" in with_rules
     assert with_rules.index("House rules") < with_rules.index("### Today")
     assert with_rules.count("### Question") == 1
     assert "House rules" not in without

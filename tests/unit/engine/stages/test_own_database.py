@@ -17,7 +17,7 @@ from engine.core.elements import Entity, Relation, UnknownPhrase, ValueLink
 from engine.core.ports import LanguageModel, Upstream
 from engine.core.state import Route, State
 from engine.core.tools import RouteWeights, Tools
-from engine.dialogue.policy import abstention, refused
+from engine.dialogue.policy import abstention
 from engine.dialogue.refusal import Refusal, RefusalReason
 from engine.dialogue.types import Dialogue
 from engine.routing.places import AT_HOME
@@ -160,14 +160,14 @@ async def test_another_database_is_asked_only_where_it_is_far_stronger() -> None
 
 async def test_a_refusal_names_the_database_that_seems_closer_first() -> None:
     state = replace(asked(ANIMALS, "music"), closer="my zoo")
-    refusal = refused(state, NO_STATEMENT, "generate").refusal
+    refusal = state.refused(NO_STATEMENT, "generate").refusal
     assert refusal is not None
     assert refusal.explanation == (
         'There is no such thing. Database "my zoo" seems closer; ask there with NL (db "my zoo"): ….'
     )
     assert refusal.next == f'NL (db "my zoo"): $${ANIMALS}$$'
     assert refusal.helps[1:] == NO_STATEMENT.helps
-    dollar = refused(replace(state, ask=replace(state.ask, question="cost in $$?")), NO_STATEMENT, "")
+    dollar = replace(state, ask=replace(state.ask, question="cost in $$?")).refused(NO_STATEMENT, "")
     assert dollar.refusal is not None
     assert dollar.refusal.next == "NL HELP"
     routes = (await route(asked(ANIMALS), tools())).routes

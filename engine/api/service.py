@@ -162,7 +162,8 @@ class Service:
             timings=state.timings,
             usage=state.usage,
             seconds=time.monotonic() - started,
-            members=0 if unread else len(members),
+            # What rules put beside a model's reading as less likely keeps it from running no more.
+            members=0 if unread else sum(each.may_run_instead for each in members),
             key=key if is_repeatable(state) else "",
             databases=tuple(route.database.name for route in state.routes),
             notices=(out_of_time(rows),) if state.late else (),

@@ -127,6 +127,7 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
     # Some models give the statement once more as its meaning.
     said = [describe(candidate.sql) if parsed(meaning) is not None else meaning or describe(candidate.sql)]
     said += [f"assuming {candidate.meaning.assumes.rstrip('.')}"] if candidate.meaning.assumes else []
+    said += candidate.meaning.beside
     said += [*(f"{each.name}: {defined(each)}" for each in candidate.evidence.used)]
     said += [*candidate.evidence.notes, *(change.how for change in candidate.changes)]
     against = [absent(candidate.missing)] if candidate.missing else []
@@ -135,7 +136,8 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
     if doubts is not None:
         against = [f"not sure: {', '.join([*against, *doubts]) or 'hardly what you ask'}"]
     words = "; ".join([*said, *against, *_in_rows(candidate, best)])
-    if candidate.database != best.database:
+    # A reading says itself what it is.
+    if candidate.database != best.database or candidate.meaning.says:
         return words
     gained = sorted(".".join(key[1:]) for key in candidate.columns - best.columns)
     lost = sorted(".".join(key[1:]) for key in best.columns - candidate.columns)

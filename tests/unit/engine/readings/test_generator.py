@@ -183,7 +183,7 @@ def test_readings_found_when_the_time_is_over_are_kept() -> None:
         answered(Instructed([CancelledError("out of time")]))
 
 
-def test_what_keys_say_of_a_reading_stands_in_its_place_and_says_so() -> None:
+def test_what_keys_say_of_a_reading_stands_behind_all_of_them_and_says_so() -> None:
     joined = "SELECT SUM(c.concert_id) FROM concert AS c JOIN singer_in_concert AS s ON s.concert_id = c.concert_id"
     doubted = f"{joined} WHERE s.singer_id > 3"
     model = Instructed([reply(("the sum", doubted), ("the years", "SELECT year FROM concert"))])
@@ -192,9 +192,75 @@ def test_what_keys_say_of_a_reading_stands_in_its_place_and_says_so() -> None:
         "SELECT SUM(c.concert_id) FROM concert AS c WHERE c.concert_id IN "
         "(SELECT s.concert_id FROM singer_in_concert AS s WHERE s.singer_id > 3)"
     )
-    assert [each.sql for each in state.candidates] == [once, "SELECT year FROM concert", doubted]
-    assert "adds each row up once" in state.candidates[0].explanation
-    assert "adds c.concert_id up once for each row of s" in state.candidates[2].explanation
+    assert [each.sql for each in state.candidates] == [doubted, "SELECT year FROM concert", once]
+    assert "adds each row up once" in state.candidates[2].explanation
+    assert "adds c.concert_id up once for each row of s" in state.candidates[0].explanation
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("concerts until the end of 2014", "SELECT COUNT(*) FROM concert WHERE held < '2015-01-01'"),
+        ("concerts in the year before 2014", "SELECT COUNT(*) FROM concert WHERE held < '2014-01-01'"),
+        ("full groups of 8 concerts", "SELECT COUNT(*) / 8 FROM concert"),
+        ("the youngest concert", "SELECT held FROM concert ORDER BY held DESC LIMIT 1"),
+        ("the median capacity", "SELECT AVG(capacity) FROM stadium"),
+    ],
+    ids=["an end", "before", "whole", "NULL first", "another average"],
+)
+def test_no_word_of_the_question_changes_or_doubts_what_the_model_wrote(question: str, sql: str) -> None:
+    dated = replace(
+        MUSIC,
+        tables=tuple(
+            replace(each, columns=(*each.columns, Column("held", "date"))) if each.name == "concert" else each
+            for each in MUSIC.tables
+        ),
+    )
+    state = answered(
+        Instructed([reply(("as it is meant", sql))]),
+        question,
+        replace(route(question), snapshot=dated, tables=tuple(each.key for each in dated.tables)),
+    )
+    first = state.candidates[0]
+    assert (first.sql, first.changes) == (sql, ())
+    assert not any(word in first.explanation for word in ("covers", "median", "says nothing"))
+    assert all(each.needs_proof for each in state.candidates[1:])
+    alone = replace(state, candidates=state.candidates[:1])
+    assert asyncio.run(rank(alone, tools(""))).candidates[0].confidence == pytest.approx(0.8)
+
+
+def test_what_the_model_cannot_answer_beside_its_readings_is_told() -> None:
+    both = reply(("the titles", "SELECT title FROM concert"), cannot="There are no ticket prices.")
+    assert answered(Instructed([both])).candidates[0].explanation.startswith(
+        "the titles; not answered: There are no ticket prices"
+    )
+    first = reply(("the prices", "SELECT price FROM concert"))
+    state = answered(Instructed([first, reply(cannot="There are no ticket prices.")]))
+    assert state.refusal is not None
+    assert state.refusal.words == "There are no ticket prices"
+    first = reply(("the titles", "SELECT title FROM concert"), ("the prices", "SELECT price FROM concert"))
+    state = answered(Instructed([first, reply(cannot="There are no ticket prices.")]))
+    assert "not answered: There are no ticket prices" in state.candidates[0].explanation
+
+
+def test_what_a_reading_leaves_out_is_not_told_twice() -> None:
+    gone = replace(
+        MUSIC,
+        tables=tuple(
+            replace(each, columns=(*each.columns, Column("deleted_at", "date", nullable=True)))
+            for each in MUSIC.tables
+        ),
+    )
+    to = replace(route(QUESTION), snapshot=gone, tables=tuple(each.key for each in gone.tables))
+    said = reply(
+        ("titles of those not deleted", "SELECT title FROM concert WHERE deleted_at IS NULL"),
+        ("titles", "SELECT title FROM concert"),
+    )
+    state = answered(Instructed([said]), to=to)
+    assert [each.explanation for each in state.candidates] == [
+        "titles of those not deleted",
+        "titles; with deleted concert, if there are any",
+    ]
 
 
 def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:

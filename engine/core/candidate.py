@@ -109,9 +109,9 @@ class Evidence:
 
     `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, which rows that
     do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise
-    than the question's words, `doubted`: than keys, types and, of what was searched for, the calendar. `linked`: columns that the schema linker
-    has linked, and that it leaves unread; `needless`: the probability that none of these is asked for. `fruitless`: as
-    of `Candidate`.
+    than the question's words, `doubted`: than keys, types and, where it was searched for, the calendar. `linked`:
+    columns that the schema linker has linked, and that it leaves unread; `needless`: the probability that none of these
+    is asked for. `fruitless`: as of `Candidate`.
     """
 
     tables: tuple[str, ...] = ()
@@ -205,11 +205,15 @@ class Candidate:
         return self.is_twin and not any(each.kind in _BY_ROWS for each in self.changes)
 
     def telling(self, other: Candidate) -> Candidate:
-        """It, with the word that another reading gives the same rows today; as it is where that is none, or the same."""
+        """It, with the word that another reading gives the same rows today; as it is where that is no other."""
         says = other.meaning.says.rstrip(".")
         if other.is_twin or not says or says.casefold() == self.meaning.says.rstrip(".").casefold():
             return self
-        told = (*self.meaning.beside, f"the same today where it means \u201c{says}\u201d", *other.meaning.beside)
+        told = (
+            *self.meaning.beside,
+            f"the same today where it means \u201c{says}\u201d",
+            *other.meaning.beside,
+        )
         return replace(self, meaning=replace(self.meaning, beside=tuple(dict.fromkeys(told))))
 
     def rewritten(self, sql: str, changes: tuple[Change, ...]) -> Candidate:

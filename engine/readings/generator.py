@@ -310,7 +310,6 @@ class _Asking:
         )
         return state.noted(*self._lines, *(each.line for each in changes))
 
-
     def _told(self) -> list[Candidate]:
         """The candidates, of which the first says what the model cannot answer beside them."""
         if not self.cannot or not self._candidates:

@@ -30,9 +30,7 @@ class Sorted:
         names = [name for name, _ in result.columns]
         places = [names.index(each) if isinstance(each, str) else each for each in self.keys]
         width = len(names) - self.added
-        own = replace(
-            result, columns=result.columns[:width], rows=tuple(row[:width] for row in result.rows)
-        )
+        own = replace(result, columns=result.columns[:width], rows=tuple(row[:width] for row in result.rows))
         return own, tuple(tuple(row[place] for place in places) for row in result.rows)
 
 

@@ -302,7 +302,12 @@ async def _ran(
 
 def _once(result: Result, candidate: Candidate, route: Route, tools: Tools) -> Candidate | None:
     """The statement that shows each row once, unchecked; None where they do not repeat each other."""
-    if candidate.is_twin or result.shortened or not result.rows or len(result.rows) < REPEATS * len(set(result.rows)):
+    if (
+        candidate.is_twin
+        or result.shortened
+        or not result.rows
+        or len(result.rows) < REPEATS * len(set(result.rows))
+    ):
         return None
     given = Rewritten(candidate.sql, candidate.changes)
     made = in_turn(RuleKind.REPETITION, given, Context(route.snapshot), tools.generation.rules_off)

@@ -348,10 +348,15 @@ async def test_rows_that_repeat_each_other_take_no_readings_place(state: State, 
     assert left(more) == [*left(after), ONCE]
     assert [each.confidence for each in more.candidates[:3]] == [each.confidence for each in after.candidates]
     alone = await readings(state, tools, given[0])
-    assert [(each.sql, round(each.confidence, 2)) for each in alone.candidates] == [(REPEATED, 0.8), (ONCE, 0.1)]
+    assert [(each.sql, round(each.confidence, 2)) for each in alone.candidates] == [
+        (REPEATED, 0.8),
+        (ONCE, 0.1),
+    ]
 
 
-SUMS = "SELECT SUM(singer.age) FROM singer JOIN song ON song.singer_id = singer.singer_id WHERE song.song_id {}"
+SUMS = (
+    "SELECT SUM(singer.age) FROM singer JOIN song ON song.singer_id = singer.singer_id WHERE song.song_id {}"
+)
 
 
 async def test_what_keys_make_of_a_reading_stands_behind_it_where_the_rows_differ(

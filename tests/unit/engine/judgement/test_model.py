@@ -81,7 +81,8 @@ def test_what_rules_make_of_a_reading_never_stands_before_one() -> None:
     given = [replace(FIRST, sql=f"SELECT {n} FROM singer", meaning=Meaning(n)) for n in range(5)]
     kinds = (RuleKind.READING, RuleKind.REPETITION, RuleKind.CORRECTION)
     twins = [
-        replace(given[n], changes=(Change("rule", kind, "otherwise", "", ""),)) for n, kind in enumerate(kinds)
+        replace(given[n], changes=(Change("rule", kind, "otherwise", "", ""),))
+        for n, kind in enumerate(kinds)
     ]
     found = confidences(state(*twins, *given))
     assert found[3:] == sorted(found[3:], reverse=True)

@@ -231,8 +231,10 @@ def test_no_word_of_the_question_changes_or_doubts_what_the_model_wrote(question
 
 def test_what_the_model_cannot_answer_beside_its_readings_is_told() -> None:
     both = reply(("the titles", "SELECT title FROM concert"), cannot="There are no ticket prices.")
-    assert answered(Instructed([both])).candidates[0].explanation.startswith(
-        "the titles; not answered: There are no ticket prices"
+    assert (
+        answered(Instructed([both]))
+        .candidates[0]
+        .explanation.startswith("the titles; not answered: There are no ticket prices")
     )
     first = reply(("the prices", "SELECT price FROM concert"))
     state = answered(Instructed([first, reply(cannot="There are no ticket prices.")]))

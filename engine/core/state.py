@@ -89,6 +89,12 @@ class State:
         """Whether the answer is known: none, a question back, or by the catalog."""
         return self.refusal is not None or self.dialogue.pending is not None or self.from_catalog
 
+    @property
+    def own_words(self) -> str:
+        """The question without what it may go on from, as long as nobody has said whether it does."""
+        follow_up = self.dialogue.follow_up
+        return self.ask.question if follow_up is None or self.dialogue.read_as else follow_up.then
+
     def out_of_time(self, stage: str) -> State:
         """A copy in which `stage` did not come to its end."""
         found = f"{len(self.candidates)} found so far"

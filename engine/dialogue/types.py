@@ -74,12 +74,31 @@ class Parting:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """A turn of a session: a question in full words, the statement that was taken, and what a model said it means."""
+
+    question: str
+    sql: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FollowUp:
-    """What a question goes on from: the one before, in full words, and its statement; `then`: its own words."""
+    """What a question goes on from: the one before, in full words, and its statement; `then`: its own words.
+
+    `meaning`: of the statement, in a model's words. `earlier`: what the one before went on from, the oldest first.
+    """
 
     question: str
     sql: str
     then: str
+    meaning: str = ""
+    earlier: tuple[Before, ...] = ()
+
+    @property
+    def turns(self) -> tuple[Before, ...]:
+        """All before it, the oldest first."""
+        return (*self.earlier, Before(self.question, self.sql, self.meaning))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +108,8 @@ class Dialogue:
     `turns`: answered. `rejected`: statements that they called wrong, and `remarks`: why, in their words. `survivors`:
     candidates that agree with all of that; None where statements are to be written. `pending`: the question that waits
     for an answer. `fingerprints`: of each database's schema as the asker could read it, by name. `follow_up`: None of a
-    question by itself; `read_as`: a follow-up in full words, as far as it has been read.
+    question by itself; `read_as`: a follow-up in full words, as far as it has been read. `database`: of the session's
+    last answer, in which a question by itself may go on.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -100,3 +120,4 @@ class Dialogue:
     fingerprints: tuple[tuple[str, str], ...] = ()
     follow_up: FollowUp | None = None
     read_as: str = ""
+    database: str | None = None

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import date
 
 from engine.core.elements import (
@@ -105,13 +105,13 @@ def quoted(text: str, most: int = QUESTION) -> str:
     return f'"{plain if len(plain) <= most else plain[: most - 1] + "…"}"'
 
 
-def one_line(sql: str) -> str | None:
+def one_line(sql: str, most: int = STATEMENT) -> str | None:
     """A statement on one line; None where it is too long, or has a line break in a literal or a mark of structure."""
     parts = _LITERAL.split(sql)
     written = "".join(
         part if place % 2 else re.sub(r"\s+", " ", part) for place, part in enumerate(parts)
     ).strip()
-    if len(written) > STATEMENT or any(mark in written for mark in _MARKS):
+    if len(written) > most or any(mark in written for mark in _MARKS):
         return None
     return (
         None if any(unicodedata.category(each) in {"Cc", "Cf", "Zl", "Zp"} for each in written) else written
@@ -122,6 +122,29 @@ def before_text(follow_up: FollowUp) -> dict[str, str]:
     """The parts of a prompt that say what `follow_up` goes on from."""
     sql = one_line(follow_up.sql) or "-- too long to be shown"
     return {"before": quoted(follow_up.question, EARLIER), "sql": sql}
+
+
+TURNS = 4_000
+"""Characters of what was asked before, where a model says itself whether a question goes on from it."""
+
+
+def turns_text(follow_up: FollowUp, quote: Callable[[str, int], str] | None = None) -> str:
+    """Questions, meanings and statements of the turns before, the newest last: as many as there is room for in whole.
+
+    `quote`: see `quoted`. Of the newest the question and the meaning stand there in any case.
+    """
+    told, room = list[str](), TURNS
+    for turn in reversed(follow_up.turns):
+        sql = one_line(turn.sql, room)
+        said = [("Question", turn.question), ("Meaning", turn.meaning)]
+        lines = [f"{name}: {(quote or quoted)(text, TURNS)}" for name, text in said if text]
+        lines.append(f"Statement: {sql or '-- it cannot be shown'}")
+        text = "\n".join(lines)
+        if told and (sql is None or len(text) > room):
+            break
+        told.append(text)
+        room -= len(text)
+    return "\n\n".join(reversed(told))
 
 
 RULE = 600

@@ -25,7 +25,7 @@ from engine.errors import CancelledError, ContextLengthError
 from engine.linking.mentions import mentioned_tables
 from engine.linking.periods import period_lines
 from engine.llm.replies import Reading, Readings, readings
-from engine.prompting.known_text import before_text, known_text, rules_text
+from engine.prompting.known_text import known_text, rules_text, turns_text
 from engine.prompting.prompts import prompt
 from engine.readings.schema import Described, described
 from engine.rewrite.driver import Checker
@@ -61,7 +61,7 @@ LONGEST = 300
 def answer_schema(*, several: bool, follow_up: bool = False) -> dict[str, object]:
     """The JSON schema of an answer, as strict as the services want it; `several`: databases to choose from.
 
-    `follow_up`: with the question in full words, which is written first.
+    `follow_up`: with the question in full words, which is written first, or null where it stands by itself.
     """
     keys = ["meaning", "sql", "assumes", *(["database"] if several else [])]
     reading = {
@@ -70,7 +70,7 @@ def answer_schema(*, several: bool, follow_up: bool = False) -> dict[str, object
         "required": keys,
         "additionalProperties": False,
     }
-    first: dict[str, object] = {"question": {"type": "string"}} if follow_up else {}
+    first: dict[str, object] = {"question": {"type": ["string", "null"]}} if follow_up else {}
     parts = {
         **first,
         "readings": {"type": "array", "items": reading},
@@ -216,8 +216,9 @@ class _Asking:
             self._lines.append(TraceLine(STAGE, "no readings in the reply", said[:LONGEST]))
             return Readings(cannot=written.refusal or "")
         if self._unread is not None:
-            full = found.question or self._state.ask.question
-            self._lines.append(TraceLine(STAGE, "follow-up read as", full))
+            full = found.question or self._unread.then
+            event = "follow-up read as" if found.question else "goes on from nothing"
+            self._lines.append(TraceLine(STAGE, event, full))
             await self._read(self._state.in_full(full))
         return found if written.finished else replace(found, readings=found.readings[:-1])
 
@@ -232,7 +233,7 @@ class _Asking:
         before, follow_up = "", self._unread
         if follow_up is not None:
             question = follow_up.then
-            before = prompt("readings_before", **before_text(follow_up)) + "\n\n"
+            before = prompt("readings_before", turns=turns_text(follow_up)) + "\n\n"
         names = [f"database {each.database.name}\n" if several else "" for each in self._state.routes]
         dialogue = self._state.dialogue
         known = [

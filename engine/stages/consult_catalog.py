@@ -22,7 +22,7 @@ async def consult_catalog(state: State, tools: Tools) -> State:
     Who wants more, or has said something about an answer, is answered by the stages behind.
     """
     asked = data_question(state.ask.question)
-    if asked is None or state.ask.exclude or state.dialogue != Dialogue():
+    if asked is None or state.ask.exclude or replace(state.dialogue, database=None) != Dialogue():
         return state
     views, _ = await askable_views(state, tools)
     routes, candidates = await asyncio.to_thread(_answered, asked, _here_first(views, asked, state))

@@ -15,10 +15,11 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.description import explained
 from engine.dialogue.refusal import RefusalReason
-from engine.dialogue.types import Dialogue, FollowUp
+from engine.dialogue.types import Before, Dialogue, FollowUp
 from engine.errors import CancelledError, ContextLengthError
 from engine.llm.profile import ModelProfile
 from engine.llm.settings import Effort
+from engine.prompting.known_text import turns_text
 from engine.settings import GenerationSettings, Strategy
 from engine.stages.generate import generate
 from engine.stages.rank import rank
@@ -281,6 +282,39 @@ def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:
     assert model.prompts[0].user.endswith("### Question\nand 2015?")
     assert (state.ask.question, state.dialogue.read_as) == (full, full)
     assert "says nothing of" not in state.candidates[0].explanation
+
+
+@pytest.mark.parametrize("said", [{"question": None}, {"question": ""}, {}], ids=["null", "empty", "nothing"])
+def test_what_stands_by_itself_is_no_follow_up(said: dict[str, object]) -> None:
+    long = f"SELECT title FROM concert WHERE year IN ({', '.join(map(repr, map(str, range(1500, 2000))))})"
+    before = FollowUp("Which concerts?", long, QUESTION, "old ones", (Before("Who sings?", "SELECT 1", "all"),))
+    answer = {**said, **json.loads(reply(("the titles", "SELECT title FROM concert")))}
+    model = Instructed([json.dumps(answer)])
+    built = replace(
+        tools(""), model=cast("Any", model), generation=GenerationSettings(strategy=Strategy.READINGS)
+    )
+    begun = replace(asked(QUESTION, route(QUESTION)), dialogue=Dialogue(follow_up=before))
+    state = asyncio.run(_run(asyncio.run(understand(begun, built)), built))
+    assert (state.ask.question, state.dialogue.read_as, state.dialogue.follow_up) == (QUESTION, "", None)
+    assert [each.sql for each in state.candidates] == ["SELECT title FROM concert"]
+    user = model.prompts[0].user
+    assert long not in user, "above 4,000 characters"
+    assert '"old ones"' in user
+
+
+def test_the_turns_before_are_told_in_whole_as_far_as_there_is_room() -> None:
+    wide = f"SELECT {', '.join(f'a_column_{number}' for number in range(40))} FROM concert"
+    assert 400 < len(wide) < 1000
+    turns = tuple(Before(f"question {n}?", f"{wide} LIMIT {n}", f"meaning {n}") for n in range(9))
+    told = turns_text(FollowUp("the last?", wide, "and now?", "the newest", turns))
+    assert told.endswith(f'Question: "the last?"\nMeaning: "the newest"\nStatement: {wide}')
+    assert len(told) <= 4_100
+    kept = [each for each in turns if each.sql in told.split("Statement: ", 1)[1]]
+    assert 0 < len(kept) < 9
+    assert f'"meaning {8}"' in told
+    assert '"meaning 0"' not in told
+    hidden = turns_text(FollowUp("the last?", "SELECT '### now'", "and now?", "the newest"))
+    assert hidden == 'Question: "the last?"\nMeaning: "the newest"\nStatement: -- it cannot be shown'
 
 
 def test_house_rules_stand_behind_the_schema_and_what_a_reading_leaves_aside_is_said() -> None:

@@ -18,8 +18,8 @@ from engine.types import AnswerRow, RowKind
 def answer_rows(state: State, shown: Sequence[Candidate], qid: str) -> tuple[AnswerRow, ...]:
     """A row for each of `shown`, from 1; one row of kind `abstain` without any.
 
-    Where a question back is pending, its options instead. How a follow-up, or a foreign question, was read is said once:
-    of a model's readings by the likeliest, of which it is true.
+    Where a question back is pending, its options instead. How a follow-up, or a foreign question, was read is said
+    once: of a model's readings by the likeliest, of which it is true.
     """
     rows: tuple[AnswerRow, ...]
     if state.dialogue.pending is not None:

@@ -51,9 +51,7 @@ class Repeats:
     recipe: str
     seconds: float
 
-    async def keys(
-        self, request: AskRequest, dialogue: Dialogue, tools: Tools, questions: Questions
-    ) -> Keys:
+    async def keys(self, request: AskRequest, dialogue: Dialogue, tools: Tools, questions: Questions) -> Keys:
         """Of all that shapes the answer; empty where that cannot be told."""
         if not self.seconds:
             return Keys()
@@ -69,7 +67,16 @@ class Repeats:
         asked = replace(request, asker=replace(request.asker, session=None), timeout=None)
         settings = [tools.limits, tools.dialogue, tools.selection, tools.learning, tools.generation]
         parts = [
-            *(asked, self.recipe, settings, tools.effort, versions, rights, unreachable, datetime.now(UTC).date()),
+            *(
+                asked,
+                self.recipe,
+                settings,
+                tools.effort,
+                versions,
+                rights,
+                unreachable,
+                datetime.now(UTC).date(),
+            ),
         ]
         return Keys(*(_sha256([*parts, before]) for before in (dialogue.follow_up, "nothing before it")))
 

@@ -18,7 +18,7 @@ from engine.settings import GenerationSettings, Limits, Strategy
 from engine.types import Asker, AskReply, AskRequest
 
 ANA = Asker("ana", "music")
-PAIRS = "SELECT a.age FROM singer AS a CROSS JOIN singer AS b CROSS JOIN singer AS c"
+PAIRS = "SELECT a.age > 0 AS grown FROM singer AS a CROSS JOIN singer AS b"
 
 
 class Instructed:
@@ -72,7 +72,10 @@ async def test_the_model_says_what_goes_on_and_what_stands_by_itself(
     second = await ask(session, LONG, first)
     told = instructed.prompts[-1].user
     assert '"number of singers"\nStatement: SELECT count(*) FROM singer' in told
-    assert [row.explanation for row in second.rows] == [f"Read as: \u201c{full}\u201d. age of each", "oldest alone"]
+    assert [row.explanation for row in second.rows] == [
+        f"Read as: \u201c{full}\u201d. age of each",
+        "oldest alone",
+    ]
     instructed.says("and their names?", ("names", "SELECT name FROM singer"), question="Which names?")
     await ask(session, "and their names?", second)
     told = instructed.prompts[-1].user
@@ -92,7 +95,9 @@ async def test_what_stands_by_itself_is_given_again_wherever_it_is_asked(
     names = await ask(session, NAMES, first)
     assert (await ask(session, NAMES)).qid == names.qid
     assert (await ask(session, NAMES, first)).qid == names.qid
-    assert (await ask(session, WAIT, names)).qid != first.qid, "what a model has not said of it is asked of it"
+    assert (await ask(session, WAIT, names)).qid != first.qid, (
+        "what a model has not said of it is asked of it"
+    )
 
 
 async def test_a_follow_up_is_given_again_behind_the_same_turn_alone(

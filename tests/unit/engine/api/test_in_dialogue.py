@@ -84,7 +84,8 @@ def by_model(stored: Stored, text: str, db: str | None = None) -> tuple[AskReque
 
 
 @pytest.mark.parametrize(
-    "text", ["how long have they been waiting?", "How many concerts are there?", "only the west", "Umsatz je Land"]
+    "text",
+    ["how long have they been waiting?", "How many concerts are there?", "only the west", "Umsatz je Land"],
 )
 def test_whether_a_question_goes_on_is_the_models_to_say(text: str) -> None:
     before = FollowUp("How many and where?", "SELECT 0", "How many?", "all of them")
@@ -112,7 +113,9 @@ def test_what_no_model_is_asked_about_goes_on_from_nothing(text: str) -> None:
 
 
 def test_how_it_was_read_is_said_once_by_the_reading_of_which_it_is_true() -> None:
-    given = [Candidate("music", f"SELECT {n}", meaning=Meaning(n, str(n)), explanation=str(n)) for n in range(3)]
+    given = [
+        Candidate("music", f"SELECT {n}", meaning=Meaning(n, str(n)), explanation=str(n)) for n in range(3)
+    ]
     told = replace(asked("and 2015?", route("and 2015?")), dialogue=Dialogue(read_as="How many in 2015?"))
     rows = answer_rows(told, (given[1], given[0], given[2]), "q1")
     assert [row.explanation for row in rows] == ["1", "Read as: \u201cHow many in 2015?\u201d. 0", "2"]

@@ -287,7 +287,9 @@ def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:
 @pytest.mark.parametrize("said", [{"question": None}, {"question": ""}, {}], ids=["null", "empty", "nothing"])
 def test_what_stands_by_itself_is_no_follow_up(said: dict[str, object]) -> None:
     long = f"SELECT title FROM concert WHERE year IN ({', '.join(map(repr, map(str, range(1500, 2000))))})"
-    before = FollowUp("Which concerts?", long, QUESTION, "old ones", (Before("Who sings?", "SELECT 1", "all"),))
+    before = FollowUp(
+        "Which concerts?", long, QUESTION, "old ones", (Before("Who sings?", "SELECT 1", "all"),)
+    )
     answer = {**said, **json.loads(reply(("the titles", "SELECT title FROM concert")))}
     model = Instructed([json.dumps(answer)])
     built = replace(

@@ -178,6 +178,7 @@ bench-catalog: $(VENV)/.installed  ## a large catalog, what names imply, what te
 bench-models: $(VENV)/.installed  ## a strong model's recorded answers through the pipeline; minutes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks.quality.models --json benchmarks/results/models.json $(ARGS)
+	$(BIN)/python -m benchmarks.quality.models.played --json benchmarks/results/models.json
 
 bench-everyday: $(VENV)/.installed  ## questions without the schema's words, connected and not: asked of the model, and right; a minute
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

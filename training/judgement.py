@@ -87,8 +87,8 @@ PULL_WHICH, PULL_SOME = 1.0, 3.0
 
 READINGS = Weights(
     # The chance that a reading is right which the asker is told of, as long as nothing is known of the model.
-    {"constant": math.log(0.8 / 0.2), "doubted": -1.4, "outdated": -0.5},
-    {"place": -1.2, **{name: WHICH[name] for name in ("fruitless", "outdated", "doubted")}},
+    {"constant": math.log(0.8 / 0.2)},
+    {"place": -1.2},
     {"potential": 1.0},
 )
 """Of the readings that a model gave in its own order."""

@@ -18,7 +18,8 @@ from engine.types import AnswerRow, RowKind
 def answer_rows(state: State, shown: Sequence[Candidate], qid: str) -> tuple[AnswerRow, ...]:
     """A row for each of `shown`, from 1; one row of kind `abstain` without any.
 
-    Where a question back is pending, its options instead. Each says how a follow-up, or a foreign question, was read.
+    Where a question back is pending, its options instead. How a follow-up, or a foreign question, was read is said
+    once: of a model's readings by the likeliest, of which it is true.
     """
     rows: tuple[AnswerRow, ...]
     if state.dialogue.pending is not None:
@@ -31,7 +32,14 @@ def answer_rows(state: State, shown: Sequence[Candidate], qid: str) -> tuple[Ans
             for number, candidate in enumerate(shown, 1)
         )
     said = state.dialogue.read_as or state.translation
-    return tuple(_read_as(row, said) for row in rows) if said else rows
+    first = 0 if state.dialogue.pending is not None or not shown else _likeliest(shown)
+    return (*rows[:first], _read_as(rows[first], said), *rows[first + 1 :]) if said else rows
+
+
+def _likeliest(shown: Sequence[Candidate]) -> int:
+    """The place of the reading that a model gave first; of what was searched for, the first one."""
+    places = [(each.is_twin, each.meaning.place or 0) for each in shown]
+    return places.index(min(places))
 
 
 def candidate_row(number: int, candidate: Candidate, qid: str, *, verified: bool) -> AnswerRow:

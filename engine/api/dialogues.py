@@ -14,17 +14,19 @@ from engine.dialogue.question import agreeing, resolve
 from engine.dialogue.types import Dialogue, FollowUp, Stored, Turn
 from engine.errors import AbstainedError, NeedsAnswerError, UnknownQuestionError
 from engine.types import AnswerRequest, AskReply, AskRequest, MoreRequest, NoneRequest, RowKind
-from engine.understanding.follow_ups import goes_on
+from engine.understanding.follow_ups import goes_on, maybe_goes_on
 
 Continued = tuple[AskRequest, Dialogue]
 """A question that is asked again, and what has been said about it."""
 
 
-async def in_dialogue(request: AskRequest, questions: Questions) -> Continued:
+async def in_dialogue(request: AskRequest, questions: Questions, *, by_model: bool = False) -> Continued:
     """A follow-up with what it goes on from, in the same database; any other question by itself.
 
     So is a text that was just asked, and one behind an answer without a statement or for another database than `db`.
     A question by itself may still be about the database of the last answer, which goes along.
+
+    `by_model`: whether a question goes on is the model's to say, which may answer it for another database as well.
     """
     alone = replace(request, after=None)
     if request.after is None:
@@ -38,11 +40,14 @@ async def in_dialogue(request: AskRequest, questions: Questions) -> Continued:
     row = await questions.taken(stored) or next(iter(survivors), None)
     last = stored.dialogue.database if row is None else row.database
     repeated = request.question.casefold() == stored.request.question.casefold()
-    alike = goes_on(request.question) and not repeated and request.db in {None, last}
+    may_go_on = maybe_goes_on if by_model else goes_on
+    alike = not repeated and request.db in {None, last} and may_go_on(request.question)
     if not alike or row is None or row.sql is None:
         return alone, Dialogue(database=last)
-    before = FollowUp(stored.question, row.sql, request.question)
-    return replace(alone, db=last), Dialogue(follow_up=before, database=last)
+    known = (each.meaning.says for each in stored.dialogue.survivors or () if each.sql == row.sql)
+    earlier = () if stored.dialogue.follow_up is None else stored.dialogue.follow_up.turns
+    before = FollowUp(stored.question, row.sql, request.question, next(known, ""), earlier)
+    return replace(alone, db=request.db if by_model else last), Dialogue(follow_up=before, database=last)
 
 
 def after_answer(stored: Stored, request: AnswerRequest) -> Continued:

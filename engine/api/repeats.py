@@ -30,44 +30,75 @@ _KEPT = 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Keys:
+    """SHA-256 (hex) of a question: its `own`, with what it may go on from, and that of one that stands `alone`.
+
+    The latter is of a question of which a model said so, whatever was asked before it.
+    """
+
+    own: str = ""
+    alone: str = ""
+
+    def of(self, begun: Dialogue, done: Dialogue) -> str:
+        """The key of an answer. `begun`: before the question was read, `done`: after that."""
+        return self.alone if begun.follow_up is not None and done.follow_up is None else self.own
+
+
+@dataclass(frozen=True, slots=True)
 class Repeats:
     """`recipe`: of the program, its settings and its models. `seconds`: for how long an answer is given again."""
 
     recipe: str
     seconds: float
 
-    async def key(self, request: AskRequest, dialogue: Dialogue, tools: Tools, questions: Questions) -> str:
-        """SHA-256 (hex) of all that shapes the answer; empty where that cannot be told."""
+    async def keys(self, request: AskRequest, dialogue: Dialogue, tools: Tools, questions: Questions) -> Keys:
+        """Of all that shapes the answer; empty where that cannot be told."""
         if not self.seconds:
-            return ""
+            return Keys()
         try:
             versions = await questions.versions()
             views, unreachable = await readable_views(request.asker, tools, await tools.catalog.entries())
         except (NLError, StoreUnavailableError):
             # The question itself will say so.
-            return ""
+            return Keys()
         rights = await asyncio.to_thread(
             lambda: [(database.name, _digest(readable)) for database, _, readable in views]
         )
         asked = replace(request, asker=replace(request.asker, session=None), timeout=None)
         settings = [tools.limits, tools.dialogue, tools.selection, tools.learning, tools.generation]
         parts = [
-            *(asked, dialogue.follow_up, self.recipe, settings, tools.effort, versions, rights, unreachable),
-            datetime.now(UTC).date(),
+            *(
+                asked,
+                self.recipe,
+                settings,
+                tools.effort,
+                versions,
+                rights,
+                unreachable,
+                datetime.now(UTC).date(),
+            ),
         ]
-        return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
+        return Keys(*(_sha256([*parts, before]) for before in (dialogue.follow_up, "nothing before it")))
 
-    async def known(self, request: AskRequest, key: str, questions: Questions) -> AskReply | None:
+    async def known(self, request: AskRequest, keys: Keys, questions: Questions) -> AskReply | None:
         """The answer that was given to the same question; it has cost nothing now."""
-        found = await questions.repeated(request.asker.user, key, self.seconds) if key else None
-        if found is None:
-            return None
-        reply, at = found
-        told = f"from {at.astimezone(UTC):%H:%M} UTC; NL MORE thinks again"
-        first, *others = reply.rows
-        if first.kind is not RowKind.OPTION:
-            first = replace(first, explanation=f"{first.explanation}; {told}")
-        return replace(reply, rows=(first, *others), notices=(told,), usage=Usage(), timings=())
+        for key in filter(None, (keys.own, keys.alone)):
+            found = await questions.repeated(request.asker.user, key, self.seconds)
+            if found is not None:
+                return _again(*found)
+        return None
+
+
+def _again(reply: AskReply, at: datetime) -> AskReply:
+    told = f"from {at.astimezone(UTC):%H:%M} UTC; NL MORE thinks again"
+    first, *others = reply.rows
+    if first.kind is not RowKind.OPTION:
+        first = replace(first, explanation=f"{first.explanation}; {told}")
+    return replace(reply, rows=(first, *others), notices=(told,), usage=Usage(), timings=())
+
+
+def _sha256(of: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(of)).hexdigest()
 
 
 def is_repeatable(state: State) -> bool:

@@ -23,7 +23,7 @@ from engine.api.dialogues import after_answer, after_more, after_rejection, chec
 from engine.api.prompt_log import RecordingModel
 from engine.api.prompt_preview import preview
 from engine.api.question_store import Questions, find_row
-from engine.api.repeats import Repeats, is_repeatable
+from engine.api.repeats import Keys, Repeats, is_repeatable
 from engine.calibration.store import CalibrationStore
 from engine.core.candidate import Candidate
 from engine.core.deadline import Deadline
@@ -109,16 +109,17 @@ class Service:
         """
         self._check(request)
         started = time.monotonic()
-        request, dialogue = await in_dialogue(request, self._questions)
+        by_model = self._tools.asks_for_readings
+        request, dialogue = await in_dialogue(request, self._questions, by_model=by_model)
         if self._repeats is None:
             return await self._asked(request, dialogue, started)
-        key, known = "", None
+        keys, known = Keys(), None
         with suppress(TimeoutError):
             async with asyncio.timeout(self._seconds(request)):
-                key = await self._repeats.key(request, dialogue, self._tools, self._questions)
-                known = await self._repeats.known(request, key, self._questions)
+                keys = await self._repeats.keys(request, dialogue, self._tools, self._questions)
+                known = await self._repeats.known(request, keys, self._questions)
         if known is None:
-            return await self._asked(request, dialogue, started, key)
+            return await self._asked(request, dialogue, started, keys)
         async with self._allowed(request.asker):
             return replace(known, seconds=time.monotonic() - started)
 
@@ -148,7 +149,7 @@ class Service:
         return await self._asked(*after_more(stored, request))
 
     async def _asked(
-        self, request: AskRequest, dialogue: Dialogue, started: float | None = None, key: str = ""
+        self, request: AskRequest, dialogue: Dialogue, started: float | None = None, keys: Keys | None = None
     ) -> AskReply:
         model = RecordingModel(self._tools.model)
         started = started or time.monotonic()
@@ -170,8 +171,9 @@ class Service:
             timings=state.timings,
             usage=state.usage,
             seconds=time.monotonic() - started,
-            members=0 if unread else len(members),
-            key=key if is_repeatable(state) else "",
+            # What rules put beside a model's reading as less likely keeps it from running no more.
+            members=0 if unread else sum(each.may_run_instead for each in members),
+            key=keys.of(dialogue, state.dialogue) if keys is not None and is_repeatable(state) else "",
             databases=tuple(route.database.name for route in state.routes),
             notices=(out_of_time(rows),) if state.late else (),
         )

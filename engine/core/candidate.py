@@ -30,6 +30,9 @@ class RuleKind(StrEnum):
     REPETITION = "repetition"
 
 
+_BY_ROWS = frozenset({RuleKind.CORRECTION, RuleKind.REPETITION})
+"""What a look at the data gave rise to."""
+
 _LIKELIER = {RuleKind.READING: 1, RuleKind.REPETITION: 1, RuleKind.BESIDE: -1}
 
 
@@ -91,12 +94,13 @@ class Origin:
 class Meaning:
     """Of one of the readings that a model gave of a question, in its words: what it `says`, what it takes for granted.
 
-    `place`: from 0, among these; None of what is no such reading.
+    `place`: from 0, among these; None of what is no such reading. `beside`: what became of other readings, in words.
     """
 
     place: int | None = None
     says: str = ""
     assumes: str = ""
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +109,9 @@ class Evidence:
 
     `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, which rows that
     do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise
-    than the question's words, `doubted`: than keys, comments and the calendar. `linked`: columns that the schema linker
-    has linked, and that it leaves unread; `needless`: the probability that none of these is asked for. `fruitless`: as
-    of `Candidate`.
+    than the question's words, `doubted`: than keys, types and, where it was searched for, the calendar. `linked`:
+    columns that the schema linker has linked, and that it leaves unread; `needless`: the probability that none of these
+    is asked for. `fruitless`: as of `Candidate`.
     """
 
     tables: tuple[str, ...] = ()
@@ -181,6 +185,36 @@ class Candidate:
     def names(self) -> tuple[str, ...]:
         """Of the tables and columns that it reads."""
         return (*(table for _, table in self.tables), *(column for *_, column in self.columns))
+
+    @property
+    def is_twin(self) -> bool:
+        """Whether a rule made it of a model's reading, behind which it stands."""
+        return self.meaning.place is not None and any(
+            each.kind is not RuleKind.REPAIR for each in self.changes
+        )
+
+    @property
+    def may_run_instead(self) -> bool:
+        """Whether it is a reading of its own, or a twin likelier to be meant: nothing runs unread beside it."""
+        likelier = (RuleKind.READING, RuleKind.CORRECTION)
+        return not self.is_twin or any(each.kind in likelier for each in self.changes)
+
+    @property
+    def needs_proof(self) -> bool:
+        """Whether it is a twin that takes from its reading, by keys or NULL: only where their rows differ."""
+        return self.is_twin and not any(each.kind in _BY_ROWS for each in self.changes)
+
+    def telling(self, other: Candidate) -> Candidate:
+        """It, with the word that another reading gives the same rows today; as it is where that is no other."""
+        says = other.meaning.says.rstrip(".")
+        if other.is_twin or not says or says.casefold() == self.meaning.says.rstrip(".").casefold():
+            return self
+        told = (
+            *self.meaning.beside,
+            f"the same today where it means \u201c{says}\u201d",
+            *other.meaning.beside,
+        )
+        return replace(self, meaning=replace(self.meaning, beside=tuple(dict.fromkeys(told))))
 
     def rewritten(self, sql: str, changes: tuple[Change, ...]) -> Candidate:
         """It with what rules made of its statement, unchecked: as likely as before only where it means the same."""

@@ -173,7 +173,7 @@ class UnknownPhrase:
 class Literal:
     """A text that a statement compares a column with. `pattern`: as LIKE (or ILIKE, `any_case`) does, else equal.
 
-    `negated`: rows with the text are left out.
+    `negated`: rows with the text are left out. `member`: it is looked for among the members of an array.
     """
 
     column: ColumnKey
@@ -181,6 +181,7 @@ class Literal:
     pattern: bool = False
     any_case: bool = False
     negated: bool = False
+    member: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,12 @@ class State:
         failed = (TraceLine(stage, "nothing stands for", each) for each in refusal.phrases)
         return self.noted(TraceLine(stage, event, refusal.words), *helps, *failed)
 
+    @property
+    def own_words(self) -> str:
+        """The question without what it may go on from, as long as nobody has said whether it does."""
+        follow_up = self.dialogue.follow_up
+        return self.ask.question if follow_up is None or self.dialogue.read_as else follow_up.then
+
     def out_of_time(self, stage: str) -> State:
         """A copy in which `stage` did not come to its end."""
         found = f"{len(self.candidates)} found so far"

@@ -1,5 +1,7 @@
 """A statement in words, by rule: what it shows, from where, which rows and groups count, in which order.
 
+Nothing is cut. A clause without words, such as a window, a recursion or LATERAL, is told as it is written.
+
 And what each statement of an answer does: in words, with its terms and units, what rules changed, what is against it.
 """
 
@@ -12,74 +14,110 @@ from sqlglot import exp
 
 from engine.core.candidate import Candidate
 from engine.core.state import State
-from engine.dialogue.expressions import Reader
+from engine.dialogue.expressions import Reader, is_plain_table, is_told, says_something
 from engine.dialogue.refusal import absent
+from engine.rewrite.scope import conjuncts
 from engine.sql.tree import parsed
 from engine.sql.written import defined
 from engine.text.names import name_words
-
-SHORT, LONG = 80, 400
-"""Characters of a part of a line, and of one that stands by itself."""
 
 _READER = Reader(None, {}, whole=True)
 
 _COMBINED = {exp.Union: "and also", exp.Except: "without", exp.Intersect: "that are also"}
 
+Aspects = Iterator[tuple[str, str]]
+
 
 def describe(sql: str) -> str:
     """One line for a person who will not read the SQL; empty where `sql` cannot be parsed."""
-    return " ".join(f"{aspect} {words}".strip() for aspect, words in _aspects(parsed(sql), SHORT))
+    return _line(parsed(sql))
 
 
 def in_parts(sql: str) -> tuple[tuple[str, str], ...]:
-    """The same by (aspect, words), in more of them."""
-    return tuple((aspect or "shows", words) for aspect, words in _aspects(parsed(sql), LONG))
+    """The same by (aspect, words)."""
+    return tuple((aspect or "shows", words) for aspect, words in _aspects(parsed(sql)))
 
 
-def _aspects(tree: exp.Expr | None, length: int) -> Iterator[tuple[str, str]]:
+def _line(tree: exp.Expr | None) -> str:
+    return " ".join(f"{aspect} {words}".strip() for aspect, words in _aspects(tree))
+
+
+def _aspects(tree: exp.Expr | None) -> Aspects:
     """Of a query; the aspect of what it shows is empty."""
     if isinstance(tree, exp.SetOperation):
-        yield from _aspects(tree.left.unnest(), length)
+        yield from _aspects(tree.left.unnest())
         kind = next(words for kind, words in _COMBINED.items() if isinstance(tree, kind))
-        yield (
-            kind,
-            _cut(
-                " ".join(f"{name} {words}".strip() for name, words in _aspects(tree.right.unnest(), length)),
-                length,
-            ),
-        )
+        yield kind, _line(tree.right.unnest())
     elif isinstance(tree, exp.Select):
-        yield from _selected(tree, length)
+        yield from _selected(tree)
     else:
         return
     if (order := tree.args.get("order")) is not None:
-        yield "ordered by", ", ".join(_sort(each, tree, length) for each in order.expressions)
-    if (limit := tree.args.get("limit")) is not None and limit.expression is not None:
-        yield "limited to", _text(limit.expression, length)
-    for each in tree.args["with_"].expressions if tree.args.get("with_") else ():
-        told = " ".join(f"{name} {words}".strip() for name, words in _aspects(each.this, length))
-        yield f"where {name_words(each.alias)} is", _cut(told, length)
+        yield "ordered by", ", ".join(_sort(each, tree) for each in order.expressions)
+    if (offset := tree.args.get("offset")) is not None:
+        yield "behind the first", _text(offset.expression)
+    if (limit := tree.args.get("limit")) is not None:
+        yield "limited to", _text(limit.expression) if isinstance(limit, exp.Limit) else _sql(limit)
+    if (given := tree.args.get("with_")) is not None:
+        for each in given.expressions:
+            # What refers to itself has no words.
+            yield (
+                f"where {name_words(each.alias)} is",
+                _sql(each.this) if given.recursive else _line(each.this),
+            )
 
 
-def _selected(select: exp.Select, length: int) -> Iterator[tuple[str, str]]:
-    distinct = "distinct " if select.args.get("distinct") else ""
-    yield "", distinct + ", ".join(_text(each, length) for each in select.expressions)
-    tables = [each for each in select.find_all(exp.Table, exp.Subquery) if each.parent_select is select]
-    sources = [each for each in tables if isinstance(each.parent, exp.From | exp.Join)]
-    if sources:
-        yield "from", " with ".join(dict.fromkeys(_source(each, length) for each in sources))
+def _selected(select: exp.Select) -> Aspects:
+    distinct = select.args.get("distinct")
+    shown = ", ".join(map(_text, select.expressions))
+    if distinct is not None:
+        shown = f"{_sql(distinct) if distinct.args.get('on') else 'distinct'} {shown}"
+    yield "", shown
+    if (source := select.args.get("from_")) is not None:
+        yield "from", _sources([source, *(select.args.get("joins") or [])], select.args.get("laterals") or [])
     if (where := select.args.get("where")) is not None:
-        yield "where", _text(where.this, length)
+        yield "where", _conditions(where.this)
     if (group := select.args.get("group")) is not None:
-        yield "for each", ", ".join(_text(_output(each, select), length) for each in group.expressions)
+        plain = not any(group.args.get(each) for each in ("rollup", "cube", "grouping_sets", "all"))
+        keys = ", ".join(_text(_output(each, select)) for each in group.expressions)
+        yield "for each", keys if plain else _sql(group).removeprefix("GROUP BY ")
     if (having := select.args.get("having")) is not None:
-        yield "only groups where", _text(having.this, length)
+        yield "only groups where", _conditions(having.this)
 
 
-def _source(source: exp.Expr, length: int) -> str:
-    side = source.parent.args.get("side") if isinstance(source.parent, exp.Join) else None
-    words = f"({_text(source.this, length)})" if isinstance(source, exp.Subquery) else name_words(source.name)
-    return f"{words}, if any" if side == "LEFT" else words
+def _sources(parts: Sequence[exp.Expr], laterals: Sequence[exp.Expr]) -> str:
+    """What FROM and JOIN read; the clause itself where there are no words for a part of it."""
+    words = [_source(each) for each in parts]
+    if laterals or None in words:
+        return " ".join(map(_sql, (*parts, *laterals))).removeprefix("FROM ").replace(" , ", ", ")
+    return " with ".join(dict.fromkeys(filter(None, words)))
+
+
+def _source(part: exp.Expr) -> str | None:
+    """None where there are no words for it."""
+    source, side = part.this, part.args.get("side") or ""
+    if side not in ("", "LEFT") or part.args.get("method") or part.args.get("kind") in ("SEMI", "ANTI"):
+        return None
+    if isinstance(source, exp.Subquery):
+        words = f"({_text(source.this)})" if is_told(source.this) else None
+    else:
+        words = name_words(source.name) if is_plain_table(source) else None
+    if words is None:
+        return None
+    more = (
+        [each for each in conjuncts(part.args["on"]) if says_something(each)] if part.args.get("on") else []
+    )
+    words += f" where {' and '.join(map(_text, more))}" if more else ""
+    return f"{words}, if any" if side else words
+
+
+def _conditions(condition: exp.Expr) -> str:
+    """Each in words, or as it is written."""
+    several = [each.unnest().copy() for each in conjuncts(condition)]
+    return " and ".join(
+        f"({words})" if isinstance(each, exp.Or) and len(several) > 1 else words
+        for each, words in zip(several, map(_text, several), strict=True)
+    )
 
 
 def _output(key: exp.Expr, query: exp.Query) -> exp.Expr:
@@ -88,17 +126,18 @@ def _output(key: exp.Expr, query: exp.Query) -> exp.Expr:
     return query.selects[place - 1] if 0 < place <= len(query.selects) else key
 
 
-def _sort(expression: exp.Expr, query: exp.Query, length: int) -> str:
+def _sort(expression: exp.Expr, query: exp.Query) -> str:
     descending = isinstance(expression, exp.Ordered) and expression.args.get("desc")
-    return _text(_output(expression.this, query), length) + (" descending" if descending else "")
+    return _text(_output(expression.this, query)) + (" descending" if descending else "")
 
 
-def _text(expression: exp.Expr, length: int) -> str:
-    return _cut(_READER.words(expression), length)
+def _text(expression: exp.Expr) -> str:
+    """In words, where there are such for all of it; else as it is written."""
+    return _READER.words(expression) if is_told(expression) else _sql(expression)
 
 
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+def _sql(clause: exp.Expr) -> str:
+    return clause.sql(dialect="postgres")
 
 
 def explained(state: State) -> State:
@@ -127,6 +166,7 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
     # Some models give the statement once more as its meaning.
     said = [describe(candidate.sql) if parsed(meaning) is not None else meaning or describe(candidate.sql)]
     said += [f"assuming {candidate.meaning.assumes.rstrip('.')}"] if candidate.meaning.assumes else []
+    said += candidate.meaning.beside
     said += [*(f"{each.name}: {defined(each)}" for each in candidate.evidence.used)]
     said += [*candidate.evidence.notes, *(change.how for change in candidate.changes)]
     against = [absent(candidate.missing)] if candidate.missing else []
@@ -135,7 +175,8 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
     if doubts is not None:
         against = [f"not sure: {', '.join([*against, *doubts]) or 'hardly what you ask'}"]
     words = "; ".join([*said, *against, *_in_rows(candidate, best)])
-    if candidate.database != best.database:
+    # A reading says itself what it is.
+    if candidate.database != best.database or candidate.meaning.says:
         return words
     gained = sorted(".".join(key[1:]) for key in candidate.columns - best.columns)
     lost = sorted(".".join(key[1:]) for key in best.columns - candidate.columns)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.rewrite.scope import Scopes
+from engine.rewrite.scope import Scopes, conjuncts
 from engine.text.names import name_words
 from schema_catalog.types import ColumnKey
 
@@ -93,6 +93,68 @@ _MATCHED: Mapping[tuple[bool, bool], tuple[str, str]] = {
 }
 """By whether a pattern is open before and behind its text; and the same negated."""
 
+_MEMBERS = 8
+"""Values of a list that are told one by one, at most."""
+
+_TOLD = frozenset(
+    {
+        *AGGREGATES,
+        *COMPARISONS,
+        *_OPERATORS,
+        *_FIXED,
+        *(
+            exp.Alias,
+            exp.Paren,
+            exp.Cast,
+            exp.Round,
+            exp.Coalesce,
+            exp.Nullif,
+            exp.Trim,
+            exp.Lower,
+            exp.Upper,
+        ),
+        *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Interval, exp.Var),
+        *(exp.DataType, exp.DataTypeParam, exp.Not, exp.Like, exp.ILike, exp.Between, exp.In, exp.Exists),
+        *(exp.TimestampTrunc, exp.DateTrunc, exp.Extract, exp.Distinct, exp.Case, exp.If, exp.Filter),
+        *(exp.Subquery, exp.Select, exp.From, exp.Join, exp.Table, exp.TableAlias, exp.Where, exp.Group),
+    }
+)
+"""What there are words for, as far as they say all that matters."""
+
+_TOLD_OF_QUERIES = frozenset({"expressions", "from_", "joins", "where", "group"})
+"""What is told of a query inside an expression."""
+
+
+def is_told(node: exp.Expr) -> bool:
+    """Whether there are words for all of an expression, and they can be read in one way."""
+    return all(type(each) in _TOLD and _in_one_way(each) for each in node.walk())
+
+
+def is_plain_table(source: exp.Expr) -> bool:
+    """Whether FROM reads it as it is: no function, no sample, no list of columns."""
+    plain = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
+    return plain and not any(source.args.get(each) for each in ("sample", "pivots", "joins", "laterals"))
+
+
+def _in_one_way(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Select):
+        named = {key for key, value in node.args.items() if value}
+        keys = [each.args.get("on") for each in node.args.get("joins") or ()]
+        return named <= _TOLD_OF_QUERIES and not any(
+            says_something(each) for on in keys if on is not None for each in conjuncts(on)
+        )
+    if isinstance(node, exp.Join):
+        return not (node.side or node.method or node.kind in ("SEMI", "ANTI"))
+    if isinstance(node, exp.Table):
+        return is_plain_table(node)
+    if isinstance(node, exp.Group):
+        return not any(node.args.get(each) for each in ("rollup", "cube", "grouping_sets"))
+    if isinstance(node, exp.Or):
+        # "a or b and c" is read as PostgreSQL reads it, which is not what stands in parentheses.
+        return not isinstance(node.parent.parent if isinstance(node.parent, exp.Paren) else None, exp.And)
+    return True
+
+
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -167,9 +229,11 @@ class Reader:
             inside, outside = self.parts(query), self.parts(node.this)
             yield from ("one of those",) if inside == outside and not self.whole else ("among", *inside)
         elif all(isinstance(each, exp.Literal) for each in node.expressions):
-            quoted = node.expressions[0].is_string
+            quoted, listed = node.expressions[0].is_string, node.expressions
             mark = "' or '" if quoted else " or "
-            yield Literal(mark.join(each.name for each in node.expressions), quoted)
+            told = listed[:_MEMBERS] if self.whole else listed
+            yield Literal(mark.join(each.name for each in told), quoted)
+            yield from [f"or {len(listed) - len(told)} others"] * (len(told) < len(listed))
         else:
             yield "one of"
             yield from self._listed(node.expressions)
@@ -277,7 +341,7 @@ class Reader:
             yield f"from {' with '.join(name_words(each.name) for each in tables)}"
         if self.whole and (where := inner.args.get("where")) is not None:
             each_of = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
-            for place, each in enumerate(filter(_says_something, each_of)):
+            for place, each in enumerate(filter(says_something, each_of)):
                 yield from ["and" if place else "where", *self._parts(each)]
         if self.whole and (group := inner.args.get("group")) is not None:
             yield from ["for each", *self._listed(group.expressions)]
@@ -305,7 +369,7 @@ def _counts(node: exp.Expr) -> exp.Expr | None:
     return found if ones else None
 
 
-def _says_something(condition: exp.Expr) -> bool:
+def says_something(condition: exp.Expr) -> bool:
     """Whether it is more than how rows of two queries belong together."""
     return not (
         isinstance(condition, exp.EQ)

@@ -127,10 +127,14 @@ OFFERED = 3
 
 
 def by_meanings(candidates: Sequence[Candidate], turns: Sequence[Turn]) -> Proposal | None:
-    """The question which of the given meanings is meant; None for one, two that read alike, or if asked before."""
+    """The question which of the given meanings is meant; None for one, two that read alike, or if asked before.
+
+    What rules made of a reading has no meaning of its own.
+    """
     shown: dict[object, Candidate] = {}
     for place, each in enumerate(candidates):
-        shown.setdefault(_whole(candidates, (place,)) or place, each)
+        if not each.is_twin:
+            shown.setdefault(_whole(candidates, (place,)) or place, each)
     offered = list(shown.values())[:OFFERED]
     if len(offered) < 2 or len({each.meaning.says.casefold() for each in offered}) < len(offered):  # noqa: PLR2004 - none to choose
         return None

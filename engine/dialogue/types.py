@@ -88,12 +88,31 @@ class Parting:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """A turn of a session: a question in full words, the statement that was taken, and what a model said it means."""
+
+    question: str
+    sql: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FollowUp:
-    """What a question goes on from: the one before, in full words, and its statement; `then`: its own words."""
+    """What a question goes on from: the one before, in full words, and its statement; `then`: its own words.
+
+    `meaning`: of the statement, in a model's words. `earlier`: what the one before went on from, the oldest first.
+    """
 
     question: str
     sql: str
     then: str
+    meaning: str = ""
+    earlier: tuple[Before, ...] = ()
+
+    @property
+    def turns(self) -> tuple[Before, ...]:
+        """All before it, the oldest first."""
+        return (*self.earlier, Before(self.question, self.sql, self.meaning))
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,14 +280,15 @@ def ambiguity(difference: Difference) -> Ambiguity:
 
 
 def option_text(option: Option) -> str:
-    """An option, at most `TEXT_LENGTH` characters, with its likeliest statement's first rows."""
+    """An option in whole, with its likeliest statement's first rows as far as `TEXT_LENGTH` characters leave room."""
     preview = option.preview
     if preview is None:
-        return _cut(option.words, TEXT_LENGTH)
+        return option.words
     rows = [", ".join(_cell(cell) for cell in row) for row in preview.rows[:_ROWS]]
     if preview.more or len(preview.rows) > _ROWS:
         rows.append("…")
-    return _cut(f"{option.words}: {' · '.join(rows) or 'no rows'}", TEXT_LENGTH)
+    room = max(TEXT_LENGTH - len(f"{option.words}: "), _CELL)
+    return f"{option.words}: {_cut(' · '.join(rows) or 'no rows', room)}"
 
 
 def _cell(cell: str | None) -> str:

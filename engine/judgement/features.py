@@ -23,17 +23,29 @@ LEADING = ("likelihood", "fruitless", "invented", "unsaid", "contradicted", "dou
 def candidate_features(state: State, found: Sequence[Evidence]) -> list[Features]:
     """Of each candidate of `state`. `found`: `engine.ranking.evidence.evidence` of them."""
     if are_readings(state.candidates):
-        # The model was asked for what is likeliest first, and told what the question means.
-        last = len(state.candidates)
-        return [
-            {"place": float(last if each.meaning.place is None else each.meaning.place), **known.features}
-            for each, known in zip(state.candidates, found, strict=True)
-        ]
+        return _places(state.candidates)
     routes = {route.database.name: route for route in state.routes}
     known = zip(state.candidates, likelihoods(state.candidates), found, strict=True)
     return [
         {"likelihood": likelihood, **_beside(each, routes[each.database]), **evidence.features}
         for each, likelihood, evidence in known
+    ]
+
+
+def _places(candidates: Sequence[Candidate]) -> list[Features]:
+    """The model was asked for what is likeliest first: behind its last reading stands what rules made of them.
+
+    `aside`: what takes nothing from a reading.
+    """
+    last = len(candidates)
+    keys = [(each.is_twin, last if (own := each.meaning.place) is None else own) for each in candidates]
+    order = sorted(range(last), key=keys.__getitem__)
+    return [
+        {
+            "place": float(order.index(number)),
+            "aside": float(each.is_twin and not each.needs_proof),
+        }
+        for number, each in enumerate(candidates)
     ]
 
 

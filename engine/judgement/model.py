@@ -24,6 +24,9 @@ from engine.dialogue.types import Chances, Parting
 from engine.errors import PackagedError
 from engine.judgement.features import Features, logit, route_features, together
 
+ASIDE = 0.5
+"""Of the probability that no reading is right, or of the last reading, what stands aside has this share."""
+
 FILE = Path(__file__).with_name("weights.json")
 
 
@@ -78,11 +81,17 @@ class Judgement:
         reached = min(1.0, sum(routes[name].probability for name in set(names)))
         if are_readings(state.candidates):
             # The model has seen all databases, and has chosen.
-            of, likely = self.readings, [1.0] * len(names)
+            of, likely = self.readings, [1.0 - one.get("aside", 0.0) for one in each]
         shares = of.shares(each, likely)
         leading = routes[names[shares.index(max(shares))]]
         some = of.any_right(together(each, shares, route_features(leading)))
-        return [some * reached * share for share in shares]
+        aside = sum(one.get("aside", 0.0) for one in each)
+        last = min(filter(None, shares), default=1.0)
+        least = ASIDE * min(1.0 - some, some * last) / (aside or 1.0)
+        return [
+            reached * (some * share + least * one.get("aside", 0.0))
+            for share, one in zip(shares, each, strict=True)
+        ]
 
     def turns(self, state: State, chances: Chances, parting: Parting) -> float:
         """The probability that the first is wrong and the answer to a question back leads to a right one."""

@@ -77,14 +77,17 @@ def _denied(name: str, column: Column) -> tuple[str, ...]:
     return (f"NOT {name}", f"{name} = FALSE", f"{name} IS FALSE", f"NOT {name} IS TRUE", f"{name} <> TRUE")
 
 
-def excluded(tree: exp.Query, scopes: Scopes) -> Iterator[str]:
-    """What a statement does with such rows, in words; nothing of a column that it tests otherwise."""
+def excluded(tree: exp.Query, scopes: Scopes, *, counted_only: bool = False) -> Iterator[str]:
+    """What a statement does with such rows, in words; nothing of a column that it tests otherwise.
+
+    `counted_only`: nothing of those that it leaves out.
+    """
     tables = {each.table.key for each in scopes.all_reads() if each.table is not None}
     for each in exclusions(scopes.snapshot):
         columns = scopes.columns(tree, each.column[:2], each.column[2]) if each.column[:2] in tables else []
         if each.column[:2] in tables and not columns:
             yield f"with {each.rows}, if there are any"
-        elif any(test in each.tests for column in columns for test in tested(column)):
+        elif not counted_only and any(test in each.tests for column in columns for test in tested(column)):
             yield f"without {each.rows}"
 
 

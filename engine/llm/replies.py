@@ -61,7 +61,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """A reply: readings, likeliest first, or why there can be none. `question`: a follow-up in full words."""
+    """A reply: readings, likeliest first, and what cannot be answered. `question`: a follow-up in full words."""
 
     readings: tuple[Reading, ...] = ()
     cannot: str = ""
@@ -142,7 +142,7 @@ def readings(text: str) -> Readings | None:
     listed = said.get("readings", [said] if "sql" in said else [])
     each = map(_reading, listed[:_MOST] if isinstance(listed, list) else ())
     made = tuple(filter(None, each))
-    return Readings(made, "" if made else _line(_text(said, "cannot")), _line(_text(said, "question")))
+    return Readings(made, _line(_text(said, "cannot")), _line(_text(said, "question")))
 
 
 def _json(said: str) -> dict[str, object] | list[object] | None:

@@ -97,6 +97,29 @@ def before_text(follow_up: FollowUp) -> dict[str, str]:
     return {"before": quoted(follow_up.question, EARLIER), "sql": sql}
 
 
+TURNS = 4_000
+"""Characters of what was asked before, where a model says itself whether a question goes on from it."""
+
+
+def turns_text(follow_up: FollowUp, quote: Callable[[str, int], str] | None = None) -> str:
+    """Questions, meanings and statements of the turns before, the newest last: as many as there is room for in whole.
+
+    `quote`: see `quoted`. Of the newest the question and the meaning stand there in any case.
+    """
+    told, room = list[str](), TURNS
+    for turn in reversed(follow_up.turns):
+        sql = one_line(turn.sql, room)
+        said = [("Question", turn.question), ("Meaning", turn.meaning)]
+        lines = [f"{name}: {(quote or quoted)(text, TURNS)}" for name, text in said if text]
+        lines.append(f"Statement: {sql or '-- it cannot be shown'}")
+        text = "\n".join(lines)
+        if told and (sql is None or len(text) > room):
+            break
+        told.append(text)
+        room -= len(text)
+    return "\n\n".join(reversed(told))
+
+
 RULE = 600
 """Characters of one line of a database's rules, at most."""
 

@@ -64,8 +64,13 @@ def contradictions(
 
 
 def doubts(question: str, sql: str, snapshot: Snapshot, *, today: date) -> tuple[str, ...]:
-    """What rests on the schema and the calendar, whoever wrote the statement. `today`: the day on which it is asked."""
+    """What rests on the schema and the calendar. `today`: the day on which it is asked."""
     return said_of(lambda statement: _of_facts(question, statement, today), sql, snapshot)
+
+
+def remarks(sql: str, snapshot: Snapshot) -> tuple[str, ...]:
+    """What keys and types alone say of a statement, whatever was asked."""
+    return said_of(_of_keys, sql, snapshot)
 
 
 def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot) -> tuple[str, ...]:
@@ -82,11 +87,15 @@ def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Sna
 
 def _of_facts(question: str, statement: Statement, today: date) -> Iterator[str]:
     yield from periods_missed(statement, question, today)
+    yield from _of_keys(statement, question)
+    if _MEDIAN.search(question) and statement.tree.find(exp.Avg) and not statement.tree.find(*_MEDIANS):
+        yield "takes the average, not the median"
+
+
+def _of_keys(statement: Statement, question: str = "") -> Iterator[str]:
     yield from repeated_sums(statement)
     if next(whole_divisions(statement, question), None) is not None:
         yield "divides whole numbers, without what is behind the point"
-    if _MEDIAN.search(question) and statement.tree.find(exp.Avg) and not statement.tree.find(*_MEDIANS):
-        yield "takes the average, not the median"
 
 
 def _of_groups(question: str, statement: Statement) -> Iterator[str]:

@@ -27,7 +27,7 @@ from engine.linking.mentions import (
 from engine.linking.spans import numbers_not_used
 from engine.linking.standing import deprecated, measured
 from engine.linking.synonyms import are_same_tables
-from engine.ranking.contradictions import contradictions, doubts, said_of, undeclared
+from engine.ranking.contradictions import contradictions, doubts, remarks, said_of, undeclared
 from engine.sql.tree import parsed
 from engine.understanding.unknown import names_not_used
 from schema_catalog.types import ColumnKey, Table, TableKey
@@ -59,15 +59,22 @@ class _Asked:
 
 
 def _of_schema(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
-    """What keys, comments and the calendar say of a statement, and what it found."""
-    snapshot = asked.route.snapshot
-    left_out = said_of(lambda each: excluded(each.tree, each.scopes), candidate.sql, snapshot)
+    """What keys, comments and the calendar say of a statement, and what it found.
+
+    Of a model's reading no period is checked, and what it leaves out itself is not told again.
+    """
+    snapshot, is_reading = asked.route.snapshot, candidate.meaning.place is not None
+    left_out = said_of(
+        lambda each: excluded(each.tree, each.scopes, counted_only=is_reading), candidate.sql, snapshot
+    )
     joined = said_of(undeclared, candidate.sql, snapshot)
     return Evidence(
         used=terms_used(asked.route.terms, candidate.tables, candidate.columns),
         outdated=deprecated(candidate.tables, candidate.columns, snapshot),
         measured=(*measured(candidate.columns, snapshot), *left_out, *joined),
-        doubted=doubts(question, candidate.sql, snapshot, today=today),
+        doubted=remarks(candidate.sql, snapshot)
+        if is_reading
+        else doubts(question, candidate.sql, snapshot, today=today),
         fruitless=candidate.fruitless,
     )
 

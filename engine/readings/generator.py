@@ -2,8 +2,8 @@
 
 Owns the calls, their budget and what becomes of a reply. The prompt is `engine.readings.prompt`'s, the parts
 of a reply `engine.llm.replies`'. A statement is checked as the asker like every other; none is made of it by exchanging
-names, and no rule reads other words into it: a model that follows instructions was asked for that. Beside it stands
-what rules make of it that rest on keys, types and the calendar, in its place.
+names, and no rule reads other words into it: a model that follows instructions was asked for that. Behind the last one
+stands what rules make of them that rest on keys and NULL.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LONGEST = 300
 def answer_schema(*, several: bool, follow_up: bool = False) -> dict[str, object]:
     """The JSON schema of an answer, as strict as the services want it; `several`: databases to choose from.
 
-    `follow_up`: with the question in full words, which is written first.
+    `follow_up`: with the question in full words, which is written first, or null where it stands by itself.
     """
     keys = ["meaning", "sql", "assumes", *(["database"] if several else [])]
     reading = {
@@ -55,7 +55,7 @@ def answer_schema(*, several: bool, follow_up: bool = False) -> dict[str, object
         "required": keys,
         "additionalProperties": False,
     }
-    first: dict[str, object] = {"question": {"type": "string"}} if follow_up else {}
+    first: dict[str, object] = {"question": {"type": ["string", "null"]}} if follow_up else {}
     parts = {
         **first,
         "readings": {"type": "array", "items": reading},
@@ -92,10 +92,13 @@ async def readings_of(state: State, tools: Tools) -> State:
 
 
 def _refusal(cannot: str) -> Refusal:
-    words = cannot.rstrip(".")
-    words = words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
     helps = ("Ask about what the tables hold, or say in other words which of it you mean",)
-    return Refusal(RefusalReason.NOT_ANSWERABLE, words, helps)
+    return Refusal(RefusalReason.NOT_ANSWERABLE, _short(cannot), helps)
+
+
+def _short(cannot: str) -> str:
+    words = cannot.rstrip(".")
+    return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
 
 
 class _Asking:
@@ -151,6 +154,7 @@ class _Asking:
             again = await self._ask(prompt("readings_again", refused=_listed(rejected.values())))
             # What is mended stands where it was refused.
             await self._take(again.readings, chain(rejected, count(len(found.readings))))
+            self.cannot = again.cannot or self.cannot
         if len(self._candidates) == 1:
             await self._without()
 
@@ -201,8 +205,9 @@ class _Asking:
             self._lines.append(TraceLine(STAGE, "no readings in the reply", said[:LONGEST]))
             return Readings(cannot=written.refusal or "")
         if self._unread is not None:
-            full = found.question or self._state.ask.question
-            self._lines.append(TraceLine(STAGE, "follow-up read as", full))
+            full = found.question or self._unread.then
+            event = "follow-up read as" if found.question else "goes on from nothing"
+            self._lines.append(TraceLine(STAGE, event, full))
             await self._read(self._state.in_full(full))
         return found if written.finished else replace(found, readings=found.readings[:-1])
 
@@ -223,9 +228,7 @@ class _Asking:
         outcomes = await asyncio.gather(*(self._checkers[each.database].statement(each) for each in made))
         stood = [each for each in outcomes if isinstance(each, Candidate)]
         self._candidates += stood
-        beside = await asyncio.gather(
-            *(self._checkers[each.database].readings(each, by_facts=True) for each in stood)
-        )
+        beside = await asyncio.gather(*(self._checkers[each.database].readings(each) for each in stood))
         self._beside += [each for found in beside for each in found]
         rejected = {
             each.meaning.place or 0: (reading, outcome)
@@ -263,7 +266,7 @@ class _Asking:
             usage = usage.plus(call.usage)
         if usage.first_candidate_seconds is None and self._ready is not None and self._candidates:
             usage = replace(usage, first_candidate_seconds=self._ready - state.started)
-        candidates = (*state.candidates, *self._candidates, *self._beside)
+        candidates = (*state.candidates, *self._told(), *self._beside)
         # As the question was read.
         state = replace(
             state, ask=self._state.ask, dialogue=self._state.dialogue, candidates=candidates, usage=usage
@@ -272,6 +275,15 @@ class _Asking:
             change for each in (*self._candidates, *self._beside) for change in each.changes
         )
         return state.noted(*self._lines, *(each.line for each in changes))
+
+    def _told(self) -> list[Candidate]:
+        """The candidates, of which the first says what the model cannot answer beside them."""
+        if not self.cannot or not self._candidates:
+            return self._candidates
+        first = min(self._candidates, key=lambda each: each.meaning.place or 0)
+        said = (*first.meaning.beside, f"not answered: {_short(self.cannot)}")
+        told = replace(first, meaning=replace(first.meaning, beside=said))
+        return [told if each is first else each for each in self._candidates]
 
 
 def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Context]:

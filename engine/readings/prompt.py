@@ -16,7 +16,7 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.types import Dialogue, FollowUp
 from engine.errors import NLError
-from engine.prompting.known_text import EARLIER, before_text, known_text, rules_text
+from engine.prompting.known_text import known_text, rules_text, turns_text
 from engine.prompting.prompts import prompt
 from engine.readings.schema import Described, described
 from engine.sql.written import as_literal
@@ -101,8 +101,7 @@ class Writer:
         question, before = state.ask.question, ""
         if unread is not None:
             question = unread.then
-            said = {**before_text(unread), "before": as_literal(unread.question, EARLIER)}
-            before = prompt("readings_before", **said) + "\n\n"
+            before = prompt("readings_before", turns=turns_text(unread, as_literal)) + "\n\n"
         # By name, so that the same databases begin a prompt in the same order.
         order = sorted(range(len(state.routes)), key=lambda number: state.routes[number].database.name)
         return prompt(

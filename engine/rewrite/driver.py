@@ -1,7 +1,8 @@
 """Runs the rules over a statement: each can be switched off, each leaves a trace, and one that fails is skipped.
 
 Owns which changes replace a statement and which stand beside it. A reading is made of the statement and of the readings
-already made; those of most changes are the likeliest.
+already made; those of most changes are the likeliest. What a model gave as its reading is replaced only where it was
+refused, and only keys and NULL give rise to others behind it.
 """
 
 from __future__ import annotations
@@ -61,16 +62,10 @@ def in_turn(kind: RuleKind, given: Rewritten, context: Context, off: Collection[
     return work.given
 
 
-def readings(
-    accepted: Rewritten, context: Context, off: Collection[str] = (), *, by_facts: bool = False
-) -> list[Rewritten]:
-    """At most `READINGS` other statements that the question may mean by `accepted`, likeliest first.
-
-    `by_facts`: only by rules that rest on the schema and the calendar.
-    """
+def readings(accepted: Rewritten, context: Context, off: Collection[str] = ()) -> list[Rewritten]:
+    """At most `READINGS` other statements that the question may mean by `accepted`, likeliest first."""
     made = {accepted.sql: _Working(accepted, context)}
-    rules = [rule for kind in (RuleKind.READING, RuleKind.BESIDE) for rule in _rules(kind, off)]
-    for rule in (each for each in rules if each.by_facts or not by_facts):
+    for rule in (each for kind in (RuleKind.READING, RuleKind.BESIDE) for each in _rules(kind, off)):
         # What is less likely anyway is made of the statement alone.
         given = [made[accepted.sql]] if rule.kind is RuleKind.BESIDE else list(made.values())
         for each in given:
@@ -80,6 +75,13 @@ def readings(
         likeliest = _likeliest(made, accepted)[:KEPT]
         made = {work.given.sql: work for work in (made[accepted.sql], *likeliest)}
     return [work.given for work in _likeliest(made, accepted)[:READINGS]]
+
+
+def by_facts(accepted: Rewritten, context: Context, off: Collection[str] = ()) -> list[Rewritten]:
+    """At most `READINGS` statements, each made of `accepted` alone by a rule that rests on keys or NULL."""
+    work = _Working(accepted, context)
+    made = (work.apply(rule) for rule in RULES if rule.by_facts and rule.name not in off)
+    return list({each.sql: each for each in made if each is not None}.values())[:READINGS]
 
 
 def _rules(kind: RuleKind, off: Collection[str]) -> list[Rule]:
@@ -137,9 +139,13 @@ class Checker:
     tools: Tools
 
     async def statement(self, candidate: Candidate) -> Candidate | Rejection:
-        """The statement in normal form, repaired by rule only where it was refused. Raises as `check_candidate`."""
-        written = Rewritten(candidate.sql, candidate.changes)
-        normal = await asyncio.to_thread(in_turn, RuleKind.NORMALISE, written, self.context, self._off)
+        """The statement in normal form, repaired by rule only where it was refused. Raises as `check_candidate`.
+
+        A model's reading is checked as it was written.
+        """
+        normal = Rewritten(candidate.sql, candidate.changes)
+        if candidate.meaning.place is None:
+            normal = await asyncio.to_thread(in_turn, RuleKind.NORMALISE, normal, self.context, self._off)
         outcome = await self._checked(candidate, normal)
         if isinstance(outcome, Candidate) or outcome.cause not in REPAIRED:
             return outcome
@@ -149,10 +155,14 @@ class Checker:
         second = await self._checked(candidate, repaired)
         return second if isinstance(second, Candidate) else outcome
 
-    async def readings(self, candidate: Candidate, *, by_facts: bool = False) -> list[Candidate]:
-        """What else an accepted candidate may be meant to say and would run, likeliest first."""
+    async def readings(self, candidate: Candidate) -> list[Candidate]:
+        """What else an accepted candidate may be meant to say and would run, likeliest first.
+
+        Of a model's reading by keys and NULL alone.
+        """
         given = Rewritten(candidate.sql, candidate.changes)
-        made = await asyncio.to_thread(readings, given, self.context, self._off, by_facts=by_facts)
+        rules = readings if candidate.meaning.place is None else by_facts
+        made = await asyncio.to_thread(rules, given, self.context, self._off)
         outcomes = await asyncio.gather(*(self._checked(candidate, each) for each in made))
         return [each for each in outcomes if isinstance(each, Candidate)]
 

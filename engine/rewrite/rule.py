@@ -80,7 +80,7 @@ Apply = Callable[[Statement, Context], str | None]
 class Rule:
     """`name`: as `[generation] rules_off` has it. `version`: raised with each change of behaviour.
 
-    `by_facts`: it rests on the schema and the calendar, so that it runs on a model's readings of a question as well.
+    `by_facts`: it rests on keys or NULL, so that what it makes of a model's reading stands behind that as well.
     """
 
     name: str

@@ -45,13 +45,13 @@ def as_literal(text: str, most: int = QUESTION) -> str:
     return quote_literal(plain(text, most))
 
 
-def one_line(sql: str) -> str | None:
+def one_line(sql: str, most: int = STATEMENT) -> str | None:
     """A statement on one line; None where it is too long, or has a line break in a literal or a mark of structure."""
     parts = _LITERAL.split(sql)
     written = "".join(
         part if place % 2 else re.sub(r"\s+", " ", part) for place, part in enumerate(parts)
     ).strip()
-    if len(written) > STATEMENT or any(mark in written for mark in _MARKS):
+    if len(written) > most or any(mark in written for mark in _MARKS):
         return None
     return (
         None if any(unicodedata.category(each) in {"Cc", "Cf", "Zl", "Zp"} for each in written) else written

@@ -3,7 +3,8 @@
 Check_values: looks whether the texts that statements compare columns with occur in them, and finds those that do.
 
 A model writes values as the question has them, or invents some: such a statement runs, and answers another question.
-What is surely another spelling of stored values is written so; what only may be meant stands beside the statement.
+What is surely another spelling of stored values is written so; what only may be meant stands beside the statement, as
+all of it does beside a model's reading.
 
 Validate: keeps the statements that would run for the asker, one of each normal form.
 
@@ -58,15 +59,17 @@ async def check_values(state: State, tools: Tools) -> State:
             return await asyncio.to_thread(_corrected, candidate, check, near, route, tools)
 
     outcomes = await asyncio.gather(*map(checked, state.candidates))
-    candidates = {each.sql: each for outcome in reversed(outcomes) for each in outcome}
-    ordered = dict.fromkeys(each.sql for outcome in outcomes for each in outcome)
+    candidates: dict[str, Candidate] = {}
+    for each in (one for outcome in outcomes for one in outcome):
+        same = candidates.get(each.sql)
+        candidates[each.sql] = each if same is None else same.telling(each)
     lines = [
         line
         for before, after in zip(state.candidates, outcomes, strict=True)
         for each in after
         for line in _lines(before, each)
     ]
-    return replace(state, candidates=tuple(candidates[sql] for sql in ordered)).noted(*lines)
+    return replace(state, candidates=tuple(candidates.values())).noted(*lines)
 
 
 async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -> Found:
@@ -116,7 +119,7 @@ def _corrected(
         for each in _statements(candidate, check, near, route, tools)
     ]
     sure = bool(made and (near or check.in_any_case)) and all(each.sure for each in near.values())
-    return tuple(made) if sure else (itself, *made)
+    return tuple(made) if sure and candidate.meaning.place is None else (itself, *made)
 
 
 def _statements(
@@ -171,8 +174,8 @@ def _distinct(state: State, outcomes: Sequence[Candidate | Rejection], routes: M
         if other is None:
             kept[key] = outcome
             continue
-        kept[key] = max(other, outcome, key=_score)
         dropped = min(outcome, other, key=_score)
+        kept[key] = max(other, outcome, key=_score).telling(dropped)
         state = state.noted(TraceLine("validate", "merged with an equal one", dropped.sql))
     return replace(state, candidates=tuple(kept.values()))
 
@@ -181,5 +184,5 @@ async def _checked(candidate: Candidate, route: Route, state: State, tools: Tool
     return candidate if candidate.cost is not None else await check_candidate(candidate, route, state, tools)
 
 
-def _score(candidate: Candidate) -> tuple[float, float, float]:
-    return (candidate.confidence, *candidate.origin.likelihood)
+def _score(candidate: Candidate) -> tuple[float, bool, float, float]:
+    return (candidate.confidence, not candidate.is_twin, *candidate.origin.likelihood)

@@ -3,15 +3,20 @@
 Every candidate runs as the asker, read-only, with a short timeout and a row cap (`[limits] run_candidates` turns that
 off). Two columns may hold the same data and two counts may agree by chance. So the columns shown, the elements read and
 the functions called by one statement must be a subset of the other's; a foreign key counts as the column it refers to.
-Statements that fail on the data are dropped, those without a value in their rows are marked. Beside one whose rows
-repeat each other stands the one that shows each once.
+Rows in an order are the same where they differ in that of ties alone. Statements that fail on the data are dropped,
+those without a value in their rows are marked. Beside one whose rows repeat each other stands the one that shows each
+once.
+
+Of two readings of a model that give the same rows today one is shown, and says so. What keys and NULL make of a reading
+stays where its rows are known to differ.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -31,6 +36,7 @@ from engine.rewrite.driver import Rewritten, in_turn
 from engine.rewrite.rule import Context
 from engine.rewrite.scope import Scopes
 from engine.sql.check import check_candidate
+from engine.sql.ties import showing_keys
 from engine.sql.tree import Determinism, determinism, parsed
 from engine.types import TraceLine
 from schema_catalog.foreign_keys import foreign_key_graph
@@ -54,13 +60,15 @@ PREVIEWED = 3
 T = TypeVar("T")
 
 Reads = frozenset[ColumnKey | TableKey]
+Keys = tuple[tuple[str | None, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
     """A candidate's result as a digest of types and rows; the elements it reads, and the columns it shows unchanged.
 
-    `once`: what shows each row once, where they repeat each other.
+    `tied`: a digest that the order of ties does not change, where what the rows are sorted by is known. `once`: what
+    shows each row once, where they repeat each other.
     """
 
     digest: bytes
@@ -69,11 +77,16 @@ class Rows:
     form: Determinism
     preview: Preview | None
     once: Candidate | None = None
+    tied: bytes | None = None
+
+    def as_today(self, other: Rows) -> bool:
+        """Whether both give the same rows."""
+        return self.digest == other.digest or (self.tied is not None and self.tied == other.tied)
 
     def same(self, other: Rows) -> bool:
         """Whether both are taken for one statement."""
         return (
-            self.digest == other.digest
+            self.as_today(other)
             and _nested(self.shown, other.shown)
             and self.form.literals == other.form.literals
             and _nested(self.form.functions, other.form.functions)
@@ -101,7 +114,9 @@ async def deduplicate(state: State, tools: Tools) -> State:
 
     One stays with the likelihood of the likeliest, and with most readings among them (`_objections`).
     """
-    if not tools.limits.run_candidates or max(len(state.candidates), state.k) < 2:  # noqa: PLR2004  nothing is beside one
+    if not tools.limits.run_candidates:
+        return replace(state, candidates=tuple(each for each in state.candidates if not each.needs_proof))
+    if max(len(state.candidates), state.k) < 2:  # noqa: PLR2004  nothing is beside one
         return state
     routes = {route.database.name: route for route in state.routes}
     seconds = min(tools.limits.run_seconds, SHARE * state.deadline.remaining())
@@ -112,10 +127,12 @@ async def deduplicate(state: State, tools: Tools) -> State:
     state = replace(state, candidates=(*state.candidates, *added))
     lines = [each.changes[-1].line for each in added]
     kept: dict[int, tuple[Candidate, Rows | NotCompared]] = {}
-    for place in sorted(
-        range(len(outcomes)), key=lambda n: state.candidates[n].origin.likelihood, reverse=True
-    ):
+    order = sorted(range(len(outcomes)), key=lambda n: _first(state.candidates[n]), reverse=True)
+    for place in order:
         candidate, outcome = state.candidates[place], outcomes[place]
+        if candidate.needs_proof and not _differs(candidate, outcome, kept.values()):
+            lines.append(TraceLine("deduplicate", "not known to give other rows", candidate.sql))
+            continue
         if isinstance(outcome, NotCompared):
             event = "dropped by running it" if outcome.broken else "not compared by its rows"
             lines.append(TraceLine("deduplicate", event, f"{outcome.why}: {candidate.sql}"))
@@ -138,9 +155,32 @@ async def deduplicate(state: State, tools: Tools) -> State:
             kept[equal] = (replace(candidate, origin=origin), outcome)
             candidate, stays = stays, candidate
         else:
-            kept[equal] = (replace(stays, origin=origin), rows)
+            kept[equal] = (replace(stays, origin=origin).telling(candidate), rows)
         lines.append(TraceLine("deduplicate", "gives the same rows", f"{candidate.sql}; kept: {stays.sql}"))
     return replace(state, candidates=tuple(kept[place][0] for place in sorted(kept))).noted(*lines)
+
+
+def _first(candidate: Candidate) -> tuple[bool, tuple[float, float]]:
+    """The key by which candidates are looked at, the greatest first: what a rule made of a reading behind them all."""
+    return not candidate.is_twin, candidate.origin.likelihood
+
+
+def _differs(
+    twin: Candidate,
+    outcome: Rows | NotCompared,
+    kept: Collection[tuple[Candidate, Rows | NotCompared]],
+) -> bool:
+    """Whether a twin gives other rows than its reading, as far as both are known; no row is known as well."""
+    own = [
+        rows
+        for each, rows in kept
+        if (each.database, each.meaning.place) == (twin.database, twin.meaning.place) and not each.is_twin
+    ]
+    known = [each for each in (outcome, *own) if isinstance(each, Rows) or each.fruitless]
+    found = [each for each in known if isinstance(each, Rows)]
+    if len(known) < 2 or not found:  # noqa: PLR2004 - a twin and its reading
+        return False
+    return len(found) == 1 or not found[0].as_today(found[1])
 
 
 def _equivalent(
@@ -155,7 +195,7 @@ def _equivalent(
         if other.database != candidate.database or not isinstance(rows, Rows):
             continue
         # Of two readings that give the same rows now, the asker needs one.
-        if rows.same(outcome) or (candidate.meaning.place is not None and rows.digest == outcome.digest):
+        if rows.same(outcome) or (candidate.meaning.place is not None and rows.as_today(outcome)):
             return place
     return None
 
@@ -229,9 +269,7 @@ async def _outcome(
     if not form.repeatable:
         return NotCompared("it may give other rows the next time")
     try:
-        result = await tools.upstream.run(
-            route.database, state.ask.asker, candidate.sql, limits.run_rows, until
-        )
+        result, keys = await _ran(candidate, route, state, tools, until)
     except StatementError as error:
         # The trace is stored, and the server's words may hold a row's value.
         why = f"it fails with SQLSTATE {error.sqlstate}"
@@ -242,14 +280,34 @@ async def _outcome(
         why = f"it gives more than {limits.run_rows} rows, or more bytes than are compared"
         outcome: Rows | NotCompared = NotCompared(why, preview=_preview(result))
     else:
-        outcome = await asyncio.to_thread(_evidence, result, candidate, route, form)
+        outcome = await asyncio.to_thread(_evidence, result, keys, candidate, route, form)
     once = await asyncio.to_thread(_once, result, candidate, route, tools)
     return replace(outcome, preview=None if private else outcome.preview, once=once)
 
 
+async def _ran(
+    candidate: Candidate, route: Route, state: State, tools: Tools, until: Deadline
+) -> tuple[Result, Keys | None]:
+    """The rows, and what they are sorted by where it is known. Raises as `Upstream.run`."""
+
+    async def rows(sql: str) -> Result:
+        return await tools.upstream.run(route.database, state.ask.asker, sql, tools.limits.run_rows, until)
+
+    by = await asyncio.to_thread(showing_keys, candidate.sql)
+    if by is not None:
+        with suppress(StatementError, NLError, ValueError, IndexError):
+            return by.apart(await rows(by.sql))
+    return await rows(candidate.sql), None
+
+
 def _once(result: Result, candidate: Candidate, route: Route, tools: Tools) -> Candidate | None:
     """The statement that shows each row once, unchecked; None where they do not repeat each other."""
-    if result.shortened or not result.rows or len(result.rows) < REPEATS * len(set(result.rows)):
+    if (
+        candidate.is_twin
+        or result.shortened
+        or not result.rows
+        or len(result.rows) < REPEATS * len(set(result.rows))
+    ):
         return None
     given = Rewritten(candidate.sql, candidate.changes)
     made = in_turn(RuleKind.REPETITION, given, Context(route.snapshot), tools.generation.rules_off)
@@ -284,7 +342,9 @@ def _reads_sensitive(candidate: Candidate, route: Route) -> bool:
     return any(column[:2] in candidate.tables for column in sensitive_columns(route.snapshot))
 
 
-def _evidence(result: Result, candidate: Candidate, route: Route, form: Determinism) -> Rows | NotCompared:
+def _evidence(
+    result: Result, keys: Keys | None, candidate: Candidate, route: Route, form: Determinism
+) -> Rows | NotCompared:
     if all(value is None for row in result.rows for value in row):
         return NotCompared("it finds nothing", fruitless=True, preview=_preview(result))
     root = foreign_key_graph(route.snapshot).root
@@ -296,6 +356,7 @@ def _evidence(result: Result, candidate: Candidate, route: Route, form: Determin
         frozenset(map(root, shown)),
         form,
         _preview(result),
+        tied=None if keys is None else fingerprint(result, ordered=False) + _digest(keys),
     )
 
 
@@ -312,4 +373,8 @@ def fingerprint(result: Result, *, ordered: bool) -> bytes:
     if not ordered:
         rows = sorted(rows, key=lambda row: tuple((value is None, value or "") for value in row))
     types = [type_ for _, type_ in result.columns]
-    return hashlib.sha256(msgspec.json.encode([ordered, types, rows])).digest()
+    return _digest([ordered, types, rows])
+
+
+def _digest(of: object) -> bytes:
+    return hashlib.sha256(msgspec.json.encode(of)).digest()

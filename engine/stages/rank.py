@@ -1,7 +1,8 @@
 """Orders the candidates by how likely each is right, and then by what the asker prefers.
 
-What is known of each (`engine.judgement.features`) is judged by `engine.judgement.model`. Where no order is clear the
-model is asked how likely it is that each statement answers this very question. That is a noisy channel: it reads the
+What is known of each (`engine.judgement.features`) is judged by `engine.judgement.model`. Readings stay in the order of
+the model that gave them, and what rules made of them behind the last one. Where no other order is clear the model is
+asked how likely it is that each statement answers this very question. That is a noisy channel: it reads the
 other way round than it wrote, and of a statement that shows, tests or leaves out something else the question's own
 words are unlikely.
 
@@ -16,7 +17,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.core.candidate import Candidate, Evidence
+from engine.core.candidate import Candidate, Evidence, are_readings
 from engine.core.deadline import Deadline
 from engine.core.ports import Completion, Prompt
 from engine.core.state import Route, State
@@ -44,7 +45,7 @@ async def rank(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` and keeps the best `k`, best first, with confidences."""
     found, each = await asyncio.to_thread(known, state, tools)
     confidences = tools.judgement.confidences(state, each)
-    asked = unsure(confidences)
+    asked = [] if are_readings(state.candidates) else unsure(confidences)
     if len(asked) > 1 and not state.late and tools.model.profile.goes_on and tools.generation.retell:
         told = await questions([state.candidates[n] for n in asked], state, tools)
         if told:

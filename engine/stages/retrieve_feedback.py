@@ -162,7 +162,7 @@ async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], to
     if state.ask.exclude:
         return state
     for route, feedback in zip(state.routes, feedback_by_route, strict=True):
-        for lesson in _answers(state.ask.question, feedback)[:TRIED]:
+        for lesson in _answers(state.own_words, feedback)[:TRIED]:
             outcome = await check_candidate(Candidate(route.database.name, lesson.sql), route, state, tools)
             if not isinstance(outcome, Candidate):
                 # Another's statement may name what this asker cannot read.

@@ -289,7 +289,7 @@ async def divide(state: State, tools: Tools) -> State:
 
     A foreign table that stands for the other side is a table like any other.
     """
-    if state.ask.db is not None:
+    if state.ask.db is not None or state.own_words != state.ask.question:
         return state
     found = await asyncio.to_thread(divided, state.ask.question, state.routes, tools.encoder)
     if found is None:

@@ -1,8 +1,8 @@
 """Follow-ups: whether a text goes on from the question before it, and what it asks for in full words.
 
-Owns the words by which it shows, in English: openings that carry on, what stands for something said before, and
-sentences that lack what a question needs. A model that follows instructions is asked for the full words along with the
-statements (`engine.readings`), the embedded one before them, in one short call.
+Owns the words by which it shows to the embedded model, in English: openings that carry on, what stands for something
+said before, and sentences that lack what a question needs; it is asked for the full words in one short call. A model
+that follows instructions says both itself, along with the statements (`engine.readings`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from engine.text.tokens import (
     identifier_words,
     keeps_values,
 )
+from engine.understanding.data_questions import data_question
 from engine.understanding.requests import request_kind
 
 _COURTESY = re.compile(
@@ -100,6 +101,12 @@ def goes_on(question: str) -> bool:
     if weakly is not None and weakly.start() < content[0].start():
         return True
     return _points_back(bare) or (not _ASKS.search(bare) and len(content) == 1)
+
+
+def maybe_goes_on(question: str) -> bool:
+    """Whether a model is to say if `question` goes on: all but an order, and what the catalog answers by itself."""
+    by_itself = request_kind(question) is not None or data_question(question) is not None
+    return not by_itself or goes_on(question)
 
 
 def _points_back(sentence: str) -> bool:

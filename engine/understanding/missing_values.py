@@ -48,6 +48,8 @@ _KINDS = frozenset(
 _OPERATORS = frozenset({"=", "<>", "~~", "~~*"})
 """Equality, IN and their negations, LIKE, ILIKE, as PostgreSQL's parser names them."""
 
+_ARRAY_OPERATORS = frozenset({"@>", "&&"})
+
 
 async def check_literals(candidate: Candidate, route: Route, state: State, tools: Tools) -> LiteralCheck:
     """Which of the candidate's texts occur in their columns. Raises `CancelledError` where the question's time is over.
@@ -73,7 +75,8 @@ async def _in_any_case(
     missing: Sequence[Literal], route: Route, state: State, tools: Tools
 ) -> tuple[Literal, ...]:
     """The literals that are stored but for capital letters; none where that is not known."""
-    equal = [each for each in missing if not each.pattern and each.text.lower() != each.text.upper()]
+    plain = [each for each in missing if not (each.pattern or each.member)]
+    equal = [each for each in plain if each.text.lower() != each.text.upper()]
     sql = f"SELECT {', '.join(map(_held, equal))}"
     row = await looked(sql, route, state, tools, CASE_SECONDS) if equal else None
     return tuple(each for each, there in zip(equal, row or (), strict=row is not None) if there == "t")
@@ -122,7 +125,7 @@ def _text_columns(route: Route) -> list[ColumnKey]:
 def compared_literals(sql: str, snapshot: Snapshot) -> tuple[Literal, ...]:
     """The texts that columns of type text are compared with, each once; none of what is no query.
 
-    By =, <>, IN, NOT IN, IS DISTINCT FROM, LIKE and ILIKE.
+    By =, <>, IN, NOT IN, IS DISTINCT FROM, LIKE and ILIKE; of arrays of text by = ANY, @> and &&.
     """
     try:
         bound = bind(sql, snapshot)
@@ -131,12 +134,15 @@ def compared_literals(sql: str, snapshot: Snapshot) -> tuple[Literal, ...]:
     tables = {table.key: table for table in snapshot.tables}
     compared = (node for node in nodes(bound.root) if isinstance(node, ast.A_Expr))
     found = (literal for node in compared for literal in _literals(node, bound))
-    return tuple(dict.fromkeys(each for each in found if _is_text(each.column, tables[each.column[:2]])))
+    return tuple(dict.fromkeys(each for each in found if _is_text(each, tables[each.column[:2]])))
 
 
 def _literals(node: Any, bound: Bound) -> Iterator[Literal]:
     """The literals of one comparison with a column of a table, on either side; none of another comparison."""
-    if node.kind not in _KINDS or node.name[-1].sval not in _OPERATORS:
+    operator = node.name[-1].sval
+    any_of = node.kind is enums.A_Expr_Kind.AEXPR_OP_ANY and operator == "="
+    member = any_of or operator in _ARRAY_OPERATORS
+    if not member and (node.kind not in _KINDS or operator not in _OPERATORS):
         return
     for column, other in ((node.lexpr, node.rexpr), (node.rexpr, node.lexpr)):
         ref = bound.refs.get(id(column))
@@ -144,16 +150,20 @@ def _literals(node: Any, bound: Bound) -> Iterator[Literal]:
             continue
         table = ref.source.origin
         key = (*table.key, table.columns[ref.position].name)
-        operator = node.name[-1].sval
         negated = operator == "<>" or node.kind is enums.A_Expr_Kind.AEXPR_DISTINCT
+        if isinstance(other, ast.A_ArrayExpr):
+            other = tuple(other.elements or ())  # noqa: PLW2901 - what is compared one by one
         for value in other if isinstance(other, tuple) else (other,):
             if isinstance(value, ast.A_Const) and isinstance(value.val, ast.String):
-                yield Literal(key, value.val.sval or "", operator[0] == "~", operator == "~~*", negated)
+                yield Literal(
+                    key, value.val.sval or "", operator[0] == "~", operator == "~~*", negated, member
+                )
 
 
-def _is_text(column: ColumnKey, table: Table) -> bool:
-    type_ = next(each.type for each in table.columns if each.name == column[2])
-    return type_.split("(")[0] in TEXT_TYPES
+def _is_text(literal: Literal, table: Table) -> bool:
+    type_ = next(each.type for each in table.columns if each.name == literal.column[2])
+    plain = type_.removesuffix("[]")
+    return plain.split("(")[0] in TEXT_TYPES and literal.member is (plain != type_)
 
 
 def _is_linked(literal: Literal, route: Route) -> bool:
@@ -169,4 +179,6 @@ def _exists(literal: Literal) -> str:
     schema, table, column = map(quote_ident, literal.column)
     compared = ("ILIKE" if literal.any_case else "LIKE") if literal.pattern else "="
     text = quote_literal(literal.text)
+    if literal.member:
+        return f"EXISTS (SELECT 1 FROM {schema}.{table} WHERE {text} = ANY ({column}))"  # noqa: S608  all parts are quoted
     return f"EXISTS (SELECT 1 FROM {schema}.{table} WHERE {column} {compared} {text})"  # noqa: S608  all parts are quoted

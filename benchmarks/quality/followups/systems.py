@@ -15,12 +15,13 @@ from engine.core.state import State
 from engine.core.tools import Tools
 from engine.dialogue.types import Dialogue, FollowUp
 from engine.stages.understand import understand
-from engine.understanding.follow_ups import goes_on
+from engine.understanding.follow_ups import goes_on, maybe_goes_on
 
 
 async def in_dialogue(state: State, before: tuple[Said, ...], tools: Tools) -> State:
     """`state` with what it goes on from, each turn before read as a session would have."""
-    if not before or not goes_on(state.ask.question):
+    may_go_on = maybe_goes_on if tools.asks_for_readings else goes_on
+    if not before or not may_go_on(state.ask.question):
         return state
     *earlier, last = before
     read = replace(state, ask=replace(state.ask, question=last.text))

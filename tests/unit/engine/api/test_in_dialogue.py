@@ -8,11 +8,13 @@ from typing import Any, cast
 
 import pytest
 
+from engine.api.answer_rows import answer_rows
 from engine.api.dialogues import in_dialogue
-from engine.core.candidate import Candidate
-from engine.dialogue.types import Ambiguity, ClarifyingQuestion, Dialogue, FollowUp, Stored
+from engine.core.candidate import Candidate, Meaning
+from engine.dialogue.types import Ambiguity, Before, ClarifyingQuestion, Dialogue, FollowUp, Stored
 from engine.errors import UnknownQuestionError
 from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
+from tests.support.asking import asked, route
 
 ANN = Asker("ann", "sales")
 LIKELIEST = Candidate("music", "SELECT 2")
@@ -73,3 +75,49 @@ def test_what_goes_on_from_nothing_has_its_database_along(
 def test_what_has_nothing_before_it() -> None:
     request = AskRequest(ANN, "only the west")
     assert asyncio.run(in_dialogue(request, cast("Any", OneQuestion(FIRST)))) == (request, Dialogue())
+
+
+def by_model(stored: Stored, text: str, db: str | None = None) -> tuple[AskRequest, Dialogue]:
+    request = AskRequest(ANN, text, after="q1", db=db)
+    return asyncio.run(in_dialogue(request, cast("Any", OneQuestion(stored)), by_model=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["how long have they been waiting?", "How many concerts are there?", "only the west", "Umsatz je Land"],
+)
+def test_whether_a_question_goes_on_is_the_models_to_say(text: str) -> None:
+    before = FollowUp("How many and where?", "SELECT 0", "How many?", "all of them")
+    meant = replace(LIKELIEST, sql="SELECT 1", meaning=Meaning(0, "those that wait"))
+    stored = replace(
+        FIRST, dialogue=Dialogue(read_as="How many wait?", follow_up=before, survivors=(LIKELIEST, meant))
+    )
+    request, dialogue = by_model(stored, text)
+    assert (request.db, dialogue.database) == (None, "music"), "it may be of another database"
+    assert dialogue.follow_up == FollowUp(
+        "How many wait?",
+        "SELECT 1",
+        text,
+        "those that wait",
+        (Before("How many and where?", "SELECT 0", "all of them"),),
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["How many?", "delete all singers", "hello there", "which columns does orders have?"]
+)
+def test_what_no_model_is_asked_about_goes_on_from_nothing(text: str) -> None:
+    assert by_model(FIRST, text)[1].follow_up is None
+    assert by_model(FIRST, "only the west", db="shop")[1].follow_up is None
+
+
+def test_how_it_was_read_is_said_once_by_the_reading_of_which_it_is_true() -> None:
+    given = [
+        Candidate("music", f"SELECT {n}", meaning=Meaning(n, str(n)), explanation=str(n)) for n in range(3)
+    ]
+    told = replace(asked("and 2015?", route("and 2015?")), dialogue=Dialogue(read_as="How many in 2015?"))
+    rows = answer_rows(told, (given[1], given[0], given[2]), "q1")
+    assert [row.explanation for row in rows] == ["1", "Read as: \u201cHow many in 2015?\u201d. 0", "2"]
+    searched = [replace(each, meaning=Meaning()) for each in given]
+    assert [row.explanation for row in answer_rows(told, searched, "q1")][1:] == ["1", "2"]
+    assert answer_rows(told, (), "q1")[0].explanation.startswith("Read as: ")

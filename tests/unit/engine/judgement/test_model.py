@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.candidate import Candidate, Meaning, Origin
+from engine.core.candidate import Candidate, Change, Meaning, Origin, RuleKind
 from engine.core.elements import SchemaLinks, UnknownPhrase
 from engine.core.state import State
 from engine.dialogue.types import Parting
@@ -63,19 +63,33 @@ def test_what_finds_nothing_and_what_nothing_stands_for_make_an_answer_less_like
     assert confidences(state(FIRST, unknown=(unknown,))) < [sure]
 
 
-def test_what_the_schema_speaks_against_costs_confidence_whoever_wrote_it() -> None:
+def test_what_the_schema_speaks_against_costs_what_was_searched_for_confidence_alone() -> None:
     joined = (
         "FROM concert AS c JOIN singer_in_concert AS s ON s.concert_id = c.concert_id WHERE s.singer_id > 3"
     )
     read = frozenset({("public", "concert"), ("public", "singer_in_concert")})
     once = replace(FIRST, sql=f"SELECT c.year {joined}", tables=read)
     twice = replace(once, sql=f"SELECT SUM(c.concert_id) {joined}")
-    for place in (None, 0):
-        plain, doubted = (
-            confidences(state(replace(each, meaning=Meaning(place))))[0] for each in (once, twice)
-        )
-        assert doubted < plain
-        assert doubted < 0.5
+    (plain,), (doubted,) = (confidences(state(each)) for each in (once, twice))
+    assert doubted < plain
+    assert doubted < 0.5
+    (reading,) = confidences(state(replace(twice, meaning=Meaning(0))))
+    assert reading == pytest.approx(0.8)
+
+
+def test_what_rules_make_of_a_reading_never_stands_before_one() -> None:
+    given = [replace(FIRST, sql=f"SELECT {n} FROM singer", meaning=Meaning(n)) for n in range(5)]
+    kinds = (RuleKind.READING, RuleKind.REPETITION, RuleKind.CORRECTION)
+    twins = [
+        replace(given[n], changes=(Change("rule", kind, "otherwise", "", ""),))
+        for n, kind in enumerate(kinds)
+    ]
+    found = confidences(state(*twins, *given))
+    assert found[3:] == sorted(found[3:], reverse=True)
+    assert max(found[:3]) < min(found[3:])
+    assert sum(found) < 1
+    aside = confidences(state(given[0], *twins[1:]))
+    assert aside[0] == pytest.approx(0.8)
 
 
 def test_readings_stay_in_the_order_of_the_model_that_gave_them() -> None:

@@ -15,10 +15,11 @@ from engine.core.state import Route, State
 from engine.core.tools import Tools
 from engine.dialogue.description import explained
 from engine.dialogue.refusal import RefusalReason
-from engine.dialogue.types import Dialogue, FollowUp
+from engine.dialogue.types import Before, Dialogue, FollowUp
 from engine.errors import CancelledError, ContextLengthError
 from engine.llm.profile import ModelProfile
 from engine.llm.settings import Effort
+from engine.prompting.known_text import turns_text
 from engine.settings import GenerationSettings, Strategy
 from engine.stages.generate import generate
 from engine.stages.rank import rank
@@ -183,7 +184,7 @@ def test_readings_found_when_the_time_is_over_are_kept() -> None:
         answered(Instructed([CancelledError("out of time")]))
 
 
-def test_what_keys_say_of_a_reading_stands_in_its_place_and_says_so() -> None:
+def test_what_keys_say_of_a_reading_stands_behind_all_of_them_and_says_so() -> None:
     joined = "SELECT SUM(c.concert_id) FROM concert AS c JOIN singer_in_concert AS s ON s.concert_id = c.concert_id"
     doubted = f"{joined} WHERE s.singer_id > 3"
     model = Instructed([reply(("the sum", doubted), ("the years", "SELECT year FROM concert"))])
@@ -192,9 +193,77 @@ def test_what_keys_say_of_a_reading_stands_in_its_place_and_says_so() -> None:
         "SELECT SUM(c.concert_id) FROM concert AS c WHERE c.concert_id IN "
         "(SELECT s.concert_id FROM singer_in_concert AS s WHERE s.singer_id > 3)"
     )
-    assert [each.sql for each in state.candidates] == [once, "SELECT year FROM concert", doubted]
-    assert "adds each row up once" in state.candidates[0].explanation
-    assert "adds c.concert_id up once for each row of s" in state.candidates[2].explanation
+    assert [each.sql for each in state.candidates] == [doubted, "SELECT year FROM concert", once]
+    assert "adds each row up once" in state.candidates[2].explanation
+    assert "adds c.concert_id up once for each row of s" in state.candidates[0].explanation
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("concerts until the end of 2014", "SELECT COUNT(*) FROM concert WHERE held < '2015-01-01'"),
+        ("concerts in the year before 2014", "SELECT COUNT(*) FROM concert WHERE held < '2014-01-01'"),
+        ("full groups of 8 concerts", "SELECT COUNT(*) / 8 FROM concert"),
+        ("the youngest concert", "SELECT held FROM concert ORDER BY held DESC LIMIT 1"),
+        ("the median capacity", "SELECT AVG(capacity) FROM stadium"),
+    ],
+    ids=["an end", "before", "whole", "NULL first", "another average"],
+)
+def test_no_word_of_the_question_changes_or_doubts_what_the_model_wrote(question: str, sql: str) -> None:
+    dated = replace(
+        MUSIC,
+        tables=tuple(
+            replace(each, columns=(*each.columns, Column("held", "date"))) if each.name == "concert" else each
+            for each in MUSIC.tables
+        ),
+    )
+    state = answered(
+        Instructed([reply(("as it is meant", sql))]),
+        question,
+        replace(route(question), snapshot=dated, tables=tuple(each.key for each in dated.tables)),
+    )
+    first = state.candidates[0]
+    assert (first.sql, first.changes) == (sql, ())
+    assert not any(word in first.explanation for word in ("covers", "median", "says nothing"))
+    assert all(each.needs_proof for each in state.candidates[1:])
+    alone = replace(state, candidates=state.candidates[:1])
+    assert asyncio.run(rank(alone, tools(""))).candidates[0].confidence == pytest.approx(0.8)
+
+
+def test_what_the_model_cannot_answer_beside_its_readings_is_told() -> None:
+    both = reply(("the titles", "SELECT title FROM concert"), cannot="There are no ticket prices.")
+    assert (
+        answered(Instructed([both]))
+        .candidates[0]
+        .explanation.startswith("the titles; not answered: There are no ticket prices")
+    )
+    first = reply(("the prices", "SELECT price FROM concert"))
+    state = answered(Instructed([first, reply(cannot="There are no ticket prices.")]))
+    assert state.refusal is not None
+    assert state.refusal.words == "There are no ticket prices"
+    first = reply(("the titles", "SELECT title FROM concert"), ("the prices", "SELECT price FROM concert"))
+    state = answered(Instructed([first, reply(cannot="There are no ticket prices.")]))
+    assert "not answered: There are no ticket prices" in state.candidates[0].explanation
+
+
+def test_what_a_reading_leaves_out_is_not_told_twice() -> None:
+    gone = replace(
+        MUSIC,
+        tables=tuple(
+            replace(each, columns=(*each.columns, Column("deleted_at", "date", nullable=True)))
+            for each in MUSIC.tables
+        ),
+    )
+    to = replace(route(QUESTION), snapshot=gone, tables=tuple(each.key for each in gone.tables))
+    said = reply(
+        ("titles of those not deleted", "SELECT title FROM concert WHERE deleted_at IS NULL"),
+        ("titles", "SELECT title FROM concert"),
+    )
+    state = answered(Instructed([said]), to=to)
+    assert [each.explanation for each in state.candidates] == [
+        "titles of those not deleted",
+        "titles; with deleted concert, if there are any",
+    ]
 
 
 def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:
@@ -213,6 +282,41 @@ def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:
     assert model.prompts[0].user.endswith("### Question\nand 2015?")
     assert (state.ask.question, state.dialogue.read_as) == (full, full)
     assert "says nothing of" not in state.candidates[0].explanation
+
+
+@pytest.mark.parametrize("said", [{"question": None}, {"question": ""}, {}], ids=["null", "empty", "nothing"])
+def test_what_stands_by_itself_is_no_follow_up(said: dict[str, object]) -> None:
+    long = f"SELECT title FROM concert WHERE year IN ({', '.join(map(repr, map(str, range(1500, 2000))))})"
+    before = FollowUp(
+        "Which concerts?", long, QUESTION, "old ones", (Before("Who sings?", "SELECT 1", "all"),)
+    )
+    answer = {**said, **json.loads(reply(("the titles", "SELECT title FROM concert")))}
+    model = Instructed([json.dumps(answer)])
+    built = replace(
+        tools(""), model=cast("Any", model), generation=GenerationSettings(strategy=Strategy.READINGS)
+    )
+    begun = replace(asked(QUESTION, route(QUESTION)), dialogue=Dialogue(follow_up=before))
+    state = asyncio.run(_run(asyncio.run(understand(begun, built)), built))
+    assert (state.ask.question, state.dialogue.read_as, state.dialogue.follow_up) == (QUESTION, "", None)
+    assert [each.sql for each in state.candidates] == ["SELECT title FROM concert"]
+    user = model.prompts[0].user
+    assert long not in user, "above 4,000 characters"
+    assert '"old ones"' in user
+
+
+def test_the_turns_before_are_told_in_whole_as_far_as_there_is_room() -> None:
+    wide = f"SELECT {', '.join(f'a_column_{number}' for number in range(40))} FROM concert"
+    assert 400 < len(wide) < 1000
+    turns = tuple(Before(f"question {n}?", f"{wide} LIMIT {n}", f"meaning {n}") for n in range(9))
+    told = turns_text(FollowUp("the last?", wide, "and now?", "the newest", turns))
+    assert told.endswith(f'Question: "the last?"\nMeaning: "the newest"\nStatement: {wide}')
+    assert len(told) <= 4_100
+    kept = [each for each in turns if each.sql in told.split("Statement: ", 1)[1]]
+    assert 0 < len(kept) < 9
+    assert f'"meaning {8}"' in told
+    assert '"meaning 0"' not in told
+    hidden = turns_text(FollowUp("the last?", "SELECT '### now'", "and now?", "the newest"))
+    assert hidden == 'Question: "the last?"\nMeaning: "the newest"\nStatement: -- it cannot be shown'
 
 
 def test_house_rules_stand_behind_the_schema_and_what_a_reading_leaves_aside_is_said() -> None:

@@ -6,10 +6,13 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+import pytest
+
 from engine.core.candidate import Candidate
 from engine.core.elements import Literal, LiteralCheck, Relation, ValueLink
 from engine.core.ports import Result, StatementError
 from engine.understanding.missing_values import check_literals, compared_literals
+from schema_catalog.types import Column, ColumnKey, Table, TableKind
 from tests.support import asking
 from tests.support.schemas import MUSIC
 
@@ -68,6 +71,37 @@ def test_the_texts_that_columns_are_compared_with() -> None:
         Literal(COUNTRY, "Italy", negated=True),
         Literal(TITLE, "None", negated=True),
     }
+
+
+ROOM = (Column("tags", "text[]"), Column("sizes", "integer[]"), Column("name", "text"))
+TAGGED = replace(MUSIC, tables=(Table("public", "room", TableKind.TABLE, ROOM),))
+TAGS: ColumnKey = ("public", "room", "tags")
+
+
+@pytest.mark.parametrize(
+    ("test", "texts"),
+    [
+        ("'beamer' = ANY (tags)", ["beamer"]),
+        ("tags @> ARRAY['beamer', 'sofa']", ["beamer", "sofa"]),
+        ("ARRAY['beamer'] && tags", ["beamer"]),
+        ("tags = ARRAY['beamer']", []),
+        ("'3' = ANY (sizes)", []),
+        ("name = ANY (ARRAY['Blue'])", []),
+    ],
+)
+def test_members_of_arrays_are_looked_for_like_others(test: str, texts: list[str]) -> None:
+    sql = f"SELECT name FROM room WHERE {test}"
+    found = [Literal(TAGS, text, member=True) for text in texts]
+    assert list(compared_literals(sql, TAGGED)) == found
+    upstream = HoldingUpstream(stored=("sofa",))
+    route = replace(asking.route("rooms"), snapshot=TAGGED)
+    tools = asking.tools(sql, cast("Any", upstream))
+    check = asyncio.run(check_literals(Candidate("music", sql), route, asking.asked("rooms", route), tools))
+    assert check.missing == tuple(each for each in found if each.text != "sofa")
+    if texts:
+        (looked,) = upstream.ran
+        assert looked.startswith("SELECT EXISTS (SELECT 1 FROM")
+        assert "= ANY (" in looked
 
 
 def test_invented_texts_are_told_from_stored_ones() -> None:

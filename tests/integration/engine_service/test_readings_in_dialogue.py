@@ -1,0 +1,144 @@
+"""A session with a model that gives readings: what goes on, what is given again, and what runs unread."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.api.question_store import Questions
+from engine.api.repeats import Repeats
+from engine.api.service import Service
+from engine.core.ports import Completion, Prompt
+from engine.core.tools import Tools
+from engine.llm.profile import ModelProfile
+from engine.settings import GenerationSettings, Limits, Strategy
+from engine.types import Asker, AskReply, AskRequest
+
+ANA = Asker("ana", "music")
+PAIRS = "SELECT a.age > 0 AS grown FROM singer AS a CROSS JOIN singer AS b"
+
+
+class Instructed:
+    """Says of each question, by its own words, what it was told to."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, dict[str, object]] = {}
+        self.prompts: list[Prompt] = []
+        self.profile = ModelProfile()
+
+    def says(self, question: str, /, *readings: tuple[str, str], **more: object) -> None:
+        listed = [{"meaning": meaning, "sql": sql, "assumes": ""} for meaning, sql in readings]
+        self.said[question] = {**more, "readings": listed, "cannot": None}
+
+    async def complete(self, prompt: Prompt, **_: object) -> Completion:
+        self.prompts.append(prompt)
+        question = prompt.user.rpartition("### Question\n")[2].strip()
+        return Completion(json.dumps(self.said[question]), 10, 0, 5, None, finished=True)
+
+
+@pytest.fixture
+def instructed() -> Instructed:
+    return Instructed()
+
+
+@pytest.fixture
+def session(tools: Tools, pool: Any, instructed: Instructed) -> Service:
+    model: Any = instructed
+    built = replace(tools, model=model, generation=GenerationSettings(strategy=Strategy.READINGS))
+    return Service(built, Questions(pool, 600.0), Limits(k=3), repeats=Repeats("recipe", 3600.0))
+
+
+async def ask(session: Service, question: str, after: AskReply | None = None, **more: Any) -> AskReply:
+    qid = None if after is None else after.qid
+    return await session.ask(AskRequest(ANA, question, after=qid, **more))
+
+
+WAIT, LONG = "How many singers are there?", "how old have they been?"
+NAMES = "Which names do the singers have?"
+
+
+async def test_the_model_says_what_goes_on_and_what_stands_by_itself(
+    session: Service, instructed: Instructed
+) -> None:
+    instructed.says(WAIT, ("number of singers", "SELECT count(*) FROM singer"))
+    first = await ask(session, WAIT)
+    assert "Asked before" not in instructed.prompts[-1].user
+    full = "How old are the singers?"
+    by = ("oldest alone", "SELECT max(age) FROM singer")
+    instructed.says(LONG, ("age of each", "SELECT age FROM singer"), by, question=full)
+    second = await ask(session, LONG, first)
+    told = instructed.prompts[-1].user
+    assert '"number of singers"\nStatement: SELECT count(*) FROM singer' in told
+    assert [row.explanation for row in second.rows] == [
+        f"Read as: \u201c{full}\u201d. age of each",
+        "oldest alone",
+    ]
+    instructed.says("and their names?", ("names", "SELECT name FROM singer"), question="Which names?")
+    await ask(session, "and their names?", second)
+    told = instructed.prompts[-1].user
+    assert told.index(WAIT) < told.index(full), "all of the dialogue"
+    assert "SELECT age FROM singer" in told
+    instructed.says(NAMES, ("first names", "SELECT name FROM singer"), question=None)
+    alone = await ask(session, NAMES, second)
+    assert [row.explanation for row in alone.rows] == ["first names"]
+
+
+async def test_what_stands_by_itself_is_given_again_wherever_it_is_asked(
+    session: Service, instructed: Instructed
+) -> None:
+    instructed.says(WAIT, ("number of singers", "SELECT count(*) FROM singer"))
+    instructed.says(NAMES, ("first names", "SELECT name FROM singer"), question=None)
+    first = await ask(session, WAIT)
+    names = await ask(session, NAMES, first)
+    assert (await ask(session, NAMES)).qid == names.qid
+    assert (await ask(session, NAMES, first)).qid == names.qid
+    assert (await ask(session, WAIT, names)).qid != first.qid, (
+        "what a model has not said of it is asked of it"
+    )
+
+
+async def test_a_follow_up_is_given_again_behind_the_same_turn_alone(
+    session: Service, instructed: Instructed
+) -> None:
+    instructed.says(WAIT, ("number of singers", "SELECT count(*) FROM singer"))
+    instructed.says(NAMES, ("first names", "SELECT name FROM singer"))
+    instructed.says(LONG, ("age of each", "SELECT age FROM singer"), question="How old are the singers?")
+    first, names = await ask(session, WAIT), await ask(session, NAMES)
+    aged = await ask(session, LONG, first)
+    assert (await ask(session, LONG, first)).qid == aged.qid
+    calls = len(instructed.prompts)
+    assert (await ask(session, LONG, names)).qid != aged.qid
+    assert len(instructed.prompts) > calls
+
+
+@pytest.mark.parametrize(
+    ("readings", "members"),
+    [
+        ([("pairs", PAIRS)], 1),
+        ([("names", "SELECT name FROM singer")], 1),
+        ([("names", "SELECT name FROM singer"), ("ages", "SELECT age FROM singer")], 2),
+        ([("names", "SELECT name FROM singer"), ("known", "SELECT name FROM singer WHERE age > 1")], 1),
+    ],
+    ids=["each once beside it", "alone", "two readings", "the same today"],
+)
+async def test_what_is_one_reading_runs_whatever_a_rule_put_beside_it(
+    session: Service, instructed: Instructed, readings: list[tuple[str, str]], members: int
+) -> None:
+    instructed.says(WAIT, *readings)
+    reply = await ask(session, WAIT, run=True, ask=False)
+    assert reply.members == members
+    assert reply.rows[0].sql == readings[0][1]
+    shown = await ask(session, WAIT)
+    assert len(shown.rows) == (2 if readings[0][1] == PAIRS else members)
+
+
+async def test_what_is_not_stored_keeps_a_reading_from_running(
+    session: Service, instructed: Instructed
+) -> None:
+    instructed.says(WAIT, ("joes", "SELECT age FROM singer WHERE name = 'joe'"))
+    reply = await ask(session, WAIT, run=True, ask=False)
+    assert reply.rows[0].sql == "SELECT age FROM singer WHERE name = 'joe'"
+    assert len(reply.rows) == reply.members == 2

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +13,11 @@ import asyncpg
 import pytest
 from guard_lists import STILL_REFUSED, blocks
 
+from engine.errors import UnsafeSQLError
 from engine.guard import BUILT_IN, Analysis, Refused, Rules, check
 from engine.guard.server_rules import rules_for
 from engine.printing.names import Names
-from engine.printing.statement import Printed
+from engine.printing.statement import Printed, placed
 from engine.printing.statement import printed as statement_printed
 from engine.settings import Allowances, GuardSettings, UpstreamSettings
 from engine.upstream.access import Access
@@ -236,6 +238,71 @@ async def test_types_that_meet_mean_what_they_do_in_postgresql(
     assert await rows(admin, made.framed.text, TRUSTED) == wanted
     if made.placed is not None:
         assert await rows(admin, made.placed, "SET LOCAL search_path = pg_catalog") == wanted
+
+
+PLANTED = """
+CREATE FUNCTION public.lower(varchar) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE 'sprung'; END $$;
+"""
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        f"{PLANTED} ALTER FUNCTION public.lower(varchar) OWNER TO stranger",
+        f"{PLANTED} GRANT CREATE ON SCHEMA public TO stranger",
+        PLANTED,
+    ],
+    ids=["left behind", "may create", "not allowed"],
+)
+async def test_the_path_has_no_schema_in_which_others_gave_a_name_a_meaning(
+    admin: Connection, planted: str
+) -> None:
+    sql = "SELECT lower('A'::varchar), name FROM customers"
+    await admin.execute(planted)
+    with pytest.raises(asyncpg.RaiseError):
+        await rows(admin, sql)
+    verdict = check(sql, BUILT_IN)
+    assert not isinstance(verdict, Refused)
+    frame = Frame(UpstreamSettings(), time.monotonic)
+    access = Access(SHOP, "postgres", "postgres", Login("postgres", ""))
+    async with admin.transaction(readonly=True):
+        await admin.execute("SET LOCAL search_path = pg_catalog, pg_temp")
+        made = await frame.printed(admin, verdict.analysis, access, BUILT_IN)  # type: ignore[arg-type]  # no meter is read
+        assert (
+            await admin.fetchval("SELECT pg_catalog.current_setting('search_path')") == "pg_catalog, pg_temp"
+        )
+        assert await admin.fetch(made.text)
+        # Above the statement was planned along a path without that schema, and every name qualified.
+        assert await frame.placed(admin, verdict.analysis, access, BUILT_IN)  # type: ignore[arg-type]  # the same
+
+
+async def test_nobody_waits_while_a_long_statement_is_printed(admin: Connection) -> None:
+    levels = 60
+    sql = f"SELECT {'nullif(' * levels}id{', 1)' * levels} FROM customers"
+    loop, printing = threading.get_ident(), set()
+
+    def noting(*arguments: Any, **options: Any) -> str:
+        printing.add(threading.get_ident())
+        return placed(*arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.upstream.frame.placed", noting)
+        made = await sent(admin, sql, BUILT_IN)
+    assert made.placed is None
+    assert len(made.framed.text) < 2 * len(sql)
+    assert printing
+    assert loop not in printing
+
+
+async def test_what_a_schema_that_is_left_out_may_decide_is_refused(admin: Connection) -> None:
+    await admin.execute(f"{OWN} GRANT CREATE ON SCHEMA public TO stranger")
+    rules = await rules_for(admin, GuardSettings())
+    for sql, refused in (
+        ("SELECT id FROM people WHERE id = 1 AND name || 'x' IN ('a', 'b')", False),
+        ("SELECT id FROM people WHERE name IS DISTINCT FROM 'x'", True),
+    ):
+        with pytest.raises(UnsafeSQLError, match="refused") if refused else nullcontext():
+            await sent(admin, sql, rules)
 
 
 async def test_a_place_in_what_is_sent_is_one_in_what_was_written(admin: Connection) -> None:

@@ -59,13 +59,13 @@ async def measured(dsn: str) -> None:
             assert await agree(connection, framed.text, text, names, version)  # type: ignore[arg-type]  # noqa: S101
             taken.append((time.perf_counter() - started) * 1000)
         taken.sort()
-        print(
-            f"{tables} tables: least {taken[0]:.2f} ms, median {taken[ROUNDS // 2]:.2f} ms, p95 {taken[ROUNDS * 95 // 100]:.2f} ms"
-        )
+        least, median, late = (taken[place] for place in (0, ROUNDS // 2, ROUNDS * 95 // 100))
+        print(f"{tables} tables: least {least:.2f} ms, median {median:.2f} ms, p95 {late:.2f} ms")
     await connection.execute("DROP SCHEMA referee_cost CASCADE")
     await connection.close()
     for before, behind in GROWING:
-        framed = printed(analyse(f"SELECT {before * LEVELS}n{behind * LEVELS} FROM t0"), names, BUILT_IN)
+        nested = "SELECT " + before * LEVELS + "n" + behind * LEVELS + " FROM t0"
+        framed = printed(analyse(nested), names, BUILT_IN)
         print(f"{before}…: longest pause {await longest_pause(framed, names):.1f} ms")
 
 

@@ -140,10 +140,17 @@ def _as_words(case: Any, *, bare: bool) -> Any:
     if len(tests) == 1 and _is_null(case.args[0].result) and same(case.defresult, tests[0].lexpr):
         kind = enums.A_Expr_Kind.AEXPR_NULLIF
         return ast.A_Expr(kind=kind, name=tests[0].name[-1:], lexpr=tests[0].lexpr, rexpr=tests[0].rexpr)
-    case.arg = tests[0].lexpr
+    case.arg = _without_text(tests[0].lexpr) if bare else tests[0].lexpr
     for when, test in zip(case.args, tests, strict=True):
-        when.expr = test.rexpr
+        when.expr = _without_text(test.rexpr) if bare else test.rexpr
     return case
+
+
+def _without_text(node: Any) -> Any:
+    """What a plan shows of a varchar that is compared as a text: between CASE and THEN it hides the cast."""
+    if not isinstance(node, ast.TypeCast) or isinstance(node.arg, ast.A_Const) or node.typeName is None:
+        return node
+    return node.arg if written_name(node.typeName.names or ()) == ("text",) else node
 
 
 def _is_equality(node: Any, *, bare: bool) -> bool:

@@ -89,6 +89,11 @@ CHANGES = [
         "SELECT CASE WHEN s = 2 THEN NULL ELSE s END AS nullif FROM a",
     ),
     (
+        "CASE of a day",
+        "SELECT CASE at WHEN timestamp '2020-01-01 10:00' THEN 1 END FROM a",
+        "SELECT CASE WHEN at = date '2020-01-01' THEN 1 END FROM a",
+    ),
+    (
         "CASE of another",
         "SELECT CASE s WHEN 1 THEN 2 WHEN 3 THEN 4 END FROM a",
         "SELECT CASE WHEN s = 1 THEN 2 WHEN id = 3 THEN 4 END FROM a",
@@ -232,6 +237,8 @@ SAME = [
     ),
     ("SELECT NULLIF(s, 1) FROM a", "SELECT CASE WHEN s = 1 THEN NULL ELSE s END AS nullif FROM a"),
     ("SELECT CASE s WHEN 1 THEN 2 END FROM a", "SELECT CASE WHEN s = 1 THEN 2 END FROM a"),
+    ("SELECT CASE t WHEN 'x' THEN t END FROM b", "SELECT CASE WHEN t = 'x' THEN t END FROM b"),
+    ("SELECT CASE t WHEN t THEN 2 END FROM b", "SELECT CASE WHEN t = t THEN 2 END FROM b"),
     ("SELECT id FROM a WHERE s BETWEEN 1 AND 2", "SELECT id FROM a WHERE s >= 1 AND s <= 2"),
     ("SELECT a.id FROM a JOIN b USING (t)", "SELECT a.id FROM a JOIN b ON a.t = b.t"),
     ("SELECT lower(t) FROM a", "SELECT pg_catalog.lower(t) FROM a"),

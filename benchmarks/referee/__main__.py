@@ -64,7 +64,7 @@ async def measured(dsn: str) -> None:
     await connection.execute("DROP SCHEMA referee_cost CASCADE")
     await connection.close()
     for before, behind in GROWING:
-        nested = "SELECT " + before * LEVELS + "n" + behind * LEVELS + " FROM t0"
+        nested = "SELECT " + before * LEVELS + "n" + behind * LEVELS + " FROM t0"  # noqa: S608 - ours
         framed = printed(analyse(nested), names, BUILT_IN)
         print(f"{before}…: longest pause {await longest_pause(framed, names):.1f} ms")
 

@@ -11,6 +11,7 @@ from engine.core.deadline import Deadline
 from engine.core.ports import StatementError
 from engine.errors import (
     DatabaseUnavailableError,
+    UnsafeSQLError,
 )
 from engine.types import Asker
 from engine.upstream import Databases
@@ -130,7 +131,7 @@ async def test_a_function_of_a_row_is_no_column(
     )
     sql = f"SELECT c.{name} FROM customers c"
     assert await admin.fetch(sql)
-    with pytest.raises(StatementError, match="does not exist"):
+    with pytest.raises(UnsafeSQLError, match="refused"):
         await databases.explain(shop, ANA, sql, deadline)
 
 

@@ -5,58 +5,32 @@ Owns the values. `engine.upstream.frame` asks; the printer puts the answers into
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine.guard import Analysis, Rules, allowed
+from engine.guard import Analysis, allowed
 from schema_catalog.naming import dotted
 from schema_catalog.types import TableKey
 
 SYSTEM = "pg_catalog"
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
-    """A type, domains as what they are over. `own`: a base type that somebody made, with operators of its own."""
-
-    schema: str
-    name: str
-    array: bool = False
-    own: bool = False
-
-
 class Kind(StrEnum):
-    """What an overload is of."""
+    """What a name outside of pg_catalog is of."""
 
     FUNCTION = "function"
     OPERATOR = "operator"
 
 
 @dataclass(frozen=True, slots=True)
-class Overload:
-    """A function or operator outside of pg_catalog, with its argument types.
-
-    `arguments` of a prefix operator: one. `exact`: it has neither defaults nor a variadic argument. `trusted`: it, and
-    the functions behind it, belong to owners whose code may run with the asker's rights.
-    """
-
-    kind: Kind
-    schema: str
-    name: str
-    arguments: tuple[Type, ...]
-    result: Type
-    exact: bool
-    trusted: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation that the statement names; `columns`: (name, type), in order."""
+    """A relation that the statement names; `columns`, in order; `own`: those of a base type that somebody made."""
 
     schema: str
     name: str
-    columns: tuple[tuple[str, Type], ...]
+    columns: tuple[str, ...]
+    own: frozenset[str] = frozenset()
 
     @property
     def key(self) -> TableKey:
@@ -66,21 +40,16 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """`schemas`: bare name of a relation → its schema. `types`: bare name of somebody's type → its schema."""
+    """What a server says of the names in one statement.
+
+    `schemas`: bare name of a relation → its schema. `types`: bare name of somebody's type → its schema. `foreign`: name
+    of a function or operator → the first schema of the trusted path, pg_catalog apart, that has one.
+    """
 
     schemas: Mapping[str, str] = field(default_factory=dict)
     relations: tuple[Relation, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
-    overloads: tuple[Overload, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Uses:
-    """What has to be asked of a server: the names that somebody's types or a DBA's permission can give a meaning."""
-
-    functions: tuple[str, ...]
-    operators: tuple[str, ...]
-    own: bool
+    foreign: Mapping[tuple[Kind, str], str] = field(default_factory=dict)
 
 
 def bare_names(analysis: Analysis) -> tuple[str, ...]:
@@ -89,18 +58,15 @@ def bare_names(analysis: Analysis) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def uses(analysis: Analysis, relations: Iterable[Relation], rules: Rules) -> Uses:
-    """The names of functions and operators in a statement; `own`: somebody's overloads of them may be meant."""
-    functions = {name[-1] for name in analysis.functions}
-    operators = {name[-1] for name in analysis.operators} - allowed.CONSTRUCT_OPERATORS | _IMPLIED
-    types = {each.name[-1] for each in analysis.types} - allowed.TYPES
-    own = (
-        any(t.own for relation in relations for _, t in relation.columns)
-        or bool(types & {name for _, name in rules.types})
-        or bool(functions & {name for _, name in rules.functions})
-        or bool(operators & {name for _, name in rules.operators})
-    )
-    return Uses(tuple(sorted(functions)), tuple(sorted(operators)), own)
+def functions(analysis: Analysis) -> list[str]:
+    """The names of the functions that a statement calls, or may call as a field (docs 8.16.5)."""
+    called = {name[-1] for name in (*analysis.functions, *analysis.attributes)}
+    return sorted(called | set(analysis.field_selections))
+
+
+def operators(analysis: Analysis) -> list[str]:
+    """The names of the operators in a statement, and of those that words stand for."""
+    return sorted({name[-1] for name in analysis.operators} - allowed.CONSTRUCT_OPERATORS | _IMPLIED)
 
 
 _IMPLIED = frozenset({"=", "<>", "<", ">", "<=", ">="})

@@ -1,7 +1,8 @@
 """What SQL hides in words, written out with operators: PostgreSQL would look their names up along the search path.
 
-Owns the meaning of IN, LIKE, BETWEEN, IS DISTINCT FROM, NULLIF and CASE, as `parse_expr.c` gives it to them
-(docs 9.2, 9.18, 9.24), and of JOIN … USING and NATURAL JOIN as ON (docs 7.2.1.1).
+Owns the meaning of IN, LIKE, BETWEEN, NULLIF and CASE, as `parse_expr.c` gives it to them (docs 9.2, 9.18, 9.24), and
+of JOIN … USING and NATURAL JOIN as ON (docs 7.2.1.1). Whether it is the same here is for the server to say
+(`engine.upstream.referee`).
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ from typing import Any, Protocol
 
 from pglast import ast, enums
 
+from engine.printing.trees import nodes
 from engine.sql.bound_query import Bound, Cell, Join, Merged, Ref, Row, Star
 from schema_catalog.types import Table
 
 Kind = enums.A_Expr_Kind
 
 
+class PrintingError(Exception):
+    """The statement cannot be printed so that it means the same; the message is a clause that says why."""
+
+
 class Operation(Protocol):
-    """Makes the expression of an operator by name, with the operator that is meant."""
+    """Makes the expression of an operator by name, with its schema."""
 
     def __call__(self, name: str, left: Any, right: Any, kind: enums.A_Expr_Kind = Kind.AEXPR_OP) -> Any:
         """`kind`: OP, or with an array on the right OP_ANY or OP_ALL. `left`: None for a prefix operator."""
@@ -30,21 +36,16 @@ Twin = Callable[[Any], Any]
 _LIST = {"=": Kind.AEXPR_OP_ANY, "<>": Kind.AEXPR_OP_ALL}
 
 
-def spelled_out(node: Any, operation: Operation, twin: Twin) -> Any:
-    """What an `A_Expr` that is no plain operator means."""
-    name = node.name[-1].sval
+def spelled_out(node: Any, operation: Operation, twin: Twin, *, typed: bool) -> Any:
+    """What an `A_Expr` that is no plain operator means; `typed`: see `_array`. Raises `PrintingError`."""
     match node.kind:
         case Kind.AEXPR_IN:
-            return _in(name, node, operation, twin)
-        case Kind.AEXPR_DISTINCT:
-            return _distinct(node.lexpr, node.rexpr, operation, twin)
-        case Kind.AEXPR_NOT_DISTINCT:
-            return negated(_distinct(node.lexpr, node.rexpr, operation, twin))
+            return _in(node, operation, twin, typed=typed)
+        case Kind.AEXPR_DISTINCT | Kind.AEXPR_NOT_DISTINCT:
+            return _null_test(node)
         case Kind.AEXPR_NULLIF:
-            same = ast.CaseWhen(expr=operation("=", twin(node.lexpr), node.rexpr), result=null())
+            same = ast.CaseWhen(expr=operation("=", twin(node.lexpr), node.rexpr), result=_null())
             return ast.CaseExpr(args=(same,), defresult=node.lexpr, location=node.location)
-        case Kind.AEXPR_LIKE | Kind.AEXPR_ILIKE | Kind.AEXPR_SIMILAR:
-            return operation(name, node.lexpr, node.rexpr)
         case _:
             return _between(node, operation, twin)
 
@@ -68,37 +69,38 @@ def joined(operator: enums.BoolExprType, parts: Iterable[Any]) -> Any:
     return listed[0] if len(listed) == 1 else ast.BoolExpr(boolop=operator, args=listed, location=-1)
 
 
-def negated(node: Any) -> Any:
-    """NOT."""
-    return ast.BoolExpr(boolop=enums.BoolExprType.NOT_EXPR, args=(node,), location=-1)
-
-
-def null() -> Any:
-    """NULL."""
+def _null() -> Any:
     return ast.A_Const(isnull=True)
 
 
-def _in(name: str, node: Any, operation: Operation, twin: Twin) -> Any:
-    values = _array(node.rexpr)
-    if values is not None and not isinstance(node.lexpr, ast.RowExpr):
-        return operation(name, node.lexpr, values, _LIST[name])
-    compare = (operation(name, twin(node.lexpr), value) for value in node.rexpr)
-    either = enums.BoolExprType.OR_EXPR if name == "=" else enums.BoolExprType.AND_EXPR
-    return joined(either, compare)
+def _in(node: Any, operation: Operation, twin: Twin, *, typed: bool) -> Any:
+    """As `transformAExprIn`: an array of what holds no column, where that is more than one; the others one by one."""
+    name, left = node.name[-1].sval, node.lexpr
+    fixed = [each for each in node.rexpr if not any(isinstance(part, ast.ColumnRef) for part in nodes(each))]
+    parts, values = [], node.rexpr
+    if len(fixed) > 1 and not isinstance(left, ast.RowExpr):
+        listed = set(map(id, fixed))
+        parts = [operation(name, twin(left), _array(fixed, typed=typed), _LIST[name])]
+        values = [each for each in values if id(each) not in listed]
+    parts += [operation(name, twin(left), value) for value in values]
+    return joined(enums.BoolExprType.OR_EXPR if name == "=" else enums.BoolExprType.AND_EXPR, parts)
 
 
-def _array(values: Any) -> Any:
-    """Numbers as an array, texts as the text of one, which takes the type of what it is compared with; else None."""
+def _array(values: list[Any], *, typed: bool) -> Any:
+    """Constants as the text of an array, which takes the type of what it meets; `typed` numbers keep theirs."""
     inner: list[Any] = [
         value.val if isinstance(value, ast.A_Const) and not value.isnull else None for value in values
     ]
-    if all(isinstance(each, ast.Integer | ast.Float) for each in inner):
-        return ast.A_ArrayExpr(elements=tuple(values), location=-1)
-    if all(isinstance(each, ast.String) for each in inner):
+    if not typed and all(isinstance(each, ast.Integer | ast.Float) for each in inner):
+        text = ",".join(
+            str(each.fval) if isinstance(each, ast.Float) else str(each.ival or 0) for each in inner
+        )
+    elif all(isinstance(each, ast.String) for each in inner):
         quoted = (each.sval.replace("\\", "\\\\").replace('"', '\\"') for each in inner)
-        text = "{" + ",".join(f'"{each}"' for each in quoted) + "}"
-        return ast.A_Const(val=ast.String(sval=text))
-    return None
+        text = ",".join(f'"{each}"' for each in quoted)
+    else:
+        return ast.A_ArrayExpr(elements=tuple(values), location=-1)
+    return ast.A_Const(val=ast.String(sval="{" + text + "}"))
 
 
 def _between(node: Any, operation: Operation, twin: Twin) -> Any:
@@ -122,33 +124,23 @@ def _between(node: Any, operation: Operation, twin: Twin) -> Any:
             return joined(both, (outside(twin(low), twin(high)), outside(high, low)))
 
 
-def _distinct(left: Any, right: Any, operation: Operation, twin: Twin) -> Any:
-    if isinstance(left, ast.RowExpr) and isinstance(right, ast.RowExpr):
-        pairs = zip(left.args or (), right.args or (), strict=True)
-        return joined(
-            enums.BoolExprType.OR_EXPR, [_distinct(one, other, operation, twin) for one, other in pairs]
-        )
-    for one, other in ((left, right), (right, left)):
+def _null_test(node: Any) -> Any:
+    """A comparison with NULL itself; any other has no spelling of its operator."""
+    for one, other in ((node.lexpr, node.rexpr), (node.rexpr, node.lexpr)):
         if isinstance(one, ast.A_Const) and one.isnull:
-            return ast.NullTest(arg=other, nulltesttype=enums.NullTestType.IS_NOT_NULL, location=-1)
-    same = operation("=", twin(left), twin(right))
-    differ = ast.BooleanTest(arg=same, booltesttype=enums.BoolTestType.IS_NOT_TRUE, location=-1)
-    known = ast.FuncCall(
-        funcname=(ast.String(sval="pg_catalog"), ast.String(sval="num_nonnulls")),
-        args=(left, right),
-        location=-1,
-    )
-    some = operation(">", known, ast.A_Const(val=ast.Integer(ival=0)))
-    return joined(enums.BoolExprType.AND_EXPR, (differ, some))
+            known = node.kind == Kind.AEXPR_DISTINCT
+            test = enums.NullTestType.IS_NOT_NULL if known else enums.NullTestType.IS_NULL
+            return ast.NullTest(arg=other, nulltesttype=test, location=-1)
+    raise PrintingError("IS DISTINCT FROM cannot name its operator")
 
 
-def can_say_on(bound: Bound, nodes: Iterable[Any]) -> bool:
-    """Whether every join of a statement can be written with ON; `nodes`: all of its tree.
+def can_say_on(bound: Bound, parts: Iterable[Any]) -> bool:
+    """Whether every join of a statement can be written with ON; `parts`: all of its tree.
 
     Not where a join has an alias, which hides what it is made of, where a whole row of such a join is read, or where
     the columns or the name of one side are not known.
     """
-    joins = [node for node in nodes if isinstance(node, ast.JoinExpr)]
+    joins = [node for node in parts if isinstance(node, ast.JoinExpr)]
     merging = [node for node in joins if node.isNatural or node.usingClause]
     if not merging:
         return True
@@ -159,9 +151,9 @@ def can_say_on(bound: Bound, nodes: Iterable[Any]) -> bool:
     return named and known and not whole and not any(node.alias for node in joins)
 
 
-def with_on(node: Any, merged: tuple[Merged, ...], operation: Operation, column: Callable[[Ref], Any]) -> Any:
-    """The join with ON in place of USING or NATURAL; `column` makes the expression of a bound column."""
-    pairs = [operation("=", column(pair.left), column(pair.right)) for pair in merged]
+def with_on(node: Any, merged: tuple[Merged, ...], operation: Operation) -> Any:
+    """The join with ON in place of USING or NATURAL."""
+    pairs = [operation("=", column_of(pair.left), column_of(pair.right)) for pair in merged]
     true = ast.A_Const(val=ast.Boolean(boolval=True))
     node.quals = joined(enums.BoolExprType.AND_EXPR, pairs or [true])
     node.isNatural, node.usingClause, node.join_using_alias = False, None, None

@@ -1,4 +1,4 @@
-"""One statement printed anew, with every name that it uses or implies qualified.
+"""One statement printed anew: for the frame, and for the asker's own session.
 
 Owns the walk over the tree and what becomes of each kind of node. `names` come from the server; which of them may be
 used at all is the guard's decision, and whose code they run `engine.upstream.frame`'s.
@@ -7,7 +7,7 @@ used at all is the guard's decision, and whose code they run `engine.upstream.fr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -16,8 +16,9 @@ from pglast import ast, enums, parse_sql
 
 from engine.guard import Analysis, Name, Rules, allowed
 from engine.guard.analyse import written_name
-from engine.printing.names import SYSTEM, Kind, Names, Overload, Type
+from engine.printing.names import SYSTEM, Kind, Names
 from engine.printing.operators import (
+    PrintingError,
     can_say_on,
     column_of,
     expanded_star,
@@ -27,17 +28,22 @@ from engine.printing.operators import (
     spelled_out,
     with_on,
 )
-from engine.printing.overloads import Choice, Overloads, element
 from engine.printing.stream import Writer
 from engine.printing.trees import children, nodes, same
 from engine.sql.binder import bind_tree
-from engine.sql.bound_query import Cell, Merged, Ref
+from engine.sql.bound_query import Cell, Merged
 from engine.sql.problems import output_name
 from schema_catalog.naming import dotted
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 
+__all__ = ["MOST_COPIES", "Printed", "PrintingError", "placed", "printed"]
+
+MOST_COPIES = 2_000
+"""Nodes that may stand once more in a placed text. Of an operand that stands twice each level doubles them."""
+
 _Op = enums.A_Expr_Kind
 _OPERATORS = frozenset({_Op.AEXPR_OP, _Op.AEXPR_OP_ANY, _Op.AEXPR_OP_ALL})
+_LIKE = frozenset({_Op.AEXPR_LIKE, _Op.AEXPR_ILIKE, _Op.AEXPR_SIMILAR})
 
 _WORDED = frozenset({(SYSTEM, "extract"), (SYSTEM, "position")})
 """Functions that are called by words alone (docs 9.9.1, 9.4)."""
@@ -48,21 +54,20 @@ _EITHER = 3
 _DATE = re.compile(r"\s*\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}\b")
 """A date whose day and month DateStyle tells apart (docs 8.5.1.1)."""
 
-
-class PrintingError(Exception):
-    """The statement cannot be printed so that it means the same; the message is a clause that says why."""
+_LISTED = {Kind.FUNCTION: allowed.FUNCTIONS, Kind.OPERATOR: allowed.OPERATORS}
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """`text`: what may be sent. `types`: somebody's that it names, as SQL writes them, each once.
+    """What may be sent in the frame. `types`: somebody's that it names, as SQL writes them, each once.
 
-    `sealed`: it means the same along any search path and under any setting. Else it does so in the frame alone.
+    `found`: every relation in it bears a schema. `fields`: those that it selects, by name.
     """
 
     text: str
     types: tuple[str, ...]
-    sealed: bool
+    found: bool
+    fields: frozenset[str]
     writer: Writer
 
     def original(self, position: int) -> int:
@@ -71,40 +76,122 @@ class Printed:
 
 
 def printed(analysis: Analysis, names: Names, rules: Rules) -> Printed:
-    """The statement of `analysis` for one server; raises `PrintingError`."""
+    """The statement of `analysis` for the frame of one server: its relations and somebody's types bear their schemas.
+
+    So do names that a DBA allowed and PostgreSQL has not; all else stands as written. Raises `PrintingError`.
+    """
     if not analysis.nodes <= allowed.NODES:
         raise PrintingError("it holds something that no query may hold")
     root: Any = parse_sql(analysis.body)[0].stmt
-    printer = _Printer(root, analysis, names, rules)
-    root = printer.anew(root)
+    framing = _Framing(analysis, names, rules)
+    for node in nodes(root):
+        rule = _FRAMING.get(type(node))
+        if rule is not None:
+            rule(framing, node)
     writer = Writer()
-    text = writer(root)
+    fields = frozenset(analysis.field_selections)
+    return Printed(_written(root, writer), tuple(framing.types), framing.found, fields, writer)
+
+
+def placed(statement: Printed, names: Names, *, typed: bool) -> str:
+    """The statement for the asker's own session, with every name that it uses or implies qualified.
+
+    It means the same along any search path and under any setting, if the server agrees (`engine.upstream.referee`).
+    `typed`: numbers in IN keep their own type; else they take the type of what they are compared with.
+    Raises `PrintingError` where it cannot be written so, or only at great length.
+    """
+    if not statement.found:
+        raise PrintingError("it names a relation that is not there")
+    root: Any = parse_sql(statement.text)[0].stmt
+    printer = _Printer(root, names, typed=typed)
+    for name in statement.fields:
+        printer.field(name)
+    return _written(printer.anew(root), Writer())
+
+
+def _written(root: Any, writer: Writer) -> str:
+    text: str = writer(root)
     if not same(parse_sql(text)[0].stmt, root):
         raise PrintingError("pgparley cannot write it so that every server reads the same")
-    return Printed(text, tuple(printer.types), printer.sealed, writer)
+    return text
+
+
+class _Framing:
+    """Changes the nodes of one tree, each in its place."""
+
+    def __init__(self, analysis: Analysis, names: Names, rules: Rules) -> None:
+        self.types: dict[str, None] = {}
+        self.found = True
+        self._names = names
+        self._ctes = {each.start for each in analysis.relations if each.cte}
+        # The guard takes a bare name only where one schema has it.
+        self._confirmed = {
+            Kind.FUNCTION: {name: schema for schema, name in rules.functions},
+            Kind.OPERATOR: {name: schema for schema, name in rules.operators},
+        }
+
+    def relation(self, node: Any) -> None:
+        """A name in FROM: without its database, which is the connected one."""
+        if node.location not in self._ctes:
+            node.catalogname = None
+            node.schemaname = node.schemaname or self._names.schemas.get(str(node.relname))
+            self.found = self.found and node.schemaname is not None
+
+    def type_name(self, node: Any) -> None:
+        """A type's name."""
+        name = written_name(node.names)
+        if len(name) == 1 and name[0] not in allowed.TYPES and name[0] in self._names.types:
+            name = (self._names.types[name[0]], *name)
+            node.names = _strings(name)
+        if len(name) > 1 and name[0] != SYSTEM:
+            self.types[dotted(name)] = None
+
+    def call(self, node: Any) -> None:
+        """A function, which is called by its name."""
+        node.funcname = self._named(Kind.FUNCTION, node.funcname)
+        if written_name(node.funcname) not in _WORDED:
+            node.funcformat = enums.CoercionForm.COERCE_EXPLICIT_CALL
+
+    def expression(self, node: Any) -> None:
+        """An operator; that of LIKE and its kin is in the tree."""
+        node.kind = _Op.AEXPR_OP if node.kind in _LIKE else node.kind
+        if node.kind in _OPERATORS:
+            node.name = self._named(Kind.OPERATOR, node.name)
+
+    def condition(self, node: Any) -> None:
+        """AND, OR and NOT."""
+        if node.boolop != enums.BoolExprType.NOT_EXPR:
+            node.args = joined(node.boolop, node.args).args
+
+    def _named(self, kind: Kind, parts: Any) -> Any:
+        name = written_name(parts)
+        schema = self._confirmed[kind].get(name[-1])
+        known = len(name) > 1 or name[0] in _LISTED[kind] or schema is None
+        return parts if known else _strings((schema, *name))  # type: ignore[arg-type]  # it is `known` where there is none
+
+
+_FRAMING: dict[type[ast.Node], Callable[[_Framing, Any], None]] = {
+    ast.RangeVar: _Framing.relation,
+    ast.TypeName: _Framing.type_name,
+    ast.FuncCall: _Framing.call,
+    ast.A_Expr: _Framing.expression,
+    ast.BoolExpr: _Framing.condition,
+}
 
 
 class _Printer:
     """Changes one tree in place, children first."""
 
-    def __init__(self, root: Any, analysis: Analysis, names: Names, rules: Rules) -> None:
-        self.types: dict[str, None] = {}
-        self._names = names
-        self._listed = {
-            Kind.FUNCTION: (allowed.FUNCTIONS, rules.functions),
-            Kind.OPERATOR: (allowed.OPERATORS, rules.operators),
-        }
-        self._ctes = {each.start for each in analysis.relations if each.cte}
-        parts = tuple(nodes(root))
-        for node in parts:
-            if isinstance(node, ast.RangeVar) and node.location not in self._ctes and node.schemaname is None:
-                node.schemaname = names.schemas.get(str(node.relname))
-        self._bound = bind_tree(root, _snapshot(names))
-        self._overloads = Overloads(names, self._bound)
-        self._with_on = can_say_on(self._bound, parts)
-        self.sealed = self._with_on and not self._bound.problems and not analysis.field_selections
+    def __init__(self, root: Any, names: Names, *, typed: bool) -> None:
+        self._typed = typed
         # Nodes are told apart by their identity: those that were replaced stay alive as long as this.
-        self._alive: list[Any] = list(parts)
+        self._parts = tuple(nodes(root))
+        self._foreign = names.foreign
+        self._own = frozenset[str]().union(*(relation.own for relation in names.relations))
+        self._bound = bind_tree(root, _snapshot(names))
+        self._left = MOST_COPIES
+        if self._bound.problems or not can_say_on(self._bound, self._parts):
+            raise PrintingError("a name in it is not known")
 
     def anew(self, node: Any) -> Any:
         """What stands in the place of `node`."""
@@ -128,45 +215,22 @@ class _Printer:
         return made
 
     def _several(self, node: Any) -> Iterator[Any]:
-        star = node.val if isinstance(node, ast.ResTarget) else None
-        ref = self._bound.refs.get(id(star))
-        if self._with_on and shows_merged(ref):
+        ref = self._bound.refs.get(id(node.val)) if isinstance(node, ast.ResTarget) else None
+        if shows_merged(ref):
             yield from expanded_star(ref)  # type: ignore[arg-type]  # it shows merged columns: a Star
         else:
             yield self.anew(node)
 
-    # Names
-
-    def relation(self, node: Any) -> Any:
-        """A name in FROM: without its database, which is the connected one."""
-        node.catalogname = None
-        if node.schemaname is None and node.location not in self._ctes:
-            self.sealed = False
-        return node
-
     def type_name(self, node: Any) -> Any:
         """A type's name."""
-        name = tuple(part.sval for part in node.names)
-        if len(name) == 1:
-            schema = SYSTEM if name[0] in allowed.TYPES else self._names.types.get(name[0], SYSTEM)
-            name = (schema, *name)
-            node.names = _strings(name)
-        if name[0] != SYSTEM:
-            self.types[dotted(name)] = None
+        node.names = _whole(SYSTEM, written_name(node.names))
         return node
 
     def call(self, node: Any) -> Any:
-        """A function's name, and its arguments as the overload takes them."""
+        """A function's name, and the text search configuration in its arguments."""
         name = written_name(node.funcname)
-        arguments = [self._overloads.type_of(argument) for argument in node.args or ()]
-        choice = self._choice(Kind.FUNCTION, name, arguments)
-        node.funcname = _strings((choice.schema, name[-1]))
-        if name not in _WORDED:
-            node.funcformat = enums.CoercionForm.COERCE_EXPLICIT_CALL
-        if choice.overload is not None:
-            node.args = self._cast(node.args, arguments, choice.overload) or None
-            self._overloads.note(node, choice.overload.result)
-        elif name[-1] in allowed.CONFIGURED and len(arguments) > 1:
+        node.funcname = self._named(Kind.FUNCTION, name, node.args)
+        if name[-1] in allowed.CONFIGURED and len(node.args or ()) > 1:
             self._configuration(name[-1], node.args)
         return node
 
@@ -175,8 +239,8 @@ class _Printer:
         first = arguments[0]
         if isinstance(first, ast.A_Const) and isinstance(first.val, ast.String):
             if name == "ts_headline" and len(arguments) == _EITHER:
-                self.sealed = False
-            elif "." not in str(first.val.sval):
+                raise PrintingError("its first argument may name a configuration")
+            if "." not in str(first.val.sval):
                 first.val = ast.String(sval=f"{SYSTEM}.{first.val.sval}")
 
     def collation(self, node: Any) -> Any:
@@ -189,14 +253,12 @@ class _Printer:
         node.method = _strings((SYSTEM, node.method[-1].sval))
         return node
 
-    # Operators
-
     def expression(self, node: Any) -> Any:
         """An operator, written as one or as a word."""
-        self._alive.append(node)
-        if node.kind in _OPERATORS:
-            return self._operation(written_name(node.name), node.lexpr, node.rexpr, node.kind, node.location)
-        return spelled_out(node, self.operation, self.twin)
+        if node.kind not in _OPERATORS:
+            return spelled_out(node, self.operation, self.twin, typed=self._typed)
+        node.name = self._named(Kind.OPERATOR, written_name(node.name), (node.lexpr, node.rexpr))
+        return node
 
     def case(self, node: Any) -> Any:
         """A CASE that compares."""
@@ -208,138 +270,88 @@ class _Printer:
 
     def sublink(self, node: Any) -> Any:
         """IN (SELECT …), and the other comparisons with what a subquery gives."""
-        if node.subLinkType not in {enums.SubLinkType.ANY_SUBLINK, enums.SubLinkType.ALL_SUBLINK}:
-            return node
-        name = written_name(node.operName) if node.operName else ("=",)
-        types = (self._overloads.type_of(node.testexpr), self._overloads.subquery(node))
-        choice = self._choice(Kind.OPERATOR, name, types)
-        # A subquery's column cannot be cast from outside, and is of that type where the overload was chosen by it.
-        node.operName = _strings((choice.schema, name[-1]))
-        if choice.overload is not None and types != choice.overload.arguments:
-            self.sealed = False
+        if node.subLinkType in {enums.SubLinkType.ANY_SUBLINK, enums.SubLinkType.ALL_SUBLINK}:
+            name = written_name(node.operName) if node.operName else ("=",)
+            node.operName = self._named(Kind.OPERATOR, name, node.testexpr)
         return node
 
     def sort(self, node: Any) -> Any:
         """ORDER BY … USING."""
         if node.useOp:
-            of = self._overloads.type_of(node.node)
-            name = written_name(node.useOp)
-            node.useOp = _strings((self._choice(Kind.OPERATOR, name, (of, of)).schema, name[-1]))
+            node.useOp = self._named(Kind.OPERATOR, written_name(node.useOp), node.node)
         return node
 
     def operation(self, name: str, left: Any, right: Any, kind: enums.A_Expr_Kind = _Op.AEXPR_OP) -> Any:
         """See `engine.printing.operators.Operation`."""
-        return self._operation((name,), left, right, kind, -1)
+        parts = self._named(Kind.OPERATOR, (name,), (left, right))
+        return ast.A_Expr(kind=kind, name=parts, lexpr=left, rexpr=right, location=-1)
 
-    def _operation(self, name: Name, left: Any, right: Any, kind: enums.A_Expr_Kind, location: int) -> Any:
-        operands = [each for each in (left, right) if each is not None]
-        types = [self._overloads.type_of(each) for each in operands]
-        many = kind is not _Op.AEXPR_OP
-        if many:
-            types[-1] = element(types[-1])
-        choice = self._choice(Kind.OPERATOR, name, types)
-        made = ast.A_Expr(
-            kind=kind, name=_strings((choice.schema, name[-1])), lexpr=left, rexpr=right, location=location
-        )
-        if choice.overload is not None:
-            *before, made.rexpr = self._cast(operands, types, choice.overload, many=many)
-            made.lexpr = before[0] if before else None
-            self._overloads.note(made, choice.overload.result)
-        self._alive.append(made)
-        return made
+    def _named(self, kind: Kind, name: Name, operands: Any) -> Any:
+        """A name with its schema: somebody's where a type of somebody's stands in an operand, else PostgreSQL's."""
+        schema = self._foreign.get((kind, name[-1])) if len(name) == 1 else None
+        return _whole(schema if schema is not None and self._somebodys(operands) else SYSTEM, name)
 
-    def _cast(
-        self, nodes: Any, types: list[Type | None], overload: Overload, *, many: bool = False
-    ) -> tuple[Any, ...]:
-        """The arguments with the very types of the overload: then no other one can be nearer (docs 10.2, step 2a)."""
-        cast: list[Any] = []
-        for place, (node, given, wanted) in enumerate(
-            zip(nodes or (), types, overload.arguments, strict=True)
-        ):
-            if given == wanted:
-                cast.append(node)
-                continue
-            bounds = (ast.Integer(ival=-1),) if wanted.array or (many and place == len(types) - 1) else None
-            name = ast.TypeName(
-                names=_strings((wanted.schema, wanted.name)), arrayBounds=bounds, typemod=-1, location=-1
-            )
-            if wanted.schema != SYSTEM:
-                self.types[dotted((wanted.schema, wanted.name))] = None
-            cast.append(ast.TypeCast(arg=node, typeName=name, location=-1))
-        return tuple(cast)
-
-    def _choice(self, kind: Kind, name: Name, types: Sequence[Type | None]) -> Choice:
-        listed, confirmed = self._listed[kind]
-        # What a DBA allowed means one thing where it is written without a schema: else the guard refuses it.
-        schema = next((schema for schema, own in confirmed if own == name[-1]), None)
-        try:
-            choice = self._overloads.choose(kind, name, types, schema, built_in=name[-1] in listed)
-        except LookupError as error:
-            raise PrintingError(f"{kind} {error.args[0]} belongs to a role that is not trusted") from error
-        self.sealed = self.sealed and choice.sure
-        return choice
-
-    # The rest
+    def _somebodys(self, operands: Any) -> bool:
+        """Whether one of somebody's base types may be among the types of `operands`: a column's, or a cast's."""
+        given = operands if isinstance(operands, tuple) else (operands,)
+        # What an operator gives is mostly of another type than it takes.
+        for node in nodes(tuple(each for each in given if not isinstance(each, ast.A_Expr))):
+            match node:
+                case ast.TypeName(names=(ast.String(sval=schema), _)) if schema != SYSTEM:
+                    return True
+                case ast.ColumnRef(fields=(*_, ast.String(sval=column))) if column in self._own:
+                    return True
+        return False
 
     def join(self, node: Any) -> Any:
         """A join that merges columns."""
-        merged = self._bound.merges.get(id(node), ())
-        if self._with_on and (node.isNatural or node.usingClause):
-            return with_on(node, merged, self.operation, self.merged)
+        if node.isNatural or node.usingClause:
+            return with_on(node, self._bound.merges.get(id(node), ()), self.operation)
         return node
 
     def column(self, node: Any) -> Any:
         """A column's name: what it merges, where it merges two."""
         ref = self._bound.refs.get(id(node))
-        if isinstance(ref, Merged) and self._with_on:
-            return self.merged(ref)
+        if isinstance(ref, Merged):
+            return column_of(ref)
         if isinstance(ref, Cell) and ref.position is None and len(node.fields) > 1:
-            # It may be a call of a function with that name (docs 8.16.5).
-            self.sealed = False
+            self.field(ref.name)
         return node
 
-    def merged(self, ref: Ref) -> Any:
-        """The expression of a bound column."""
-        made = column_of(ref)
-        found = self._overloads.ref(ref)
-        if found is not None:
-            self._overloads.note(made, found)
-        return made
+    def field(self, name: str) -> None:
+        """A field, or a column of what a function gives; raises `PrintingError` where it may call a function.
+
+        A field goes before a function (docs 8.16.5), and of other names than these the guard knows that none could be
+        called here: then it is a field that was found, and stays one along any path.
+        """
+        if name in allowed.FUNCTIONS | allowed.TYPES or (Kind.FUNCTION, name) in self._foreign:
+            raise PrintingError("the name of a field may call a function")
 
     def constant(self, node: Any) -> Any:
         """A literal."""
         if isinstance(node.val, ast.String) and _DATE.match(str(node.val.sval)):
-            self.sealed = False
+            raise PrintingError("DateStyle decides which date it means")
         return node
 
     def twin(self, node: Any) -> Any:
         """A copy; what differs each time it is evaluated would not mean the same."""
-        if any(
-            written_name(each.funcname or ())[-1] in allowed.UNREPEATABLE
-            for each in nodes(node)
-            if type(each) is ast.FuncCall
-        ):
-            raise PrintingError("it compares a value that differs each time")
-        return self._copied(node)
-
-    def _copied(self, node: Any) -> Any:
         if isinstance(node, tuple):
-            return tuple(map(self._copied, node))
+            return tuple(map(self.twin, node))
         if not isinstance(node, ast.Node):
             return node
+        self._left -= 1
         whole: Any = node
+        if self._left < 0:
+            raise PrintingError("written out it would be too long")
+        if isinstance(node, ast.FuncCall) and written_name(whole.funcname)[-1] in allowed.UNREPEATABLE:
+            raise PrintingError("it compares a value that differs each time")
         copy: Any = type(whole)()
         for slot in whole.__slots__:
-            setattr(copy, slot, self._copied(getattr(whole, slot)))
-        found = self._overloads.type_of(node)
-        if found is not None:
-            self._overloads.note(copy, found)
-        self._alive.append(copy)
+            setattr(copy, slot, self.twin(getattr(whole, slot)))
         return copy
 
 
 _RULES: dict[type[ast.Node], Callable[[_Printer, Any], Any]] = {
-    ast.RangeVar: _Printer.relation,
     ast.TypeName: _Printer.type_name,
     ast.FuncCall: _Printer.call,
     ast.CollateClause: _Printer.collation,
@@ -358,10 +370,14 @@ _RULES: dict[type[ast.Node], Callable[[_Printer, Any], Any]] = {
 def _snapshot(names: Names) -> Snapshot:
     """What the binder wants to know of the relations."""
     tables = tuple(
-        Table(each.schema, each.name, TableKind.TABLE, tuple(Column(name, "") for name, _ in each.columns))
+        Table(each.schema, each.name, TableKind.TABLE, tuple(Column(name, "") for name in each.columns))
         for each in names.relations
     )
     return Snapshot("", (), tables)
+
+
+def _whole(schema: str, name: Name) -> Any:
+    return _strings(name if len(name) > 1 else (schema, *name))
 
 
 def _strings(parts: Name) -> Any:

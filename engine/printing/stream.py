@@ -20,14 +20,14 @@ class Writer(RawStream):
         super().__init__()
         self._written = 0
         self._places: list[tuple[int, int]] = []
-        self._operators: list[int] = []
+        self._operators: list[tuple[str, int]] = []
 
     def write(self, s: str) -> int:
         """As the base class; notes where an operator stood, whose node is that of its whole expression."""
         count: int = super().write(s)
         self._written = self.tell()
-        if s == "OPERATOR" and self._operators:
-            self._places.append((self._written - len(s), self._operators[-1]))
+        if self._operators and s in {"OPERATOR", self._operators[-1][0]}:
+            self._places.append((self._written - len(s), self._operators[-1][1]))
         return count
 
     def write_quoted_string(self, s: str) -> None:
@@ -40,7 +40,8 @@ class Writer(RawStream):
         """As the base class; notes where the node stood."""
         place = getattr(node, "location", None)
         if isinstance(node, ast.A_Expr):
-            self._operators.append(place or 0)
+            name: Any = node.name
+            self._operators.append((name[-1].sval, place or 0))
             super().print_node(node)
             self._operators.pop()
             return

@@ -233,8 +233,7 @@ class Databases:
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
         """What to send in the place of `sql`, to run in the asker's session outside of our frame.
 
-        None where that is another database, or where the statement means the same in the frame alone. Raises as
-        `explain`.
+        None where that is another database, or where the statement may mean something else there. Raises as `explain`.
         """
         rules = await self.rules(database)
         analysis = _guarded(sql, rules)
@@ -243,8 +242,7 @@ class Databases:
             return None
         async with self._transaction(access, deadline) as connection:
             await self._frame.open(connection, deadline, version=rules.version, lent=True)
-            statement = await self._frame.printed(connection, analysis, access, rules)
-        return statement.text if statement.sealed else None
+            return await self._frame.placed(connection, analysis, access, rules)
 
     async def session_timeout(self, asker: Asker) -> float | None:
         """Seconds of the session's `statement_timeout`; None where it has none, or cannot be lent."""

@@ -1,13 +1,16 @@
 """The frame in which a statement runs: a transaction that can only read, with our settings, and names that are fixed.
 
-Owns the steps before a statement is planned: our settings, locking the relations that it names, printing it anew, and
-refusing code of owners who are not trusted. See docs/security.md, "The frame".
+Owns the steps before a statement is planned: our settings, the path of trusted schemas, locking the relations that it
+names, printing it anew, and refusing code of owners who are not trusted. See docs/security.md, "The frame".
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from importlib.resources import files
 from itertools import groupby
 from operator import itemgetter
@@ -22,16 +25,15 @@ from engine.printing.names import (
     SYSTEM,
     Kind,
     Names,
-    Overload,
     Relation,
-    Type,
-    Uses,
     bare_names,
+    functions,
+    operators,
     relation_names,
-    uses,
 )
-from engine.printing.statement import Printed, PrintingError, printed
+from engine.printing.statement import Printed, PrintingError, placed, printed
 from engine.settings import UpstreamSettings
+from engine.upstream import referee
 from engine.upstream.access import Access
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.ttl_cache import TTLCache
@@ -40,7 +42,7 @@ from schema_catalog.privileges import SERVERS_OWN, with_trusted_roles
 from schema_catalog.types import Database
 
 _SETTINGS = {
-    # Unqualified names find PostgreSQL's own functions, operators and types alone (docs 5.10.6).
+    # For our own queries; for the statement `path.sql` adds what is trusted (docs 5.10.6).
     "search_path": "pg_catalog, pg_temp",
     # The guard's parser reads backslashes so; a server that read them otherwise would see another statement.
     "standard_conforming_strings": "on",
@@ -79,8 +81,14 @@ _NamesKey = tuple[Database, str, tuple[str, ...]]
 _VerdictKey = tuple[Database, str, tuple[int, ...], tuple[str, ...]]
 """Database, role, OIDs of the relations, names of types."""
 
-_OverloadsKey = tuple[Database, str, tuple[str, ...], tuple[str, ...]]
-"""Database, role, names of functions, names of operators."""
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """A statement in its frame. `whole`: every schema of the asker's path is trusted with its names."""
+
+    statement: Printed
+    names: Names
+    whole: bool
 
 
 class Frame:
@@ -91,11 +99,10 @@ class Frame:
         self._trusted = json.dumps(settings.trusted_owners)
         self._resolve = _query("resolve.sql")
         self._relations = _query("relations.sql")
-        self._overloads = with_trusted_roles(_query("overloads.sql"), _names("$5"), _TRUSTED_TOO)
+        self._path = with_trusted_roles(_query("path.sql"), _names("$6"), _TRUSTED_TOO)
         self._untrusted_owner = with_trusted_roles(_query("untrusted_owner.sql"), _names("$3"), _TRUSTED_TOO)
         self._untrusted_code = with_trusted_roles(_query("untrusted_code.sql"), _names("$4"), _TRUSTED_TOO)
         self._schemas = TTLCache[_NamesKey, Mapping[str, str]](settings.privileges_ttl, clock)
-        self._known_overloads = TTLCache[_OverloadsKey, tuple[Overload, ...]](settings.privileges_ttl, clock)
         self._verdicts = TTLCache[_VerdictKey, bool](settings.privileges_ttl, clock)
 
     async def open(
@@ -122,11 +129,42 @@ class Frame:
     async def printed(
         self, connection: MeteredConnection, analysis: Analysis, access: Access, rules: Rules
     ) -> Printed:
-        """The statement to send, once it is known that no code but trusted would run.
+        """The statement to send here, once it is known that no code but trusted would run.
 
-        `rules`: the guard's for this server. Raises `UnsafeSQLError` where other code would run, or where the statement
-        cannot be printed, and the driver's exceptions.
+        `rules`: the guard's for this server. Raises `UnsafeSQLError` where other code would run, where the statement
+        cannot be printed, or where it may mean something else along the asker's path; and the driver's exceptions.
         """
+        framed = await self._framed(connection, analysis, access, rules)
+        if not framed.whole and await self._placed(connection, framed, rules) is None:
+            raise UnsafeSQLError(
+                "the statement is refused",
+                detail="What it means may depend on a schema of the search path that others can change.",
+                hint="The operator may revoke CREATE on that schema, or add its owner to trusted_owners in [upstream].",
+            )
+        return framed.statement
+
+    async def placed(
+        self, connection: MeteredConnection, analysis: Analysis, access: Access, rules: Rules
+    ) -> str | None:
+        """What to send in the asker's own session; None where it may mean something else there. Raises as `printed`."""
+        framed = await self._framed(connection, analysis, access, rules)
+        return await self._placed(connection, framed, rules)
+
+    async def _placed(self, connection: MeteredConnection, framed: Framed, rules: Rules) -> str | None:
+        tried = None
+        with suppress(PrintingError, asyncpg.InFailedSQLTransactionError):
+            for typed in (True, False):
+                text = await asyncio.to_thread(placed, framed.statement, framed.names, typed=typed)
+                if text == tried:
+                    break
+                tried = text
+                if await referee.agree(connection, framed.statement.text, text, framed.names, rules.version):
+                    return text
+        return None
+
+    async def _framed(
+        self, connection: MeteredConnection, analysis: Analysis, access: Access, rules: Rules
+    ) -> Framed:
         key = (access.database, access.role, bare_names(analysis))
         schemas = await self._schemas_of(connection, key)
         written = relation_names(analysis, schemas)
@@ -136,11 +174,9 @@ class Frame:
             # It was there when it was last looked up; the next statement looks again.
             self._schemas.forget(key)
             raise
-        used = uses(analysis, relations, rules)
-        overloads = await self._overloads_of(connection, access, used, rules)
         types = {name: schema for schema, name in rules.types if name not in allowed.TYPES}
         try:
-            statement = printed(analysis, Names(schemas, relations, types, overloads), rules)
+            statement = await asyncio.to_thread(printed, analysis, Names(schemas, types=types), rules)
         except PrintingError as problem:
             raise UnsafeSQLError(
                 "the statement is refused",
@@ -152,9 +188,26 @@ class Frame:
                 (access.database, access.role, oids, statement.types),
                 lambda: self._trusted_alone(connection, written, statement.types),
             )
-        if used.own or statement.types:
+        if statement.types or rules.functions or rules.operators:
             await self._code_trusted(connection, statement)
-        return statement
+        foreign, whole = await self._on_path(connection, analysis, access.database, rules)
+        return Framed(statement, Names(schemas, relations, types, foreign), whole)
+
+    async def _on_path(
+        self, connection: MeteredConnection, analysis: Analysis, database: Database, rules: Rules
+    ) -> tuple[Mapping[tuple[Kind, str], str], bool]:
+        """Takes the trusted path for the rest of the transaction; see `path.sql`. Never remembered: it may change."""
+        row = await connection.fetchrow(
+            self._path,
+            json.dumps(database.search_path),
+            json.dumps(functions(analysis)),
+            json.dumps(operators(analysis)),
+            *(json.dumps(sorted(each)) for each in (rules.functions, rules.operators)),
+            self._trusted,
+        )
+        assert row is not None  # noqa: S101 - it is an aggregate
+        found = json.loads(row["foreign"])
+        return {(Kind(each["kind"]), each["name"]): each["schema"] for each in found}, row["whole"]
 
     async def _schemas_of(self, connection: MeteredConnection, key: _NamesKey) -> Mapping[str, str]:
         """Relation → the schema in which the search path finds it, at most `privileges_ttl` seconds old."""
@@ -183,30 +236,14 @@ class Frame:
         found: dict[int, Relation] = {}
         for oid, group in groupby(rows, key=itemgetter("oid")):
             listed = list(group)
-            columns = tuple(
-                (row["column"], Type(row["type_schema"], row["type"], row["of_array"], row["own"]))
-                for row in listed
-                if row["column"] is not None
+            columns = [row for row in listed if row["column"] is not None]
+            found[oid] = Relation(
+                listed[0]["schema"],
+                listed[0]["relation"],
+                tuple(row["column"] for row in columns),
+                frozenset(row["column"] for row in columns if row["own"]),
             )
-            found[oid] = Relation(listed[0]["schema"], listed[0]["relation"], columns)
         return tuple(found), tuple(found.values())
-
-    async def _overloads_of(
-        self, connection: MeteredConnection, access: Access, used: Uses, rules: Rules
-    ) -> tuple[Overload, ...]:
-        """What the names of functions and operators can mean beside PostgreSQL's own; see `overloads.sql`."""
-        if not used.own:
-            return ()
-        allowances = [json.dumps(sorted(each)) for each in (rules.functions, rules.operators)]
-
-        async def ask() -> tuple[Overload, ...]:
-            names = (json.dumps(used.functions), json.dumps(used.operators))
-            rows = await connection.fetch(self._overloads, *names, *allowances, self._trusted)
-            return tuple(map(_overload, rows))
-
-        # The asker's own are trusted: what is remembered of them is for nobody else.
-        key = (access.database, access.role, used.functions, used.operators)
-        return await self._known_overloads.get(key, ask)
 
     async def _trusted_alone(
         self, connection: MeteredConnection, relations: tuple[str, ...], types: tuple[str, ...]
@@ -229,22 +266,18 @@ class Frame:
 
         Never remembered: an extension can be dropped, and another's function be put in its place, at any moment.
         """
-        sent = analyse(statement.text)
+        sent = await asyncio.to_thread(analyse, statement.text)
         names = [
-            json.dumps([name for name in dict.fromkeys(each) if len(name) > 1 and name[0] != SYSTEM])
+            [name for name in dict.fromkeys(each) if len(name) > 1 and name[0] != SYSTEM]
             for each in (sent.functions, sent.operators)
         ]
-        types = json.dumps(statement.types)
-        found = await connection.fetchrow(self._untrusted_code, *names, types, self._trusted)
+        if not any((*names, statement.types)):
+            return
+        asked = map(json.dumps, (*names, statement.types))
+        found = await connection.fetchrow(self._untrusted_code, *asked, self._trusted)
         if found is not None:
             raise UnsafeSQLError(
                 "the statement could run code that is not trusted",
                 detail=f"Of {found['object']}: {found['problem']}.",
                 hint="The operator may mend that, or add roles to trusted_owners in [upstream].",
             )
-
-
-def _overload(row: asyncpg.Record) -> Overload:
-    *arguments, result = (Type(*each) for each in [*json.loads(row["arguments"]), json.loads(row["result"])])
-    kind = Kind(row["kind"])
-    return Overload(kind, row["schema"], row["name"], tuple(arguments), result, row["exact"], row["trusted"])

@@ -1,0 +1,1 @@
+"""What the referee costs: `python -m benchmarks.referee DSN`."""

@@ -18,7 +18,8 @@ from aiohttp import web
 from prometheus_client import generate_latest
 
 from engine.api.console_views import ConsoleViews
-from engine.api.service import Service, as_reply
+from engine.api.failures import as_reply
+from engine.api.service import Service
 from engine.calibration.service import Calibrating
 from engine.calibration.types import StatusRequest
 from engine.errors import BusyError, NLError

@@ -12,8 +12,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 
-import asyncpg
-
 from engine import pipeline
 from engine.api import introspection
 from engine.api.admission import Admission, Allowance
@@ -33,9 +31,7 @@ from engine.core.tools import Tools
 from engine.dialogue.description import explained
 from engine.dialogue.types import Dialogue
 from engine.errors import (
-    InternalError,
     ModelUnavailableError,
-    NLError,
     ReportedError,
     SyntaxProblemError,
     UnknownQuestionError,
@@ -374,33 +370,4 @@ def _wanted(state: State) -> tuple[Candidate, ...]:
         candidate
         for candidate in state.candidates
         if (candidate.database, canonical(candidate.sql, snapshots[candidate.database])) not in excluded
-    )
-
-
-_STORE_TROUBLE = ("08", "25006", "28", "3D", "3F", "42501", "53", "57", "58", "XX")
-"""How SQLSTATEs begin of a server that has gone, starts, ends, has no room, only reads, is damaged, or whose login,
-database or privileges are not what they were (PostgreSQL docs, appendix A)."""
-
-_STORE_GONE = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, StoreUnavailableError)
-"""Beside them what a connection meets, `TimeoutError` and names that are not found among them."""
-
-
-def as_reply(problem: Exception) -> NLError:
-    """An unexpected exception as the error that a user sees: its type alone.
-
-    Of PostgreSQL's own errors only the store's come here: those on the asker's databases are reported as they are.
-    """
-    gone = isinstance(problem, _STORE_GONE) or (
-        isinstance(problem, asyncpg.PostgresError) and (problem.sqlstate or "").startswith(_STORE_TROUBLE)
-    )
-    if gone:
-        return ModelUnavailableError(
-            "the engine's store does not answer as it should",
-            detail=f"{type(problem).__name__}.",
-            hint="Its administrator should look at the store's server: that it runs, and has room on its disk.",
-        )
-    return InternalError(
-        "the engine failed on this question",
-        detail=type(problem).__name__,
-        hint="The engine's log says where; plain SQL is not affected.",
     )

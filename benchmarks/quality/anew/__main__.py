@@ -125,7 +125,9 @@ async def _model(tools: Tools, puts: Sequence[Put], options: AnewOptions) -> Asy
         async with answering_with(tools, {put.text: reply(cannot=CANNOT) for put in puts}) as given:
             yield given
         return
-    settings = ModelSettings(base_url=options.model, model=options.name, api_key=options.key or "")
+    settings = ModelSettings(base_url=options.model, model=options.name)
+    if options.key is not None:
+        settings = replace(settings, api_key=options.key)
     model = ChatModel(settings, options.model)
     try:
         await model.find_out(Deadline(time.monotonic() + 60))

@@ -15,8 +15,9 @@ import pytest
 from aiohttp import web
 
 from engine.api.endpoints import EngineAPI
+from engine.api.failures import as_reply
 from engine.api.question_store import Questions
-from engine.api.service import Service, as_reply
+from engine.api.service import Service
 from engine.client import _VERBS, EngineAddress, EngineClient
 from engine.errors import InvalidSettingError, NLError, StaleDialogueError
 from engine.metrics import Metrics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -273,7 +274,10 @@ async def serve(settings: EngineSettings) -> None:
 
 
 def run(settings: EngineSettings) -> None:
-    """Blocks until the engine has ended; logs why and exits with 1 where it cannot start."""
+    """Blocks until the engine has ended; logs why and exits where it cannot start.
+
+    With 1 where the store is away, with `os.EX_CONFIG` where these settings will never do.
+    """
     try:
         asyncio.run(serve(settings))
     except StoreUnavailableError as problem:
@@ -282,9 +286,13 @@ def run(settings: EngineSettings) -> None:
         sys.exit(1)
     except (ModelUnavailableError, InvalidSettingError) as problem:
         log.critical(problem.message, hint=problem.hint)
-        sys.exit(1)
+        sys.exit(os.EX_CONFIG)
     except (EncoderUnavailableError, PackagedError) as problem:
         log.critical(
             "a trained model cannot be used", problem=for_log(problem), hint="Run: pgparley check engine"
         )
-        sys.exit(1)
+        sys.exit(os.EX_CONFIG)
+    except asyncpg.InterfaceError as problem:
+        hint = "Correct [engine] store: postgresql://USER@HOST/DATABASE"
+        log.critical("the store's address cannot be used", problem=for_log(problem), hint=hint)
+        sys.exit(os.EX_CONFIG)

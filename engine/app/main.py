@@ -86,7 +86,8 @@ async def tools(
     """The stages' tools, the stored questions, and the store's pool, migrated first. `circuit`: the model server's.
 
     Raises `ModelUnavailableError` without a model server, `InvalidSettingError` where a rule that is switched off does
-    not exist, `StoreUnavailableError`, and `PackagedError` where a packaged model cannot be read.
+    not exist or the store's address is none, `StoreUnavailableError`, and `PackagedError` where a packaged model cannot
+    be read.
     """
     if settings.model.base_url is None:
         raise ModelUnavailableError(
@@ -200,7 +201,12 @@ def _log_outage(settings: ModelSettings, outage: Outage | None) -> None:
 
 async def _store(dsn: str) -> Pool:
     try:
-        pool = await store_pool(dsn, 4, timeout=CONNECT_TIMEOUT)
+        try:
+            pool = await store_pool(dsn, 4, timeout=CONNECT_TIMEOUT)
+        except ValueError as problem:
+            # The driver's words may repeat a password.
+            hint = "Correct [engine] store: postgresql://USER@HOST/DATABASE"
+            raise InvalidSettingError("the store's address cannot be understood", hint=hint) from problem
         async with pool.acquire() as connection:
             await migrate(connection)
     except (OSError, TimeoutError, asyncpg.PostgresError, MigrationError) as problem:
@@ -291,8 +297,4 @@ def run(settings: EngineSettings) -> None:
         log.critical(
             "a trained model cannot be used", problem=for_log(problem), hint="Run: pgparley check engine"
         )
-        sys.exit(os.EX_CONFIG)
-    except asyncpg.InterfaceError as problem:
-        hint = "Correct [engine] store: postgresql://USER@HOST/DATABASE"
-        log.critical("the store's address cannot be used", problem=for_log(problem), hint=hint)
         sys.exit(os.EX_CONFIG)

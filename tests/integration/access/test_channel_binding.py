@@ -130,7 +130,7 @@ async def test_clients_bind_to_the_gateways_certificate(
 
 
 @pytest.mark.parametrize("kind", UNBOUND)
-async def test_what_has_no_hash_is_not_offered(
+async def test_cve_2026_54291_what_has_no_hash_is_not_offered(
     gateway: StartGateway, user_list: UserList, tmp_path: Path, kind: str
 ) -> None:
     """Clients that prefer come in; those that require it are told that it is not offered, before they prove a thing."""
@@ -185,7 +185,7 @@ async def test_the_gateway_logs_in_at_a_server_with_it(
 
 
 @pytest.mark.parametrize("kind", ["rsa-sha256", "ed25519"])
-async def test_a_server_that_offers_what_its_certificate_has_not(
+async def test_cve_2026_54291_a_server_that_offers_what_its_certificate_has_not(
     gateway: StartGateway, certified: Callable[[str], None], tmp_path: Path, kind: str
 ) -> None:
     """PostgreSQL offers it with every certificate; a client that sees the gateway's does not get the offer."""

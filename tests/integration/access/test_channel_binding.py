@@ -23,7 +23,8 @@ from .raw import connected, startup
 
 UserList = Callable[..., str]
 
-HASHES = {
+Key = ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey | rsa.RSAPrivateKey
+HASHES: dict[str, hashes.SHA256 | hashes.SHA384 | hashes.SHA512 | hashes.SHA3_256 | hashes.SHA3_512] = {
     "sha256": hashes.SHA256(),
     "sha384": hashes.SHA384(),
     "sha512": hashes.SHA512(),
@@ -53,7 +54,7 @@ def issue(kind: str, file: Path) -> None:
     if name in ("md5", "sha1"):
         _issue_old(signer, name, file)
         return
-    keys = {
+    keys: dict[str, Callable[[], Key]] = {
         "ecdsa": lambda: ec.generate_private_key(ec.SECP256R1()),
         "ed25519": ed25519.Ed25519PrivateKey.generate,
         "ed448": ed448.Ed448PrivateKey.generate,

@@ -99,7 +99,8 @@ def test_settings_that_cannot_be_used_end_it(tmp_path: Path, settings: str, said
     """Without the check a supervisor listened, started worker after worker, and clients hung."""
     (tmp_path / "nonsense").write_text('"alice" nonsense\n')
     file = tmp_path / "pgparley.toml"
-    certificate(tmp_path / "own"), certificate(tmp_path / "other")
+    certificate(tmp_path / "own")
+    certificate(tmp_path / "other")
     words = {
         "FILE": tmp_path / "nonsense",
         "FOLDER": tmp_path,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import os
 import signal
 import sys
 from enum import StrEnum
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from pgparley.config import Config, ConfigError, load
 from pgparley.logs import configure
+from schema_catalog.dsn import DSNError
 
 if TYPE_CHECKING:
     from proxy.settings import GatewaySettings
@@ -80,7 +82,10 @@ def main(arguments: list[str]) -> None:
         case PartKind.ENGINE:
             engine(config)
         case PartKind.MODEL:
-            model(config, held=options.supervisor is not None)
+            try:
+                model(config, held=options.supervisor is not None)
+            except OSError as problem:
+                raise ConfigError(f"the embedded model: {problem}") from problem
         case PartKind.PAGE:
             page(config)
 
@@ -103,4 +108,8 @@ def _end_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except (ConfigError, DSNError) as unusable:
+        sys.stderr.write(f"pgparley: {unusable}\n")
+        sys.exit(os.EX_CONFIG)

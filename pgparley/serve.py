@@ -55,8 +55,8 @@ _NOT_SERVED = ErrorReply(
 )
 
 
-class WorkerFailedError(Exception):
-    """A worker ended as `pgparley serve` started."""
+class PartFailedError(Exception):
+    """A part ended as `pgparley serve` started, and would end each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,10 @@ class _Slot:
     part: Part
     process: asyncio.subprocess.Process | None = None
     pause: float = FIRST_PAUSE
+    began: bool = False
+    """Whether a process of it has ended before: it could be started, and may be again."""
+    refusing: bool = False
+    """Whether its clients are refused meanwhile: it ended again and again."""
 
 
 def parts(config: Config) -> list[Part]:
@@ -105,7 +109,7 @@ def workers(config: Config) -> list[Part]:
 async def serve(config: Config, file: Path | None, found: list[Part]) -> None:
     """Runs `found` until a signal ends it, as PgBouncer's (docs/operations.md).
 
-    Raises `OSError`, and `WorkerFailedError`.
+    Raises `OSError`, and `PartFailedError`.
     """
     await Supervisor(config, file, found).run()
 
@@ -129,6 +133,8 @@ class Supervisor:
         self._replaced: set[asyncio.subprocess.Process] = set()
         self._watching: set[asyncio.Task[None]] = set()
         self._ended = asyncio.Event()
+        self._failed: str | None = None
+        self._refusing = sockets.Refusing(codec.encode_fatal(_NOT_SERVED))
         self._stopping: signal.Signals | None = None
         self._restarting = asyncio.Lock()
         self._control = WorkerChannel(Path(config.gateway.runtime_dir), SUPERVISOR, self._handle)
@@ -148,7 +154,10 @@ class Supervisor:
                 await self._start(slot)
             await self._first_workers([slot.process for slot in self._workers])
             await self._ended.wait()
+            if self._failed is not None:
+                raise PartFailedError(self._failed)
         finally:
+            self._refusing.only(())
             await self._page.close()
             await self._control.close()
             await self._end_rest()
@@ -156,12 +165,16 @@ class Supervisor:
                 one.close()
 
     async def _first_workers(self, processes: list[asyncio.subprocess.Process | None]) -> None:
-        """Waits until they listen. Raises `WorkerFailedError`: what ends one as it starts would end the next, too."""
+        """Waits until they listen. Raises `PartFailedError`: what ends one as it starts would end the next, too.
+
+        One that a signal ended is started again, as any.
+        """
         for process in processes:
             if process is not None and not await self._listens(process) and self._stopping is None:
-                if process.returncode is not None:
-                    raise WorkerFailedError(f"a worker ended with code {process.returncode} as it started")
-                log.warning("worker_slow", pid=process.pid, seconds=READY_TIMEOUT)
+                if process.returncode is None:
+                    log.warning("worker_slow", pid=process.pid, seconds=READY_TIMEOUT)
+                elif process.returncode > 0:
+                    raise PartFailedError(f"a worker ended with code {process.returncode} as it started")
 
     def _bound(self, found: list[Part]) -> list[Part]:
         """Gives each worker sockets of its own on one port, and all of them the Unix socket; holds the model's port."""
@@ -230,26 +243,36 @@ class Supervisor:
             log.info("replaced process ended", part=slot.part.name, pid=process.pid)
             return
         slot.process = None
-        while self._stopping is None:
-            steady = loop.time() - began > STEADY
-            slot.pause = FIRST_PAUSE if steady else min(2 * slot.pause, LONGEST_PAUSE)
-            log.error(
-                "process ended, starting it again", part=slot.part.name, exit_code=code, seconds=slot.pause
-            )
-            # One that ended once takes no client with it; where it ends again, clients would wait for ever.
-            unserved = [] if slot.pause <= 2 * FIRST_PAUSE else self._unserved(slot)
-            with sockets.refusing(unserved, codec.encode_fatal(_NOT_SERVED)):
-                await asyncio.sleep(slot.pause)
-            if self._stopping is None:
-                await self._start(slot)
-                return
+        if self._stopping is not None:
+            return
+        if code == os.EX_CONFIG and not slot.began:
+            self._failed = f"the {slot.part.name} cannot be started with these settings"
+            self._stop(signal.SIGQUIT)
+            return
+        slot.began = True
+        steady = loop.time() - began > STEADY
+        slot.pause = FIRST_PAUSE if steady else min(2 * slot.pause, LONGEST_PAUSE)
+        log.error("process ended, starting it again", part=slot.part.name, exit_code=code, seconds=slot.pause)
+        # One that ended once takes no client with it; where it ends again, clients would wait for ever.
+        slot.refusing = slot.pause > 2 * FIRST_PAUSE
+        self._refuse()
+        await asyncio.sleep(slot.pause)
+        slot.refusing = False
+        self._refuse()
+        if self._stopping is None:
+            await self._start(slot)
 
-    def _unserved(self, slot: _Slot) -> list[socket.socket]:
-        """The sockets that nobody accepts from while the slot's worker is away."""
-        living = [one for each in self._workers if each.process is not None for one in each.part.sockets]
-        return [
-            one for one in self._sockets if one.fileno() in slot.part.sockets and one.fileno() not in living
-        ]
+    def _refuse(self) -> None:
+        """Refuses those whom no worker will accept soon: the workers share the Unix socket."""
+        awaited = {one for each in self._workers if not each.refusing for one in each.part.sockets}
+        self._refusing.only(
+            []
+            if self._stopping
+            else [one for one in self._sockets if self._is_gateways(one) and one.fileno() not in awaited]
+        )
+
+    def _is_gateways(self, one: socket.socket) -> bool:
+        return any(one.fileno() in slot.part.sockets for slot in self._workers)
 
     @property
     def _workers(self) -> list[_Slot]:
@@ -263,6 +286,7 @@ class Supervisor:
         if number is signal.SIGQUIT or not first:
             number = signal.SIGQUIT
         log.info("stopping", signal=number.name)
+        self._refuse()
         for one in self._sockets:
             # Closing is not enough: the workers hold the same sockets, and a client would wait in a queue for ever.
             with contextlib.suppress(OSError):

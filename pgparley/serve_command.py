@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from pgparley import processes
 from pgparley.check.secret_files import HINT, readable_by_others
 from pgparley.config import Config, ConfigError, chosen
 from pgparley.processes import PartKind
-from pgparley.serve import Part, WorkerFailedError, parts, serve, workers
+from pgparley.serve import Part, PartFailedError, parts, serve, workers
 from proxy.net import access
 from schema_catalog.dsn import DSNError
 
@@ -70,8 +71,8 @@ def _supervise(config: Config, file: Path | None, found: list[Part]) -> None:
     except OSError as problem:
         hint = "Correct the addresses or runtime_dir in [gateway], or port in [embedded_model]."
         raise CannotStartError(str(problem), hint) from problem
-    except WorkerFailedError as problem:
-        hint = "The reason is in the log above. Correct [gateway], and run: pgparley check"
+    except PartFailedError as problem:
+        hint = "The reason is in the log above. Run: pgparley check"
         raise CannotStartError(str(problem), hint) from problem
 
 
@@ -87,11 +88,16 @@ def _everything(config: Config) -> list[Part]:
 def _check_gateway(config: Config) -> None:
     """Raises `CannotStartError`: the supervisor would listen, and start worker after worker while clients wait."""
     try:
-        access.load(config.gateway)
+        expires = access.load(config.gateway).expires
         access.engine_addresses(config.gateway)
     except access.AccessError as problem:
         hint = "Correct the settings of logins and TLS in [gateway], or the files that they name."
         raise CannotStartError(str(problem), hint) from problem
+    if expires is not None and expires < dt.datetime.now(dt.UTC):
+        hint = "Clients that verify it refuse it. Renew it, and run: RELOAD"
+        log.warning(
+            "certificate_expired", file=config.gateway.client_tls_cert_file, expired=str(expires), hint=hint
+        )
 
 
 def _check_page(config: Config) -> None:

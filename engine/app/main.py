@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -85,7 +86,8 @@ async def tools(
     """The stages' tools, the stored questions, and the store's pool, migrated first. `circuit`: the model server's.
 
     Raises `ModelUnavailableError` without a model server, `InvalidSettingError` where a rule that is switched off does
-    not exist, `StoreUnavailableError`, and `PackagedError` where a packaged model cannot be read.
+    not exist or the store's address is none, `StoreUnavailableError`, and `PackagedError` where a packaged model cannot
+    be read.
     """
     if settings.model.base_url is None:
         raise ModelUnavailableError(
@@ -199,7 +201,12 @@ def _log_outage(settings: ModelSettings, outage: Outage | None) -> None:
 
 async def _store(dsn: str) -> Pool:
     try:
-        pool = await store_pool(dsn, 4, timeout=CONNECT_TIMEOUT)
+        try:
+            pool = await store_pool(dsn, 4, timeout=CONNECT_TIMEOUT)
+        except ValueError as problem:
+            # The driver's words may repeat a password.
+            hint = "Correct [engine] store: postgresql://USER@HOST/DATABASE"
+            raise InvalidSettingError("the store's address cannot be understood", hint=hint) from problem
         async with pool.acquire() as connection:
             await migrate(connection)
     except (OSError, TimeoutError, asyncpg.PostgresError, MigrationError) as problem:
@@ -276,7 +283,10 @@ async def serve(settings: EngineSettings) -> None:
 
 
 def run(settings: EngineSettings) -> None:
-    """Blocks until the engine has ended; logs why and exits with 1 where it cannot start."""
+    """Blocks until the engine has ended; logs why and exits where it cannot start.
+
+    With 1 where the store is away, with `os.EX_CONFIG` where these settings will never do.
+    """
     try:
         asyncio.run(serve(settings))
     except StoreUnavailableError as problem:
@@ -285,9 +295,9 @@ def run(settings: EngineSettings) -> None:
         sys.exit(1)
     except (ModelUnavailableError, InvalidSettingError) as problem:
         log.critical(problem.message, hint=problem.hint)
-        sys.exit(1)
+        sys.exit(os.EX_CONFIG)
     except (EncoderUnavailableError, PackagedError) as problem:
         log.critical(
             "a trained model cannot be used", problem=for_log(problem), hint="Run: pgparley check engine"
         )
-        sys.exit(1)
+        sys.exit(os.EX_CONFIG)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import hashlib
 import hmac
 import os
@@ -35,7 +36,10 @@ class AccessError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rules of logins, on both sides. `traits`: of the secrets in `users`; `binding`: of our certificate."""
+    """The rules of logins, on both sides. `traits`: of the secrets in `users`.
+
+    `binding`, `expires`: of our certificate.
+    """
 
     auth_type: AuthType
     rules: tuple[HBARule, ...]
@@ -47,6 +51,7 @@ class Access:
     server_tls: ssl.SSLContext | None
     requirement: Requirement
     binding: bytes | None
+    expires: dt.datetime | None
     mock_key: bytes
     """From which the verifiers of roles without one are made up, the same for every worker."""
 
@@ -96,6 +101,7 @@ def load(settings: GatewaySettings) -> Access:
         server_tls=server_tls,
         requirement=requirement,
         binding=None if certificate is None else tls.end_point(certificate),
+        expires=None if certificate is None else tls.expiry(certificate),
         mock_key=_mock_key(settings.runtime_dir),
     )
 

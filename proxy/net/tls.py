@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import ssl
 from dataclasses import dataclass, fields
@@ -123,6 +124,19 @@ def end_point(certificate: bytes) -> bytes | None:
     return None if name is None else hashlib.new(name, certificate).digest()
 
 
+def expiry(certificate: bytes) -> dt.datetime:
+    """When a certificate in DER ends: tbsCertificate's validity, behind version, number, algorithm and issuer."""
+    pos, _ = _der(certificate, _der(certificate, 0)[0])
+    for _ in range(4 if certificate[pos] == _FIRST_FIELD else 3):
+        pos = _der(certificate, pos)[1]
+    last = _der(certificate, _der(certificate, pos)[0])[1]
+    start, end = _der(certificate, last)
+    text = certificate[start:end].decode("ascii")
+    if certificate[last] == _UTC_TIME:
+        text = ("20" if text < "50" else "19") + text
+    return dt.datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=dt.UTC)
+
+
 _SHA2 = ("sha224", "sha256", "sha384", "sha512")
 _SHA3 = ("sha3_224", "sha3_256", "sha3_384", "sha3_512")
 _RSA_PSS = bytes.fromhex("2a864886f70d01010a")
@@ -174,6 +188,9 @@ def _signature_hash(certificate: bytes) -> str | None:
 
 _FIRST_FIELD = 0xA0
 """The tag [0] of a constructed value."""
+
+_UTC_TIME = 0x17
+"""The tag of a time whose year has two digits, up to 2049."""
 
 
 def _algorithm(data: bytes, pos: int) -> tuple[bytes, int, int]:

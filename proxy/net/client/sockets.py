@@ -75,18 +75,21 @@ def _socket(family: int, backlog: int) -> Iterator[socket.socket]:
         raise
 
 
-@contextmanager
-def refusing(listening: Iterable[socket.socket], reply: bytes) -> Iterator[None]:
-    """Meanwhile, whoever connects to `listening` gets `reply` and the end of the connection."""
-    loop = asyncio.get_running_loop()
-    watched = [sock for sock in listening if sock.fileno() >= 0]
-    for sock in watched:
-        loop.add_reader(sock, _refuse, sock, reply)
-    try:
-        yield
-    finally:
-        for sock in watched:
+class Refusing:
+    """Whoever connects gets `reply` and the end of the connection."""
+
+    def __init__(self, reply: bytes) -> None:
+        self._reply = reply
+        self._watched: frozenset[socket.socket] = frozenset()
+
+    def only(self, listening: Iterable[socket.socket]) -> None:
+        """From now on at these sockets."""
+        loop, wanted = asyncio.get_running_loop(), frozenset(listening)
+        for sock in self._watched - wanted:
             loop.remove_reader(sock)
+        for sock in wanted - self._watched:
+            loop.add_reader(sock, _refuse, sock, self._reply)
+        self._watched = wanted
 
 
 def _refuse(listening: socket.socket, reply: bytes) -> None:

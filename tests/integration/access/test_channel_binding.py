@@ -23,7 +23,8 @@ from .raw import connected, startup
 
 UserList = Callable[..., str]
 
-HASHES = {
+Key = ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey | rsa.RSAPrivateKey
+HASHES: dict[str, hashes.SHA256 | hashes.SHA384 | hashes.SHA512 | hashes.SHA3_256 | hashes.SHA3_512] = {
     "sha256": hashes.SHA256(),
     "sha384": hashes.SHA384(),
     "sha512": hashes.SHA512(),
@@ -53,7 +54,7 @@ def issue(kind: str, file: Path) -> None:
     if name in ("md5", "sha1"):
         _issue_old(signer, name, file)
         return
-    keys = {
+    keys: dict[str, Callable[[], Key]] = {
         "ecdsa": lambda: ec.generate_private_key(ec.SECP256R1()),
         "ed25519": ed25519.Ed25519PrivateKey.generate,
         "ed448": ed448.Ed448PrivateKey.generate,
@@ -130,7 +131,7 @@ async def test_clients_bind_to_the_gateways_certificate(
 
 
 @pytest.mark.parametrize("kind", UNBOUND)
-async def test_what_has_no_hash_is_not_offered(
+async def test_cve_2026_54291_what_has_no_hash_is_not_offered(
     gateway: StartGateway, user_list: UserList, tmp_path: Path, kind: str
 ) -> None:
     """Clients that prefer come in; those that require it are told that it is not offered, before they prove a thing."""
@@ -185,7 +186,7 @@ async def test_the_gateway_logs_in_at_a_server_with_it(
 
 
 @pytest.mark.parametrize("kind", ["rsa-sha256", "ed25519"])
-async def test_a_server_that_offers_what_its_certificate_has_not(
+async def test_cve_2026_54291_a_server_that_offers_what_its_certificate_has_not(
     gateway: StartGateway, certified: Callable[[str], None], tmp_path: Path, kind: str
 ) -> None:
     """PostgreSQL offers it with every certificate; a client that sees the gateway's does not get the offer."""

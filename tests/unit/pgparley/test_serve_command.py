@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import socket
 from pathlib import Path
 
 import pytest
+import structlog
+import trustme
 
 from pgparley.config import load
 from pgparley.processes import PartKind
 from pgparley.serve import parts
 from pgparley.serve_command import CannotStartError, serve_parts
+from proxy.net.tls import certificate_of, expiry
 
 
 def test_a_runtime_directory_that_no_socket_fits_in(tmp_path: Path) -> None:
@@ -32,6 +37,33 @@ def test_the_model_and_the_engine_share_a_key_of_their_own() -> None:
     assert keys[2] == ["", "mine", "mine"]
 
 
+def certificate(file: Path, ends: dt.datetime | None = None) -> None:
+    """Writes one with its key."""
+    made = trustme.CA().issue_cert("localhost", not_after=ends)
+    made.private_key_and_cert_chain_pem.write_to_path(str(file))
+    file.chmod(0o600)
+
+
+@pytest.mark.parametrize("days", [-1, 1, 365 * 30])
+def test_an_expired_certificate_is_warned_of(tmp_path: Path, days: int) -> None:
+    """It ends nothing: clients that do not verify it come in. Past 2049 a year has four digits."""
+    ends = dt.datetime.now(dt.UTC).replace(microsecond=0) + dt.timedelta(days=days)
+    certificate(tmp_path / "own", ends)
+    assert expiry(certificate_of(str(tmp_path / "own"))) == ends
+    file = tmp_path / "pgparley.toml"
+    file.write_text(
+        f"""[gateway]
+client_tls_sslmode = "require"
+client_tls_cert_file = "{tmp_path}/own"
+client_tls_key_file = "{tmp_path}/own"
+listen_addr = "203.0.113.1"
+"""
+    )
+    with structlog.testing.capture_logs() as logs:
+        refused(file, "203.0.113.1|assign requested address")
+    assert ("certificate_expired" in {each["event"] for each in logs}) == (days < 0)
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -49,6 +81,16 @@ def test_the_model_and_the_engine_share_a_key_of_their_own() -> None:
         ('auth_type = "hba"', "needs auth_hba_file"),
         ('server_require_auth = "md5,!none"', "server_require_auth"),
         ('engine_secret_file = "FILE/none"', "cannot read"),
+        (
+            'client_tls_sslmode = "require"\nclient_tls_cert_file = "OWN"\nclient_tls_key_file = "OTHER"',
+            "(?i)key.values.mismatch",
+        ),
+        (
+            'client_tls_sslmode = "require"\nclient_tls_cert_file = "OWN"\nclient_tls_key_file = "FOLDER"',
+            "cannot be used",
+        ),
+        ('auth_type = "scram-sha-256"\nauth_file = "FOLDER"', "cannot read"),
+        ("listen_port = BUSY", "already in use"),
         ('listen_addr = "203.0.113.1"', "203.0.113.1|assign requested address"),
         ('lend_addr = "nowhere.invalid"\nlisten_port = 0', "a worker ended with code"),
     ],
@@ -57,6 +99,24 @@ def test_settings_that_cannot_be_used_end_it(tmp_path: Path, settings: str, said
     """Without the check a supervisor listened, started worker after worker, and clients hung."""
     (tmp_path / "nonsense").write_text('"alice" nonsense\n')
     file = tmp_path / "pgparley.toml"
-    file.write_text("[gateway]\n" + settings.replace("FILE", str(tmp_path / "nonsense")) + "\n")
+    certificate(tmp_path / "own")
+    certificate(tmp_path / "other")
+    words = {
+        "FILE": tmp_path / "nonsense",
+        "FOLDER": tmp_path,
+        "OWN": tmp_path / "own",
+        "OTHER": tmp_path / "other",
+    }
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        for word, stands_for in {**words, "BUSY": busy.getsockname()[1]}.items():
+            settings = settings.replace(word, str(stands_for))
+        file.write_text(f"[gateway]\n{settings}\n")
+        refused(file, said)
+
+
+def refused(file: Path, said: str) -> None:
+    """`pgparley serve gateway` ends with it."""
     with pytest.raises(CannotStartError, match=said):
-        serve_parts(load(file, {"XDG_RUNTIME_DIR": str(tmp_path)}), file, PartKind.GATEWAY)
+        serve_parts(load(file, {"XDG_RUNTIME_DIR": str(file.parent)}), file, PartKind.GATEWAY)

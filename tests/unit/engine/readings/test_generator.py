@@ -301,7 +301,7 @@ def test_what_stands_by_itself_is_no_follow_up(said: dict[str, object]) -> None:
     assert [each.sql for each in state.candidates] == ["SELECT title FROM concert"]
     user = model.prompts[0].user
     assert long not in user, "above 4,000 characters"
-    assert '"old ones"' in user
+    assert "'old ones'" in user
 
 
 def test_the_turns_before_are_told_in_whole_as_far_as_there_is_room() -> None:

@@ -17,9 +17,10 @@ from proxy.protocol.encoding import decode, unreadable
 from proxy.protocol.nl import settings
 from proxy.protocol.nl.classify import examine, holds_nl_word
 from proxy.protocol.nl.statements import Examination, Finding, Question, RefusedQuestion
+from proxy.protocol.replacements import Job, ParameterStatement, PreparedTreatment, Rewritten
 from proxy.protocol.replies import Allowance, DroppedMark, Mark, TransactionStatus
 from proxy.protocol.scan import may_hold_nl
-from proxy.protocol.translator import Job, ParameterStatement, PreparedTreatment, Rewritten, Translator
+from proxy.protocol.translator import Translator
 
 INSPECTION_LIMIT = 1 << 20
 """Length of a statement's message up to which its text is searched for NL; longer ones stream through."""

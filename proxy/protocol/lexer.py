@@ -63,6 +63,7 @@ class LexedStatement:
 _CONTINUED = r"'(?:[ \t\f\v]++|--[^\r\n]*+)*+[\r\n](?:[ \t\f\v\r\n]++|--[^\r\n]*+[\r\n])*+'"
 _BACKSLASHED = rf"'(?:[^'\\]++|\\.|''|{_CONTINUED})*+(')?"
 _DOUBLED = r"'(?:[^']++|'')*+(')?"
+_SINGLE = rf"'(?:[^']++|{_CONTINUED})*+(')?"
 _LETTER = r"A-Za-z_\x80-\U0010ffff"
 
 _PATTERN = r"""
@@ -70,7 +71,7 @@ _PATTERN = r"""
 | (?P<COMMENT>        --[^\r\n]*+ | /\* )
 | (?P<ESCAPE_STRING>  [eE]{backslashed} )
 | (?P<UNICODE_STRING> [uU]&{doubled} )
-| (?P<BIT_STRING>     [bBxX]{doubled} )
+| (?P<BIT_STRING>     [bBxX]{single} )
 | (?P<STRING>         [nN]?{plain} )
 | (?P<QUOTED_NAME>    (?:[uU]&)?"(?:[^"]++|"")*+(")? )
 | (?P<DOLLAR_STRING>  \$(?:[{letter}][{letter}0-9]*+)?\$ )
@@ -82,7 +83,9 @@ _PATTERN = r"""
 
 
 def _compile(plain: str) -> re.Pattern[str]:
-    pattern = _PATTERN.format(backslashed=_BACKSLASHED, doubled=_DOUBLED, plain=plain, letter=_LETTER)
+    pattern = _PATTERN.format(
+        backslashed=_BACKSLASHED, doubled=_DOUBLED, single=_SINGLE, plain=plain, letter=_LETTER
+    )
     return re.compile(pattern, re.VERBOSE | re.DOTALL)
 
 

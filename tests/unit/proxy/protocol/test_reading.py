@@ -105,8 +105,10 @@ def test_a_message_of_many_statements_is_refused_at_once(session: Any, say: Any)
 
 
 _MIB = 1 << 20
+_WHOLE = pytest.mark.parametrize("chunk", [_MIB])
 
 
+@_WHOLE
 @pytest.mark.parametrize("text", ["NL HELP;", "NL: x;", "/* c */ ;NL: 'it''s ", "nl $$ x "])
 def test_a_long_message_that_begins_with_nl_is_refused(session: Any, say: Any, text: str) -> None:
     session.client(say.query(text * (_MIB // len(text) - 1)))
@@ -114,6 +116,7 @@ def test_a_long_message_that_begins_with_nl_is_refused(session: Any, say: Any, t
     assert _refusals(session) == ["54000"]
 
 
+@_WHOLE
 @pytest.mark.parametrize(
     "text", ["INSERT INTO t VALUES ('NL');", "SELECT nl.ask('x');", "SELECT 'it''s' AS nl, "]
 )
@@ -137,6 +140,7 @@ _DENSE = (
 )
 
 
+@_WHOLE
 @pytest.mark.parametrize("size", [READING_LIMIT - 100, _MIB - 100])
 @pytest.mark.parametrize("text", _DENSE)
 def test_the_longest_pause(session: Any, say: Any, text: str, size: int) -> None:
@@ -147,9 +151,10 @@ def test_the_longest_pause(session: Any, say: Any, text: str, size: int) -> None
     assert time.process_time() - began < 0.25
 
 
+@_WHOLE
 def test_a_parse_that_streams_ends_the_unnamed_statement(session: Any, say: Any) -> None:
     session.client(say.parse("NL: x"))
     long = say.parse("SELECT 1 -- " + "x" * _MIB)
-    session.client(long[:100], long[100:]).forget()
+    session.client(long[:100]).client(long[100:]).forget()
     session.client(say.bind())
     assert session.to_server == say.bind()

@@ -57,11 +57,14 @@ def differences(connection: psycopg.Connection[Any], seed: int, count: int) -> t
                 continue
             if place is None:
                 continue
-            decided += 1
             decoded = decode(text, codec)
             assert encode(decoded, codec) == text
+            if place > 0 and not decoded[:place].rstrip().endswith(";"):
+                # Within a statement, where NL is a name.
+                continue
             seen = examine(decoded, standard_strings=standard, max_chars=1000).findings
             ours = seen[0].start if seen else -1
+            decided += 1
             found += place >= 0
             # An invalid byte counts as a character there and here.
             if (ours >= 0) != (place >= 0) or (place >= 0 and text.isascii() and ours != place):

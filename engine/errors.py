@@ -41,6 +41,12 @@ class SyntaxProblemError(NLError):
     sqlstate = "42601"
 
 
+class StatementTooLongError(NLError):
+    """A message that is too long to be read for NL."""
+
+    sqlstate = "54000"
+
+
 class UnsupportedError(NLError):
     """An NL statement where it cannot work."""
 

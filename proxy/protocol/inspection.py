@@ -7,22 +7,27 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import ClassVar, Literal
 
-from engine.errors import NLError, QuotaError, UnsupportedError
+from engine.errors import NLError, QuotaError, StatementTooLongError, UnsupportedError
 from engine.types import Asker, ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.backend import Backend
 from proxy.protocol.codec import Startup
 from proxy.protocol.conversation import ChosenStatement, TranslationContext
 from proxy.protocol.encoding import decode, unreadable
+from proxy.protocol.framing import HEADER_SIZE
 from proxy.protocol.nl import settings
-from proxy.protocol.nl.classify import examine, holds_nl_word
-from proxy.protocol.nl.statements import Examination, Finding, Question, RefusedQuestion
+from proxy.protocol.nl.classify import begins_with_nl, examine, holds_nl_word
+from proxy.protocol.nl.statements import MOST_FINDINGS, Examination, Finding, Question, RefusedQuestion
+from proxy.protocol.replacements import Job, ParameterStatement, PreparedTreatment, Rewritten
 from proxy.protocol.replies import Allowance, DroppedMark, Mark, TransactionStatus
 from proxy.protocol.scan import may_hold_nl
-from proxy.protocol.translator import Job, ParameterStatement, PreparedTreatment, Rewritten, Translator
+from proxy.protocol.translator import Translator
 
 INSPECTION_LIMIT = 1 << 20
 """Length of a statement's message up to which its text is searched for NL; longer ones stream through."""
+
+READING_LIMIT = 1 << 14
+"""Bytes of a text that are read word by word, which holds up every client of the worker."""
 
 _NAME_LIMIT = 1 << 16
 """Bytes of a Bind message in which the names of portal and statement should have come."""
@@ -104,7 +109,10 @@ class Inspector:
         arrived = len(data) - pos
         self.need = end - pos
         if kind != _BIND:
-            return InspectionOutcome.MORE if end - pos <= INSPECTION_LIMIT else InspectionOutcome.PASS
+            if end - pos <= INSPECTION_LIMIT:
+                return InspectionOutcome.MORE
+            self._unnamed_ends(kind, data[pos + HEADER_SIZE : pos + HEADER_SIZE + 1])
+            return InspectionOutcome.PASS
         name = codec.statement_of_bind(data, pos)
         if name is None:
             self.need = arrived + 1
@@ -133,10 +141,15 @@ class Inspector:
         watch = self._translator is not None and self._translator.conversation.has_settings
         if not (may_hold_nl(message) or watch) or not holds_nl_word(text, watch_resets=watch):
             return None
+        if len(text) > READING_LIMIT:
+            return _LONG if begins_with_nl(_ascii_start(text[:READING_LIMIT]).decode()) else None
         doubtful = b"\\" in text or not text.isascii()
-        replies = self._backend.replies
-        if doubtful and not replies.settled:
+        if doubtful and not self._backend.replies.settled:
             return InspectionOutcome.HOLD
+        return self._read(text, doubtful=doubtful)
+
+    def _read(self, text: bytes, *, doubtful: bool) -> tuple[str, Examination] | None:
+        """As `_examination`; `doubtful`: a setting may change how it is read."""
         readable = bool(self._backend.encoding) or text.isascii()
         decoded = decode(text if readable else _ascii_start(text), self._backend.encoding)
         found = examine(
@@ -144,20 +157,24 @@ class Inspector:
         )
         if found.findings and not readable:
             return _refused(found, unreadable())
-        if found.findings and doubtful and not replies.reading_is_certain:
+        if found.findings and doubtful and not self._backend.replies.reading_is_certain:
             return _refused(found, _UNCERTAIN)
-        if len(found.findings) > _MOST_FINDINGS:
+        if len(found.findings) > MOST_FINDINGS:
             return _refused(found, _TOO_MANY)
         if found.changes:
             self.translator.conversation.apply(found.changes)
             self._backend.watching = True
         return (decoded, found) if found.findings else None
 
+    def _unnamed_ends(self, kind: int, name: bytes) -> None:
+        """A Query, or a Parse without a name, destroys the unnamed ones, even if it fails (docs, 54.2.3)."""
+        if kind == _QUERY:
+            self._portals.pop(b"", None)
+        if kind == _QUERY or name == b"\0":
+            self._nl_prepared.pop(b"", None)
+
     def _inspect_query(self, message: bytes) -> InspectionOutcome | Rewritten | Job:
-        if b"" in self._nl_prepared:
-            # A simple query destroys the unnamed statement, even if it fails (docs, 54.2.3).
-            self._nl_prepared.pop(b"")
-        self._portals.pop(b"", None)
+        self._unnamed_ends(_QUERY, b"")
         found = self._examination(message, codec.decode_query(message))
         if found is InspectionOutcome.HOLD:
             return found
@@ -236,11 +253,8 @@ class Inspector:
 
 
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
-_MOST_FINDINGS = 100
-"""NL statements and calls of one message: each is a request to the engine."""
-
 _TOO_MANY = QuotaError(
-    f"a message holds more than {_MOST_FINDINGS} NL statements", hint="Send them in several messages."
+    f"a message holds more than {MOST_FINDINGS} NL statements", hint="Send them in several messages."
 )
 _UNCERTAIN = UnsupportedError(
     "how this NL statement is to be read depends on what came before it in its pipeline",
@@ -262,3 +276,22 @@ def _refused(found: Examination, error: NLError) -> tuple[str, Examination]:
         reply.sqlstate, reply.message, reply.detail, reply.hint
     )
     return "", Examination((Finding(0, 0, refusal, first=True),), (), found.statements, found.parameters)
+
+
+_TOO_LONG = StatementTooLongError(
+    f"a message that begins with NL is longer than {READING_LIMIT >> 10} KiB",
+    hint="Send its statements one by one.",
+).reply()
+_LONG = (
+    "",
+    Examination(
+        (
+            Finding(
+                0, 0, RefusedQuestion(_TOO_LONG.sqlstate, _TOO_LONG.message, None, _TOO_LONG.hint), first=True
+            ),
+        ),
+        (),
+        1,
+        0,
+    ),
+)

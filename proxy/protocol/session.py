@@ -8,24 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from engine.errors import CancelledError
 from engine.types import ErrorReply
-from proxy.protocol import codec, fast, notices
-from proxy.protocol.backend import Backend
+from proxy.protocol import codec, fast
 from proxy.protocol.codec import Startup
 from proxy.protocol.commands import (
     AbortConsult,
-    CancelRunning,
     Close,
     Command,
     Consult,
     Dial,
     EngineReply,
     KeyKnown,
-    StartClock,
     StatementFailed,
     StatementSeen,
-    StopClock,
     ToClient,
     ToUpstream,
 )
@@ -43,10 +38,11 @@ from proxy.protocol.framing import (
     unexpected_response,
 )
 from proxy.protocol.inspection import InspectionOutcome, Inspector
-from proxy.protocol.loan import LOST, Loan
-from proxy.protocol.replies import Allowance, RelayState, TransactionStatus
+from proxy.protocol.interruptions import Interruptible
+from proxy.protocol.passed import Passed
+from proxy.protocol.replacements import Job, Rewritten
+from proxy.protocol.replies import RelayState, TransactionStatus
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
-from proxy.protocol.translator import Job, Rewritten
 
 SHUTTING_DOWN = ErrorReply("57P01", "terminating connection because the gateway shuts down")
 
@@ -58,39 +54,29 @@ _TERMINATE = ord("X")
 _PLAIN_TABLE = passes(FRONTEND_LIMITS, b"QPSFcf")
 _SPECIAL_TABLE = passes(FRONTEND_LIMITS, b"QPSFcfBDCE")
 _FLUSH = codec.message(b"H", b"")
-_ACCOUNTED = frozenset(b"QFScf")
 
 
-class Session:
+class Session(Interruptible):
     """The state machine of one client connection."""
 
     __slots__ = (
         "_account",
-        "_cancelling",
         "_inbox",
         "_inspector",
         "_job",
         "_key_reported",
-        "_late_reply",
         "_need",
         "_plain",
         "_question_chars",
         "_rest",
         "_seconds",
-        "backend",
-        "loan",
-        "phase",
-        "relay_backend",
-        "running",
     )
 
     def __init__(self, question_chars: int, seconds: float) -> None:
         """`question_chars`: characters of the longest question. `seconds`: what `nl.timeout` is by itself."""
         self._question_chars = question_chars
         self._seconds = seconds
-        self._cancelling = False
-        self.running: Allowance | None = None
-        """Of the statement that the server is at, where that is an answer's, run in place."""
+        super().__init__()
         self._inspector: Inspector | None = None
         self._plain = False
         self._inbox = bytearray()
@@ -98,14 +84,7 @@ class Session:
         self._rest = 0
         self._job: tuple[int, Job] | None = None
         self._key_reported = False
-        self._late_reply: EngineReply | None = None
-        self.loan: Loan | None = None
-        """The loan of the server to the engine, from its request to its end; None without one."""
-        self.backend = Backend()
         self._account = self.backend.replies.forwarded_boundary
-        self.relay_backend: Callable[[bytes], bool] = self.backend.relay
-        """Takes in a server's chunk that passes as it is; false where `receive_backend` has to look."""
-        self.phase = Phase.STARTUP
 
     # -- the plain path
 
@@ -158,13 +137,7 @@ class Session:
 
     def _settle(self, out: list[Command]) -> None:
         """Starts and stops clocks; notes whether the next chunk starts at a boundary and needs no closer look."""
-        allowance = self.backend.replies.allowance
-        if allowance is not self.running:
-            if self.running is not None:
-                out.append(StopClock(self.running))
-            if allowance is not None:
-                out.append(StartClock(allowance))
-            self.running = allowance
+        self._set_clock(out)
         self._plain = (
             self.phase is Phase.RELAYING
             and not self._inbox
@@ -254,6 +227,10 @@ class Session:
             raise AssertionError("the session has not started")
         return self._inspector
 
+    @property
+    def _unnamed(self) -> bytes:
+        return self._inspecting.translator.unnamed
+
     def _authentication(self, data: bytes, out: list[Command]) -> int:
         """Passes the client's authentication messages; messages after them wait for the server's AuthenticationOk.
 
@@ -307,21 +284,6 @@ class Session:
             self._move(Event.SETTLED)
             self._process_inbox(out)
 
-    def overdue(self) -> list[Command]:
-        """The time of the `running` statement is over."""
-        if self.running is None or self._cancelling:
-            return []
-        self._cancelling = self.running.overdue = True
-        return [CancelRunning()]
-
-    def cancel_sent(self) -> list[Command]:
-        """The last `CancelRunning` has been carried out: it can meet no later statement any more."""
-        self._cancelling = False
-        out: list[Command] = []
-        self._go_on(out)
-        self._settle(out)
-        return out
-
     def _break_off(self, kind: int, out: list[Command]) -> None:
         """The server reads COPY data: whatever the statement is, it is a breach of the protocol, told at once."""
         self._job = None
@@ -333,11 +295,11 @@ class Session:
 
     # -- messages after authentication
 
-    def _messages(self, data: bytes, out: list[Command]) -> int:  # noqa: C901 - one branch for each outcome
+    def _messages(self, data: bytes, out: list[Command]) -> int:
         """Relays whole and partial messages up to the first that has to wait. Returns the bytes consumed."""
-        replies, inspector = self.backend.replies, self._inspecting
-        size, pos = len(data), self._rest
-        forwarded, accounted, held = 0, pos, False
+        inspector = self._inspecting
+        size, pos, held = len(data), self._rest, False
+        passed = Passed(self.backend.replies, data, pos)
         while self.phase is Phase.RELAYING:
             pos = hop(data, pos, _SPECIAL_TABLE if inspector.tracks_nl_state else _PLAIN_TABLE)
             if pos + HEADER_SIZE > size:
@@ -349,32 +311,26 @@ class Session:
                 self._need = 0 if held else inspector.need
                 break
             if action is InspectionOutcome.PASS:
-                if kind in _ACCOUNTED:
-                    # Messages before a Sync need no entries of their own: an error skips to the Sync anyway.
-                    replies.forwarded(b"S" if kind == _SYNC else kinds(data, accounted, pos + 1))
-                    accounted = end
-                pos = end
-                continue
-            replies.forwarded(kinds(data, accounted, pos))
-            if forwarded < pos:
-                out.append(ToUpstream(data[forwarded:pos]))
-            forwarded = accounted = pos = end
-            if isinstance(action, Rewritten):
-                self._emit(kind, action, out)
+                passed.account(kind, pos, end)
             else:
-                self._job = (kind, action)
-                self._step(None, out)
+                passed.send(pos, end, out)
+                self._emit_or_ask(kind, action, out)
+            pos = end
         consumed = min(pos, size)
-        if accounted < consumed:
-            replies.forwarded(kinds(data, accounted, consumed))
-        if forwarded < consumed:
-            out.append(ToUpstream(data[forwarded:consumed]))
+        passed.send(consumed, consumed, out)
         if held:
             self._hold(out)
         self._rest = pos - consumed
         return consumed
 
     # -- translation
+
+    def _emit_or_ask(self, kind: int, action: Rewritten | Job, out: list[Command]) -> None:
+        if isinstance(action, Rewritten):
+            self._emit(kind, action, out)
+        else:
+            self._job = (kind, action)
+            self._step(None, out)
 
     def _step(self, reply: EngineReply | None, out: list[Command]) -> None:
         if self._job is None:
@@ -424,53 +380,6 @@ class Session:
         self._process_inbox(out)
         self._settle(out)
         return out
-
-    def progress(self, seconds: float) -> list[Command]:
-        """The engine takes its time: the client is told, where a notice may stand (docs, 54.2.6)."""
-        if self.phase is not Phase.CONSULTING or not self.backend.at_boundary:
-            return []
-        return [ToClient(notices.progress(seconds, self.backend.encoding))]
-
-    def awaited(self) -> list[Command]:
-        """The client sends no more: where it asked us it is told that it is heard, which finds one that has gone."""
-        asked = self.phase is Phase.CONSULTING or self.running is not None
-        if not asked or not self.backend.at_boundary:
-            return []
-        return [ToClient(notices.awaited(self.backend.encoding))]
-
-    def cancelled(self) -> tuple[bool, list[Command]]:
-        """The client wants its running statement cancelled.
-
-        Returns whether the server has to be told, and what else is to be done. Where only the engine is
-        awaited the server is left alone, lest the request meet a later statement.
-        """
-        replies = self.backend.replies
-        error = CancelledError("canceling statement due to user request").reply()
-        if self.loan is not None and self.loan.opened:
-            return False, [AbortConsult(), *self.answered(error)]
-        if self.phase is not Phase.CONSULTING or replies.waiting_for_server:
-            return True, []
-        return replies.has_open_segment, [AbortConsult(), *self.answered(error)]
-
-    # -- lending the server to the engine
-
-    @property
-    def can_lend(self) -> bool:
-        """Whether an engine is consulted that has no loan yet and no answer."""
-        return self.phase is Phase.CONSULTING and self.loan is None and self._late_reply is None
-
-    def lend(self) -> list[Command]:
-        """The engine wants the session's server for one transaction; only while `can_lend`."""
-        self.loan = Loan(self, self._inspecting.translator.unnamed)
-        return self.loan.begin()
-
-    def loan_ended(self, *, intact: bool) -> list[Command]:
-        """The server is the client's again: handles a reply that came meanwhile; not `intact`: ends the session."""
-        self.loan = None
-        if not intact:
-            return self.end(LOST)
-        late, self._late_reply = self._late_reply, None
-        return [] if late is None else self.answered(late)
 
     _HANDLERS: ClassVar[dict[Phase, Callable[[Session, bytes, list[Command]], int]]] = {
         Phase.STARTUP: _first_packet,

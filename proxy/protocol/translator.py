@@ -7,11 +7,10 @@ returns the message. Owns the places in a message, and the prepared statements t
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
 
-from engine.errors import NLError, ReportedError, StalePlanError, SyntaxProblemError, UnsupportedError
-from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, Asker, EngineRequest, ErrorReply
-from proxy.protocol import codec, notices, replacement_sql
+from engine.errors import NLError, ReportedError, StalePlanError, UnsupportedError
+from engine.types import ANSWER_COLUMNS, Asker, EngineRequest, ErrorReply
+from proxy.protocol import codec, replacement_sql
 from proxy.protocol.backend import ExpectedError
 from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import EngineReply
@@ -23,70 +22,40 @@ from proxy.protocol.conversation import (
     TranslationContext,
 )
 from proxy.protocol.encoding import decode, encode, unreadable
-from proxy.protocol.nl import questions
 from proxy.protocol.nl.statements import (
-    AnswerStatement,
     AskCall,
     Examination,
-    Finding,
     FollowUp,
     NLCall,
     NLQuestion,
-    Parameter,
     Question,
     RunCall,
     RunQuestion,
     SqlStatement,
     TableStatement,
 )
+from proxy.protocol.replacements import (
+    NO_ROWS,
+    Job,
+    ParameterStatement,
+    PreparedTreatment,
+    Replacement,
+    ReplacementJob,
+    Rewritten,
+    bound,
+    call_rows,
+    columns,
+    combined_treatment,
+    constant_rows,
+    marked,
+    outside,
+    pinned,
+    prepared_rows,
+    refuse_parameters,
+    replaced,
+    run_outcome,
+)
 from proxy.protocol.replies import Allowance, Mark, StatementChange
-
-RowStatement = AnswerStatement | TableStatement
-"""Statements whose columns are fixed."""
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterStatement:
-    """A prepared statement whose parameter at `index` (from 0) is the JSON of its rows.
-
-    `statement` None: the client's own parameter is the question. Otherwise the parameter is hidden from the
-    client, behind its own ones. `call`: it is a call of `nl.ask` inside of SQL.
-    """
-
-    index: int
-    statement: RowStatement | None
-    call: bool = False
-
-    @property
-    def hidden(self) -> bool:
-        """Whether the client does not know of the parameter."""
-        return self.statement is not None
-
-
-PreparedTreatment = ParameterStatement | ChosenStatement
-
-
-@dataclass(frozen=True, slots=True)
-class Rewritten:
-    """The message that goes upstream, and the mark for its reply."""
-
-    message: bytes
-    mark: Mark | None = None
-
-
-Job = Generator[EngineRequest, EngineReply, Rewritten]
-
-
-@dataclass(frozen=True, slots=True)
-class _Replacement:
-    """The SQL in place of a finding. `treatment`: of the prepared statement that it becomes a part of."""
-
-    sql: str
-    notice: bytes = b""
-    treatment: PreparedTreatment | None = None
-
-
-_ReplacementJob = Generator[EngineRequest, EngineReply, _Replacement]
 
 
 class Translator:
@@ -134,20 +103,20 @@ class Translator:
 
     def query(self, text: str, examination: Examination, context: TranslationContext) -> Job:
         """A Query message: each finding is replaced in the text."""
-        replacements: list[_Replacement] = []
+        replacements: list[Replacement] = []
         for finding in examination.findings:
             try:
                 if context.failed and finding.first:
                     self._unanswered(finding.content)
-                    replacement = _Replacement(_NO_ROWS)
+                    replacement = Replacement(NO_ROWS)
                 else:
                     replacement = yield from self._in_text(finding.content, context)
             except NLError as error:
-                replacement = _Replacement(replacement_sql.refused_query(self._expect(error)))
+                replacement = Replacement(replacement_sql.refused_query(self._expect(error)))
             replacements.append(replacement)
         try:
             allowance = self._allowance(replacements)
-            message = encode(_replaced(text, examination.findings, replacements), context.encoding)
+            message = encode(replaced(text, examination.findings, replacements), context.encoding)
         except NLError as error:
             refused = replacement_sql.refused_query(self._expect(error))
             return Rewritten(codec.encode_query(refused.encode()))
@@ -155,7 +124,7 @@ class Translator:
         mark = Mark(notice=notice, allowance=allowance) if notice or allowance else None
         return Rewritten(codec.encode_query(message), mark)
 
-    def _allowance(self, replacements: list[_Replacement]) -> Allowance | None:
+    def _allowance(self, replacements: list[Replacement]) -> Allowance | None:
         """For all of a message that runs something in place: the server does not tell how far in it it is."""
         chosen = (made.treatment for made in replacements)
         found = [
@@ -165,11 +134,11 @@ class Translator:
         ]
         return Allowance(sum(found), sum(found)) if found else None
 
-    def _in_text(self, content: object, context: TranslationContext) -> _ReplacementJob:
+    def _in_text(self, content: object, context: TranslationContext) -> ReplacementJob:
         match content:
             case AskCall(str() as question):
                 rows = yield from self.conversation.ask(NLQuestion(question), context, "ask_call")
-                return _constant(ANSWER_COLUMNS, rows)
+                return constant_rows(ANSWER_COLUMNS, rows)
             case AskCall():
                 self.conversation.statement_kinds.append("refused")
                 raise UnsupportedError(
@@ -178,13 +147,13 @@ class Translator:
                 )
             case NLQuestion() if not self.conversation.runs(content):
                 rows = yield from self.conversation.rows(content, context)
-                return _constant(ANSWER_COLUMNS, rows)
+                return constant_rows(ANSWER_COLUMNS, rows)
             case _ if isinstance(content, FollowUp | TableStatement):
                 rows = yield from self.conversation.rows(content, context)
-                return _constant(_columns(content), rows)
+                return constant_rows(columns(content), rows)
         return (yield from self._fixed(content, context))
 
-    def _fixed(self, content: object, context: TranslationContext) -> _ReplacementJob:
+    def _fixed(self, content: object, context: TranslationContext) -> ReplacementJob:
         match content:
             case ErrorReply():
                 self._unanswered(content)
@@ -192,15 +161,15 @@ class Translator:
                 raise ReportedError(content)
             case NLQuestion():
                 outcome = yield from self.conversation.run(RunQuestion(content), context)
-                return _run_replacement(outcome, context)
+                return run_outcome(outcome, context)
             case RunQuestion():
-                return _run_replacement((yield from self.conversation.run(content, context)), context)
+                return run_outcome((yield from self.conversation.run(content, context)), context)
             case SqlStatement():
                 choice = yield from self.conversation.statement(content, context)
-                return _pinned(choice, context)
+                return pinned(choice, context)
             case RunCall():
                 choice = yield from self.conversation.run_call(content, context)
-                return _pinned(choice, context)
+                return pinned(choice, context)
         raise TypeError(content)
 
     # -- Parse
@@ -212,7 +181,7 @@ class Translator:
             # The server refuses the message before it reads its parameters.
             for finding in examination.findings:
                 self._unanswered(finding.content)
-            sql = _replaced(text, examination.findings, [_Replacement(_NO_ROWS)] * len(examination.findings))
+            sql = replaced(text, examination.findings, [Replacement(NO_ROWS)] * len(examination.findings))
         else:
             try:
                 sql, treatment = yield from self._parse(parse, text, examination, context)
@@ -235,22 +204,22 @@ class Translator:
     def _parse(
         self, parse: Parse, text: str, examination: Examination, context: TranslationContext
     ) -> Generator[EngineRequest, EngineReply, tuple[str, PreparedTreatment | None]]:
-        replacements: list[_Replacement] = []
+        replacements: list[Replacement] = []
         for finding in examination.findings:
             content = finding.content
             if not isinstance(content, NLCall | ErrorReply):
-                _refuse_parameters(content, parse)
+                refuse_parameters(content, parse)
             match content:
                 case AskCall():
-                    replacement = _call_replacement(content, parse, examination.parameters)
+                    replacement = call_rows(content, parse, examination.parameters)
                 case NLQuestion() if not self.conversation.runs(content):
-                    replacement = _prepared(content)
+                    replacement = prepared_rows(content)
                 case _ if isinstance(content, FollowUp | TableStatement):
-                    replacement = _prepared(content)
+                    replacement = prepared_rows(content)
                 case _:
                     replacement = yield from self._fixed(content, context)
             replacements.append(replacement)
-        return _replaced(text, examination.findings, replacements), _combined_treatment(replacements)
+        return replaced(text, examination.findings, replacements), combined_treatment(replacements)
 
     # -- Bind
 
@@ -263,8 +232,8 @@ class Translator:
                     yield from self.conversation.confirm(treatment)
                 if treatment.timed:
                     self.portals[bind.portal] = self.conversation.allowance(treatment)
-                notice = treatment.notice + _outside(treatment.elsewhere, context)
-                return Rewritten(codec.encode_bind(bind), _mark(notice))
+                notice = treatment.notice + outside(treatment.elsewhere, context)
+                return Rewritten(codec.encode_bind(bind), marked(notice))
             if context.failed:
                 self._unanswered(treatment.statement or NLQuestion(""))
                 rows = JSONRows("[]")
@@ -274,7 +243,7 @@ class Translator:
             # There is no such statement: the server fails where the client expects it, naming the token.
             token = self._expect(error).encode()
             return Rewritten(codec.encode_bind(Bind(bind.portal, token, (), (), bind.results)))
-        return _bound(bind, treatment, rows)
+        return bound(bind, treatment, rows)
 
     def _refuse_stale(self, pinned: ChosenStatement, context: TranslationContext) -> None:
         if context.failed:
@@ -309,120 +278,3 @@ class Translator:
         token = f"{replacement_sql.ERROR_TOKEN}{self._token}"
         self.expected.append(ExpectedError(token, error.reply(), isinstance(error, StalePlanError)))
         return token
-
-
-_NO_ROWS = replacement_sql.answer_query(replacement_sql.constant("[]"))
-
-
-def _columns(content: RowStatement) -> replacement_sql.Columns:
-    return TOPIC_COLUMNS[content.topic] if isinstance(content, TableStatement) else ANSWER_COLUMNS
-
-
-def _constant(columns: replacement_sql.Columns, rows: JSONRows) -> _Replacement:
-    return _Replacement(
-        replacement_sql.table_query(columns, replacement_sql.constant(rows.json)), rows.notice
-    )
-
-
-def _prepared(content: RowStatement) -> _Replacement:
-    """A statement of which only the rows are not known yet."""
-    sql = replacement_sql.table_query(_columns(content), replacement_sql.parameter(1))
-    return _Replacement(sql, treatment=ParameterStatement(0, content))
-
-
-def _pinned(choice: ChosenStatement, context: TranslationContext) -> _Replacement:
-    return _Replacement(choice.sql, choice.notice + _outside(choice.elsewhere, context), choice)
-
-
-def _outside(elsewhere: str | None, context: TranslationContext) -> bytes:
-    """What is told inside of a transaction about rows of another database."""
-    if elsewhere is None or not context.in_transaction:
-        return b""
-    return notices.outside(elsewhere, context.encoding)
-
-
-def _run_replacement(outcome: JSONRows | ChosenStatement, context: TranslationContext) -> _Replacement:
-    if isinstance(outcome, ChosenStatement):
-        return _pinned(outcome, context)
-    rows = _constant(ANSWER_COLUMNS, outcome)
-    return replace(rows, treatment=ChosenStatement(rows.sql, notice=outcome.notice))
-
-
-def _combined_treatment(replacements: list[_Replacement]) -> PreparedTreatment | None:
-    """The treatment of a statement with several calls of `nl.run`: one for all of them."""
-    found = [replacement.treatment for replacement in replacements if replacement.treatment is not None]
-    pinned = [each for each in found if isinstance(each, ChosenStatement)]
-    if len(pinned) <= 1:
-        return found[0] if found else None
-    elsewhere = next((each.elsewhere for each in pinned if each.elsewhere is not None), None)
-    timed = any(each.timed for each in pinned)
-    notice = b"".join(each.notice for each in pinned)
-    again = tuple(each for one in pinned for each in one.again)
-    return replace(pinned[0], elsewhere=elsewhere, notice=notice, timed=timed, again=again)
-
-
-def _mark(notice: bytes) -> Mark | None:
-    return Mark(notice=notice) if notice else None
-
-
-def _in_place(finding: Finding, query: str) -> str:
-    """`query` in place of a finding: as an item of FROM for a call, as it is for a statement."""
-    match finding.content:
-        case AskCall(named=named):
-            return replacement_sql.derived_table(query, alias="" if named else "ask")
-        case RunCall(named=named):
-            return replacement_sql.derived_table(query, alias="" if named else "run")
-    return query
-
-
-def _replaced(text: str, findings: tuple[Finding, ...], replacements: list[_Replacement]) -> str:
-    parts: list[str] = []
-    done = 0
-    for finding, replacement in zip(findings, replacements, strict=True):
-        parts += [text[done : finding.start], _in_place(finding, replacement.sql)]
-        done = finding.end
-    return "".join([*parts, text[done:]])
-
-
-def _bound(bind: Bind, prepared: ParameterStatement, rows: JSONRows) -> Rewritten:
-    parameters = list(bind.parameters)
-    formats = bind.formats
-    value = rows.json.encode()
-    if prepared.hidden:
-        if len(formats) > 1:
-            formats = (*formats, 0)
-        parameters.append(value)
-    elif prepared.index < len(parameters):
-        parameters[prepared.index] = value
-    changed = replace(bind, formats=formats, parameters=tuple(parameters))
-    return Rewritten(codec.encode_bind(changed), _mark(rows.notice))
-
-
-def _refuse_parameters(content: object, parse: Parse) -> None:
-    if not parse.types:
-        return
-    question = content.question if isinstance(content, RunQuestion) else content
-    if isinstance(question, NLQuestion) and questions.lost_question_mark(question.text):
-        raise SyntaxProblemError(
-            "the driver turned a question mark of the question into a parameter",
-            hint="Write NL: $$…?$$, or leave the question mark out.",
-        )
-    raise UnsupportedError(
-        "an NL statement takes no parameters", hint="Pass the question itself: SELECT * FROM nl.ask($1)."
-    )
-
-
-def _call_replacement(call: AskCall, parse: Parse, parameters: int) -> _Replacement:
-    """The rows of `nl.ask` as a parameter: the client's own one, or one behind its own ones."""
-    if isinstance(call.argument, Parameter):
-        number = call.argument.number
-        declared = parse.types[number - 1] if number <= len(parse.types) else 0
-        if declared not in replacement_sql.TEXT_OIDS:
-            raise UnsupportedError(
-                f"the parameter ${number} of nl.ask is not text", hint="Cast or declare it as text."
-            )
-        prepared = ParameterStatement(number - 1, None, call=True)
-    else:
-        number = max(parameters, len(parse.types)) + 1
-        prepared = ParameterStatement(number - 1, NLQuestion(call.argument), call=True)
-    return _Replacement(replacement_sql.answer_query(replacement_sql.parameter(number)), treatment=prepared)

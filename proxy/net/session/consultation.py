@@ -11,7 +11,7 @@ import asyncio
 import os
 import secrets
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -23,7 +23,7 @@ from proxy.metrics import GatewayMetrics
 from proxy.net.upstream.dialer import without_delay
 from proxy.protocol import codec
 from proxy.protocol.codec import Startup
-from proxy.protocol.commands import Command, EngineReply
+from proxy.protocol.commands import CancelLent, Command, EngineReply, LoanEnded, ToBorrower
 from proxy.protocol.framing import ProtocolViolationError, startup_length
 from proxy.protocol.session import Session
 from proxy.settings import GatewaySettings
@@ -194,8 +194,12 @@ class Consultation:
         session: Session,
         perform: Callable[[list[Command]], None],
         pause_server: Callable[..., None],
+        cancel: Callable[[], Awaitable[None]],
+        spawn: Callable[[str, Coroutine[object, object, None]], object],
     ) -> None:
-        """`pause_server` stops reading from the server while `full`."""
+        """`pause_server` stops reading from the server while `full`; `cancel` has it stop what it does."""
+        self._cancel = cancel
+        self._spawn = spawn
         self._loans = loans
         self._session = session
         self._perform = perform
@@ -278,12 +282,25 @@ class Consultation:
         elif borrower is self._active and self._session.loan is not None:
             self._perform(self._session.loan.borrower_left())
 
-    def to_borrower(self, data: bytes) -> None:
-        """Carries out `ToBorrower`."""
-        if self._active is not None:
-            self._active.write(data)
+    def carry_out(self, command: ToBorrower | CancelLent | LoanEnded) -> None:
+        """Carries out a command of the loan's."""
+        match command:
+            case ToBorrower():
+                if self._active is not None:
+                    self._active.write(command.data)
+            case CancelLent():
+                self._start_grace()
+                self._spawn("cancel", self._cancel_lent())
+            case LoanEnded():
+                self._ended()
 
-    def start_grace(self) -> None:
+    async def _cancel_lent(self) -> None:
+        # Where it is not sent the loan's grace runs on, and ends the session if the server does not stop by itself.
+        await self._cancel()
+        if self._session.loan is not None:
+            self._perform(self._session.loan.cancel_sent())
+
+    def _start_grace(self) -> None:
         """The loan is ending: the server gets `loan_grace` seconds to stop."""
         self._metrics.loans_cancelled.inc()
         self._grace_timer = asyncio.get_running_loop().call_later(self._grace, self._grace_ended)
@@ -294,8 +311,7 @@ class Consultation:
         if self._session.loan is not None:
             self._perform(self._session.loan.overdue())
 
-    def ended(self) -> None:
-        """Carries out `LoanEnded`."""
+    def _ended(self) -> None:
         if self._grace_timer is not None:
             self._grace_timer.cancel()
             self._grace_timer = None
@@ -308,4 +324,4 @@ class Consultation:
     def abandon(self) -> None:
         """The session has ended."""
         self.close()
-        self.ended()
+        self._ended()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from engine.errors import for_log
 from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec
-from proxy.protocol.commands import Command
+from proxy.protocol.commands import CancelRunning, Command, StartClock, StopClock
 from proxy.protocol.replies import Allowance
 from proxy.protocol.session import Session
 
@@ -47,8 +47,17 @@ class StatementClock:
         self._started = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    def start(self, allowance: Allowance) -> None:
-        """The server is at the statement."""
+    def perform(self, command: StartClock | StopClock | CancelRunning) -> None:
+        """Carries out a command."""
+        match command:
+            case StartClock():
+                self._start(command.allowance)
+            case StopClock():
+                self.stop(command.allowance)
+            case CancelRunning():
+                self._context.spawn("cancel", self._cancel())
+
+    def _start(self, allowance: Allowance) -> None:
         loop = asyncio.get_running_loop()
         self._started = loop.time()
         self._timer = loop.call_later(max(0.0, allowance.left), self._ring)
@@ -64,8 +73,7 @@ class StatementClock:
     def _ring(self) -> None:
         self._perform(self._session.overdue())
 
-    async def cancel(self) -> None:
-        """Carries out `CancelRunning`, and again later where it has not helped."""
+    async def _cancel(self) -> None:
         await cancel_at_server(self._context, self._key)
         self._perform(self._session.cancel_sent())
         if self._session.running is not None and self._session.running.overdue:

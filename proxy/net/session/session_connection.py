@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from engine.types import EngineRequest, ErrorReply
 from proxy.console.reports import ClientReport
@@ -13,6 +13,7 @@ from proxy.net import pump
 from proxy.net.session.consultation import Consultation
 from proxy.net.session.running_statement import StatementClock, cancel_at_server, close_when_gone
 from proxy.net.session.server_connection import ServerAcquisition
+from proxy.net.session.session_traffic import SessionTraffic
 from proxy.net.upstream.dialer import without_delay
 from proxy.net.upstream.login_phase import LoginHandler
 from proxy.net.worker.context import GatewayContext
@@ -38,11 +39,8 @@ from proxy.protocol.commands import (
 )
 from proxy.protocol.session import Session
 
-if TYPE_CHECKING:
-    from proxy.net._pump import Flow
 
-
-class SessionConnection(asyncio.Protocol):
+class SessionConnection(SessionTraffic, asyncio.Protocol):
     """The client's side, and the session of both sides."""
 
     __slots__ = (
@@ -52,16 +50,11 @@ class SessionConnection(asyncio.Protocol):
         "_clock",
         "_consultation",
         "_context",
-        "_flow",
         "_half_closed",
         "_key",
         "_paused",
         "_plain_chunks",
-        "_received",
         "_received_at",
-        "_sent",
-        "_server",
-        "_session",
         "_task",
         "_upstream_full",
         "client",
@@ -69,14 +62,11 @@ class SessionConnection(asyncio.Protocol):
 
     def __init__(self, context: GatewayContext, client: ClientReport, login: LoginHandler | None) -> None:
         """`login`: the gateway's part in the server's login phase, None for none."""
+        super().__init__(Session(context.settings.max_question_chars, context.settings.nl_timeout))
         self._context = context
         self.client = client
         self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login)
-        self._received = 0
-        self._sent = 0
-        self._session = Session(context.settings.max_question_chars, context.settings.nl_timeout)
         self._client: asyncio.Transport | None = None
-        self._server: asyncio.Transport | None = None
         self._key: bytes | None = None
         # One request at a time.
         self._task: asyncio.Task[None] | None = None
@@ -87,7 +77,6 @@ class SessionConnection(asyncio.Protocol):
         self._half_closed = False
         self._clock: StatementClock | None = None
         self._paused = False
-        self._flow: Flow | None = None
         self._plain_chunks = 0
 
     # -- the client's transport
@@ -260,11 +249,6 @@ class SessionConnection(asyncio.Protocol):
             client.abort()
             server.abort()
 
-    def _enter(self, account: pump.RelayedTraffic) -> None:
-        self._received += account.received
-        self._sent += account.sent
-        self._session.backend.relayed(account.tally)
-
     # -- commands
 
     def _perform(self, commands: list[Command]) -> None:
@@ -292,50 +276,32 @@ class SessionConnection(asyncio.Protocol):
                 self._task = context.spawn("consult", self._consult(command.request))
             case AbortConsult():
                 self._stop_task()
-            case KeyKnown():
-                self._key = command.key
-                context.keys.owners[command.key] = self
-            case StartClock() | StopClock() | CancelRunning() | ToBorrower() | CancelLent() | LoanEnded():
-                self._perform_at_server(command)
-            case StatementSeen():
-                context.metrics.statements.labels(command.kind).inc()
-            case StatementFailed():
-                context.statement_failed(self, command.error)
+            case ToBorrower() | CancelLent() | LoanEnded():
+                if self._consultation is not None:
+                    self._consultation.carry_out(command)
+            case StartClock() | StopClock() | CancelRunning():
+                self._made_clock().perform(command)
+            case KeyKnown() | StatementSeen() | StatementFailed():
+                self._note(command)
             case Close():
                 context.log.debug("session_ends", reason=command.reason)
                 self._close()
 
-    def _perform_at_server(
-        self, command: StartClock | StopClock | CancelRunning | ToBorrower | CancelLent | LoanEnded
-    ) -> None:
-        if isinstance(command, ToBorrower | CancelLent | LoanEnded):
-            self._perform_for_loan(command)
-        else:
-            self._perform_for_clock(command)
+    def _note(self, command: KeyKnown | StatementSeen | StatementFailed) -> None:
+        context = self._context
+        match command:
+            case KeyKnown():
+                self._key = command.key
+                context.keys.owners[command.key] = self
+            case StatementSeen():
+                context.metrics.statements.labels(command.kind).inc()
+            case StatementFailed():
+                context.statement_failed(self, command.error)
 
-    def _perform_for_clock(self, command: StartClock | StopClock | CancelRunning) -> None:
+    def _made_clock(self) -> StatementClock:
         if self._clock is None:
             self._clock = StatementClock(self._context, self._session, self._key, self._perform)
-        match command:
-            case StartClock():
-                self._clock.start(command.allowance)
-            case StopClock():
-                self._clock.stop(command.allowance)
-            case CancelRunning():
-                self._context.spawn("cancel", self._clock.cancel())
-
-    def _perform_for_loan(self, command: ToBorrower | CancelLent | LoanEnded) -> None:
-        consultation = self._consultation
-        if consultation is None:
-            return
-        match command:
-            case ToBorrower():
-                consultation.to_borrower(command.data)
-            case CancelLent():
-                consultation.start_grace()
-                self._context.spawn("cancel", self._cancel_lent())
-            case LoanEnded():
-                consultation.ended()
+        return self._clock
 
     def _close(self) -> None:
         self._take_back()
@@ -384,6 +350,8 @@ class SessionConnection(asyncio.Protocol):
             session=self._session,
             perform=self._perform,
             pause_server=self._pause_server,
+            cancel=partial(cancel_at_server, context, self._key),
+            spawn=context.spawn,
         )
         reply = await self._consultation.reply(request, partial(context.consult, self))
         replied_at = time.perf_counter()
@@ -400,12 +368,6 @@ class SessionConnection(asyncio.Protocol):
         if self._server is not None and not self._server.is_closing():
             (self._server.pause_reading if full else self._server.resume_reading)()
 
-    async def _cancel_lent(self) -> None:
-        # Where it is not sent the loan's grace runs on, and ends the session if the server does not stop by itself.
-        await cancel_at_server(self._context, self._key)
-        if self._session.loan is not None:
-            self._perform(self._session.loan.cancel_sent())
-
     def cancel_requested(self) -> bool:
         """The client wants its statement cancelled. Returns whether the server has to be told."""
         self._take_back()
@@ -418,27 +380,3 @@ class SessionConnection(asyncio.Protocol):
         self._take_back()
         self._stop_task()
         self._perform(self._session.shut_down())
-
-    # -- as a `SessionView`
-
-    @property
-    def session(self) -> Session:
-        """The session in its present state, to be read only."""
-        if self._flow is not None:
-            self._enter(pump.account(self._flow))
-        return self._session
-
-    @property
-    def received(self) -> int:
-        """Bytes that the client had sent when `session` was last read."""
-        return self._received
-
-    @property
-    def sent(self) -> int:
-        """Bytes that the server had sent then, which are those that the client was sent, bar translations."""
-        return self._sent
-
-    @property
-    def server(self) -> asyncio.Transport | None:
-        """The server's transport, None before it is connected."""
-        return self._server

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.errors import UnsupportedError
 from proxy.protocol.lexer import LexedStatement, LexedToken, SqlText, TokenKind
-from proxy.protocol.nl.statements import AskCall, NLCall, Parameter, RunCall
+from proxy.protocol.nl.statements import MOST_FINDINGS, AskCall, NLCall, Parameter, RunCall
 
 _RUN_HINT = "Write SELECT … FROM nl.run('qid', n) AS t."
 _HINT = "Write SELECT … FROM nl.ask('question') or nl.ask($1), once in a statement."
@@ -21,13 +21,14 @@ _FOLLOWERS = frozenset([
 
 
 def find(source: SqlText, statement: LexedStatement) -> list[tuple[int, int, NLCall]]:
-    """The calls in `statement` as (start, end, call), in order: one of `nl.ask`, or any number of `nl.run`.
+    """The calls in `statement` as (start, end, call), in order: one of `nl.ask`, or those of `nl.run`.
 
     Raises:
         UnsupportedError: There is one that cannot be answered in place.
     """
     words = statement.significant
-    starts = [i for i in range(len(words) - 3) if _function(source, words, i)]
+    dots = (i for i, word in enumerate(words[1:-2]) if source.text[word.start] == ".")
+    starts = [i for i in dots if _function(source, words, i)]
     asks = sum(_function(source, words, i) == "ask" for i in starts)
     if asks > 1:
         raise UnsupportedError("a statement can hold one call of nl.ask", hint=_HINT)
@@ -36,7 +37,7 @@ def find(source: SqlText, statement: LexedStatement) -> list[tuple[int, int, NLC
             "a statement cannot hold calls of both nl.ask and nl.run",
             hint="Keep one of them in a temporary table.",
         )
-    return [_call(source, words, i) for i in starts]
+    return [_call(source, words, i) for i in starts[: MOST_FINDINGS + 1]]
 
 
 def _call(source: SqlText, words: Sequence[LexedToken], start: int) -> tuple[int, int, NLCall]:

@@ -6,9 +6,16 @@ import re
 
 from engine.errors import NLError, UnsupportedError
 from engine.types import ErrorReply
-from proxy.protocol.lexer import LexedStatement, SqlText, split
+from proxy.protocol.lexer import INSIGNIFICANT, LexedStatement, SqlText, TokenKind, split, tokens
 from proxy.protocol.nl import calls, grammar, settings
-from proxy.protocol.nl.statements import Examination, Finding, NLCall, RefusedQuestion, SettingChange
+from proxy.protocol.nl.statements import (
+    MOST_FINDINGS,
+    Examination,
+    Finding,
+    NLCall,
+    RefusedQuestion,
+    SettingChange,
+)
 from proxy.protocol.scan import NL_WORD
 
 _RESETS = re.compile(rb"(?i)\b(?:reset|discard)\s+all\b")
@@ -20,7 +27,7 @@ def holds_nl_word(text: bytes, *, watch_resets: bool) -> bool:
 
 
 def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination:
-    """All NL statements, calls and settings in `text`, in order."""
+    """All NL statements, calls and settings in `text`, in order; up to the first beyond `MOST_FINDINGS`."""
     source = SqlText(text, standard_strings=standard_strings)
     findings: list[Finding] = []
     changes: list[SettingChange] = []
@@ -31,11 +38,21 @@ def examine(text: str, *, standard_strings: bool, max_chars: int) -> Examination
         found = _findings(source, statement, first=count == 0, max_chars=max_chars)
         count += 1
         findings += found
+        if len(findings) > MOST_FINDINGS:
+            break
         if all(isinstance(finding.content, NLCall) for finding in found):
             highest = max([highest, *_parameters(source, statement)])
             changed = settings.change(source, statement)
             changes += [] if changed is None else [changed]
     return Examination(tuple(findings), tuple(changes), count, highest)
+
+
+def begins_with_nl(text: str) -> bool:
+    """Whether the first statement of `text` that is not empty starts with the word NL."""
+    for token in tokens(text):
+        if token.kind not in INSIGNIFICANT and text[token.start] != ";":
+            return SqlText(text).is_word(token, "nl")
+    return False
 
 
 def _findings(source: SqlText, statement: LexedStatement, *, first: bool, max_chars: int) -> list[Finding]:
@@ -57,4 +74,5 @@ def _findings(source: SqlText, statement: LexedStatement, *, first: bool, max_ch
 
 
 def _parameters(source: SqlText, statement: LexedStatement) -> list[int]:
-    return [source.parameter(token) or 0 for token in statement.tokens]
+    found = (token for token in statement.significant if token.kind is TokenKind.PARAMETER)
+    return [source.parameter(token) or 0 for token in found]

@@ -128,6 +128,10 @@ Question = NLQuestion | RunQuestion | AskCall | RefusedQuestion
 """Whatever asks anew."""
 
 
+MOST_FINDINGS = 100
+"""NL statements and calls of one message that are worth reading on: each is a request to the engine."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """`text[start:end]` is an NL statement, a call of ours, or refused with an error."""

@@ -80,7 +80,7 @@ VALUES = {
 
 @pytest.mark.parametrize("text", VALUES)
 def test_string_value(text: str) -> None:
-    assert string_value(text, tokens(text)[0]) == VALUES[text]
+    assert string_value(text, next(tokens(text))) == VALUES[text]
 
 
 def test_backslashes_without_standard_strings() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from proxy.protocol import codec
 from proxy.protocol.commands import StatementFailed
 from proxy.protocol.encoding import _PYTHON_NAMES, decode, encode, python_encoding
+from proxy.protocol.inspection import READING_LIMIT
 
 
 @pytest.mark.parametrize("name", sorted(_PYTHON_NAMES))
@@ -100,3 +102,59 @@ def test_a_message_of_many_statements_is_refused_at_once(session: Any, say: Any)
     session.client(say.query("NL HELP;" * 101))
     assert session.consulted == []
     assert _refusals(session) == ["53400"]
+
+
+_MIB = 1 << 20
+_WHOLE = pytest.mark.parametrize("chunk", [_MIB])
+
+
+@_WHOLE
+@pytest.mark.parametrize("text", ["NL HELP;", "NL: x;", "/* c */ ;NL: 'it''s ", "nl $$ x "])
+def test_a_long_message_that_begins_with_nl_is_refused(session: Any, say: Any, text: str) -> None:
+    session.client(say.query(text * (_MIB // len(text) - 1)))
+    assert session.consulted == []
+    assert _refusals(session) == ["54000"]
+
+
+@_WHOLE
+@pytest.mark.parametrize(
+    "text", ["INSERT INTO t VALUES ('NL');", "SELECT nl.ask('x');", "SELECT 'it''s' AS nl, "]
+)
+def test_any_other_goes_to_the_server(session: Any, say: Any, text: str) -> None:
+    message = say.query(text * (_MIB // len(text) - 1))
+    session.client(message)
+    assert session.to_server == message
+    assert session.consulted == []
+
+
+_DENSE = (
+    "NL: x;",
+    "NL HELP;",
+    "NL how many ",
+    "NL ((((",
+    "SELECT nl,",
+    "SELECT 1;nl;",
+    "nl.run('q',1) a,",
+    "NL'a'\n",
+    "nl $a$",
+)
+
+
+@_WHOLE
+@pytest.mark.parametrize("size", [READING_LIMIT - 100, _MIB - 100])
+@pytest.mark.parametrize("text", _DENSE)
+def test_the_longest_pause(session: Any, say: Any, text: str, size: int) -> None:
+    """Processor seconds of the worker's loop for one message; the bound leaves room for a busy machine."""
+    message = say.query(text * (size // len(text)))
+    began = time.process_time()
+    session.client(message)
+    assert time.process_time() - began < 0.25
+
+
+@_WHOLE
+def test_a_parse_that_streams_ends_the_unnamed_statement(session: Any, say: Any) -> None:
+    session.client(say.parse("NL: x"))
+    long = say.parse("SELECT 1 -- " + "x" * _MIB)
+    session.client(long[:100]).client(long[100:]).forget()
+    session.client(say.bind())
+    assert session.to_server == say.bind()

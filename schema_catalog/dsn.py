@@ -125,8 +125,8 @@ def without_login(uri: str, *, proofs: bool = False) -> str:
     return _joined(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=kept))
 
 
-def only_named(uri: str, environment: Mapping[str, str], home: Path | None) -> dict[str, str]:
-    """The driver's arguments with which a connection shows no secret but those that `uri` names.
+def only_named(uri: str, environment: Mapping[str, str], home: Path | None) -> str | None:
+    """The driver's `password` with which a connection shows no secret but those that `uri` names.
 
     Raises `DSNError` where the driver would show one all the same: it looks in `environment`, then below `home`.
     """
@@ -145,7 +145,7 @@ def only_named(uri: str, environment: Mapping[str, str], home: Path | None) -> d
             "the service's own client certificate (PGSSLCERT, ~/.postgresql) would be shown: name it by sslcert in "
             "the connection strings that need it, and keep it elsewhere"
         )
-    return {} if named or password_of(uri) else {"password": ""}
+    return None if named or password_of(uri) else ""
 
 
 def with_user(uri: str, user: str, password: str = "") -> str:

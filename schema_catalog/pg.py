@@ -50,8 +50,8 @@ def store_pool(
     )
 
 
-def own_secrets(dsn: str) -> dict[str, str]:
-    """The driver's arguments for a DSN that is not the store's: nothing of this service's environment is lent to it.
+def own_password(dsn: str) -> str | None:
+    """The driver's `password` for a DSN that is not the store's: nothing of this service's environment is lent to it.
 
     Raises asyncpg's errors where that cannot be had.
     """

@@ -127,33 +127,33 @@ _LENT = {"PGPASSWORD": "the store's", "PGPASSFILE": "/kept", "PGSSLCERT": "/kept
 
 
 @pytest.mark.parametrize(
-    ("uri", "environment", "arguments"),
+    ("uri", "environment", "password"),
     [
-        ("postgresql://u@/d", {}, {"password": ""}),
-        ("postgresql://u@/d?host=/run", _LENT, {"password": ""}),
-        ("postgresql://u@h/d?sslmode=disable", _LENT, {"password": ""}),
-        ("postgresql://u:p@h/d?sslcert=/a", _LENT, {}),
-        ("postgresql://u@h/d?password=p&sslcert=/a", _LENT, {}),
-        ("postgresql://u@h/d?passfile=/a", {"PGPASSFILE": "/kept"}, {}),
-        ("postgresql:///d?service=s", {"PGPASSFILE": "/kept"}, {}),
-        ("postgresql://u@h/d?passfile=/a", {"PGPASSWORD": "kept"}, None),
-        ("postgresql:///d?service=s", {"PGPASSWORD": "kept"}, None),
-        ("postgresql://u:p@h/d", {"PGSSLCERT": "/kept.crt"}, None),
-        ("postgresql://u:p@h/d?sslmode=verify-full", {"PGSSLCERT": "/kept.crt"}, None),
+        ("postgresql://u@/d", {}, ""),
+        ("postgresql://u@/d?host=/run", _LENT, ""),
+        ("postgresql://u@h/d?sslmode=disable", _LENT, ""),
+        ("postgresql://u:p@h/d?sslcert=/a", _LENT, None),
+        ("postgresql://u@h/d?password=p&sslcert=/a", _LENT, None),
+        ("postgresql://u@h/d?passfile=/a", {"PGPASSFILE": "/kept"}, None),
+        ("postgresql:///d?service=s", {"PGPASSFILE": "/kept"}, None),
+        ("postgresql://u@h/d?passfile=/a", {"PGPASSWORD": "kept"}, DSNError),
+        ("postgresql:///d?service=s", {"PGPASSWORD": "kept"}, DSNError),
+        ("postgresql://u:p@h/d", {"PGSSLCERT": "/kept.crt"}, DSNError),
+        ("postgresql://u:p@h/d?sslmode=verify-full", {"PGSSLCERT": "/kept.crt"}, DSNError),
     ],
 )
 def test_of_the_environment_nothing_is_lent_but_what_is_named(
-    uri: str, environment: dict[str, str], arguments: dict[str, str] | None
+    uri: str, environment: dict[str, str], password: str | type[DSNError] | None
 ) -> None:
-    if arguments is None:
+    if password is DSNError:
         with pytest.raises(DSNError):
             only_named(uri, environment, None)
     else:
-        assert only_named(uri, environment, None) == arguments
+        assert only_named(uri, environment, None) == password
 
 
 def test_a_certificate_in_the_home_is_not_lent(tmp_path: Path) -> None:
-    assert only_named("postgresql://u:p@h/d", {}, tmp_path) == {}
+    assert only_named("postgresql://u:p@h/d", {}, tmp_path) is None
     (tmp_path / ".postgresql").mkdir()
     (tmp_path / ".postgresql/postgresql.crt").touch()
     with pytest.raises(DSNError):

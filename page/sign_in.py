@@ -13,7 +13,7 @@ import asyncpg
 
 from schema_catalog.dsn import without_login
 from schema_catalog.naming import quote_ident
-from schema_catalog.pg import CATALOG_PATH, Connection
+from schema_catalog.pg import CATALOG_PATH, Connection, own_password
 
 CONNECT_SECONDS = 10.0
 COMMAND_SECONDS = 20.0
@@ -77,8 +77,11 @@ async def sign_in(store: str, given: Credentials) -> Signed:
 
 async def _connect(store: str, given: Credentials) -> Connection:
     try:
+        bare = without_login(store)
+        # Raises where the page's own certificate would be shown.
+        own_password(bare)
         return await asyncpg.connect(
-            without_login(store),
+            bare,
             user=given.role,
             password=given.password,
             timeout=CONNECT_SECONDS,

@@ -131,7 +131,7 @@ def add_init_command(app: typer.Typer, chosen: Callable[[], Path | None]) -> Non
             model=MODEL.answer(model, ask=not yes),
             admins=ADMINS.answer(admins, ask=not yes),
         )
-        logins = (kept, with_user(without_login(kept), CATALOG_ROLE))
+        logins = (kept, with_user(without_login(kept, proofs=True), CATALOG_ROLE))
         maker = SUPERUSER.answer(superuser, ask=not yes)
         _write(file, write(*logins))
         typer.echo(f"{file} is written.")
@@ -181,7 +181,7 @@ def _made(store: str, login: str, maker: str) -> tuple[str, str]:
 async def _make(store: str, maker: str) -> tuple[tuple[str, ...], dict[str, str]]:
     """What was made, and the passwords of new roles that log in by TCP, of which the server gets verifiers."""
     role, database = _named(store)
-    bare = with_user(with_dbname(without_login(store), "postgres"), maker)
+    bare = with_user(with_dbname(without_login(store, proofs=True), "postgres"), maker)
     uri = as_uri(maker) if {"=", ":"} & set(maker) else bare
     connection = await asyncpg.connect(uri, timeout=_SECONDS, command_timeout=_SECONDS)
     try:

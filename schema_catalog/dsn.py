@@ -6,6 +6,8 @@ Owns text alone: whether a server answers there is found out by whoever connects
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 STORE_DATABASE = "pgparley_store"
@@ -112,11 +114,38 @@ def password_of(uri: str) -> str:
     return unquote(written) or dict(parse_qsl(parts.query)).get("password", "")
 
 
-def without_login(uri: str) -> str:
-    """`uri` without its user and its password; what else it names, files with keys included, stays."""
+_PROOFS = ("passfile", "sslcert", "sslkey", "sslpassword")
+"""Where a DSN has what proves a user, besides the password."""
+
+
+def without_login(uri: str, *, proofs: bool = False) -> str:
+    """`uri` without its user and its password, nor its password file and client certificate but with `proofs`."""
     parts = urlsplit(uri)
-    kept = _without(parts, "user", "password")
+    kept = _without(parts, "user", "password", *(() if proofs else _PROOFS))
     return _joined(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=kept))
+
+
+def only_named(uri: str, environment: Mapping[str, str], home: Path | None) -> str | None:
+    """The driver's `password` with which a connection shows no secret but those that `uri` names.
+
+    Raises `DSNError` where the driver would show one all the same: it looks in `environment`, then below `home`.
+    """
+    query = dict(parse_qsl(urlsplit(uri).query))
+    named = bool({"passfile", "service"} & query.keys())
+    if named and not password_of(uri) and environment.get("PGPASSWORD"):
+        raise DSNError(
+            "PGPASSWORD would go before what the connection string names: it belongs to the store alone"
+        )
+    certificate = environment.get("PGSSLCERT") or (home and (home / ".postgresql/postgresql.crt").exists())
+    encrypted = query.get("sslmode", environment.get("PGSSLMODE", "prefer")) != "disable" and not by_socket(
+        uri
+    )
+    if certificate and encrypted and not {"sslcert", "service"} & query.keys():
+        raise DSNError(
+            "the service's own client certificate (PGSSLCERT, ~/.postgresql) would be shown: name it by sslcert in "
+            "the connection strings that need it, and keep it elsewhere"
+        )
+    return None if named or password_of(uri) else ""
 
 
 def with_user(uri: str, user: str, password: str = "") -> str:

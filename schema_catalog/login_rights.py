@@ -68,7 +68,9 @@ async def catalog_rights(connection: Connection, database: Database, store: Pool
     for table, of_table in groupby(columns, lambda column: column[:2]):
         names = ", ".join(quote_ident(column[2]) for column in of_table)
         objects.append(f"SELECT ({names}) ON {dotted(table)}")
-    name, dsn = map(quote_literal, (database.name, with_user(without_login(database.dsn), CATALOG_ROLE)))
+    name, dsn = map(
+        quote_literal, (database.name, with_user(without_login(database.dsn, proofs=True), CATALOG_ROLE))
+    )
     own = [
         f"CREATE ROLE {CATALOG_ROLE} LOGIN;",
         *(f"GRANT {each} TO {CATALOG_ROLE};" for each in objects),

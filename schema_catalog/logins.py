@@ -30,7 +30,7 @@ def make_login(database: Database, asker: str, dsn: str | None = None) -> Login:
     Args:
         database: the registered database.
         asker: a role of the gateway's, or `EVERYONE`.
-        dsn: in either notation of libpq. None: as the catalog connects, less its user and password. A user
+        dsn: in either notation of libpq. None: as the catalog connects, less its user and all that proves it. A user
             that it lacks is the asker, a database that it lacks the registered one.
     """
     if not asker or "\0" in asker:
@@ -60,5 +60,5 @@ def login_for(database: Database, asker: str) -> str | None:
     if asker != EVERYONE and asker in dsns:
         return with_user(dsns[asker], user_of(dsns[asker]) or asker)
     if EVERYONE in dsns:
-        return with_user(without_login(dsns[EVERYONE]), asker)
+        return with_user(without_login(dsns[EVERYONE], proofs=True), asker)
     return None

@@ -5,10 +5,14 @@ asyncpg's classes are generic for type checkers alone, hence two definitions of 
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
+
+from schema_catalog.dsn import DSNError, only_named
 
 if TYPE_CHECKING:
     Connection: TypeAlias = asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]
@@ -44,3 +48,18 @@ def store_pool(
         statement_cache_size=cached,
         server_settings={"application_name": "pgparley", "search_path": CATALOG_PATH, **speaks},
     )
+
+
+def own_password(dsn: str) -> str | None:
+    """The driver's `password` for a DSN that is not the store's: nothing of this service's environment is lent to it.
+
+    Raises asyncpg's errors where that cannot be had.
+    """
+    try:
+        home: Path | None = Path.home()
+    except RuntimeError:  # an account without a folder has no file in it
+        home = None
+    try:
+        return only_named(dsn, os.environ, home)
+    except DSNError as error:
+        raise asyncpg.InterfaceError(str(error)) from error

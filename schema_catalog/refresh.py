@@ -16,7 +16,7 @@ from schema_catalog.drift import Change, compare, renames
 from schema_catalog.identity import read_identity, read_numbers, schema_digest
 from schema_catalog.introspect import introspect
 from schema_catalog.join_values import proposed_joins
-from schema_catalog.pg import CATALOG_PATH, Connection
+from schema_catalog.pg import CATALOG_PATH, Connection, own_password
 from schema_catalog.privileges import unbound, untrusted_owners
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Login
@@ -40,6 +40,7 @@ async def opened(dsn: str, settings: ConnectSettings, path: str | None = CATALOG
     try:
         return await asyncpg.connect(
             dsn,
+            password=own_password(dsn),
             timeout=settings.connect_timeout,
             command_timeout=settings.query_timeout,
             # A pooler in transaction mode may stand in between.

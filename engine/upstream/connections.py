@@ -17,7 +17,7 @@ from engine.core.deadline import Deadline
 from engine.settings import UpstreamSettings
 from engine.types import LOAN_PARAMETER, SessionLoan
 from engine.upstream.meter import MeteredConnection
-from schema_catalog.pg import CATALOG_PATH, Connection, Pool
+from schema_catalog.pg import CATALOG_PATH, Connection, Pool, own_password
 from schema_catalog.types import Database, Login
 
 _IDLE_SECONDS = 60.0
@@ -82,6 +82,7 @@ class Connections:
             if pool is None:
                 pool = asyncpg.create_pool(
                     dsn,
+                    password=own_password(dsn),
                     min_size=0,
                     max_size=self._settings.pool_size,
                     # No plan or type outlives its transaction.

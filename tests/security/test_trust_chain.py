@@ -5,6 +5,7 @@ Each attack has an honest moment, in which the victim asks, and a moment after i
 
 from __future__ import annotations
 
+import ast
 import asyncio
 from contextlib import closing
 
@@ -13,7 +14,7 @@ import pytest
 
 from engine.settings import GuardSettings
 from tests.security.arena import ATTACKER, VICTIM, Arena
-from tests.security.attacks.chains import CHAINS, Chain
+from tests.security.attacks.chains import CHAINS, HONEST, OPENED, Chain
 from tests.security.engine_door import opened
 from tests.security.live import Live
 from tests.security.servers import VERSIONS, marks
@@ -46,15 +47,19 @@ async def test_the_attack_is_real(arena: Arena, chain: Chain) -> None:
 async def test_planted_after_an_honest_question_it_runs_for_nobody_else(arena: Arena, chain: Chain) -> None:
     await _played(arena, chain.before)
     async with opened(arena, guard=GuardSettings(functions=chain.allowed)) as door:
+        told = ""
         for role in (ATTACKER, VICTIM):
             # The attacker asks the same of a table of its own.
             own = chain.statement.replace("b.words", "a.words") if role == ATTACKER else chain.statement
-            await door.run(role, own)
+            told = await door.run(role, own)
+        assert ("Result(" in told) == (chain in HONEST), told
         # What is role_a's own runs for role_a.
         assert all(sighting.harmless_for(ATTACKER) for sighting in arena.log.sightings())
         await _played(arena, chain.after)
         told = await door.all_of_it(VICTIM, chain.statement)
         assert not arena.log.sightings(), told
+        # With nothing planted since, the honest rows stay; else there are none.
+        assert ("Result(" in told) == (not chain.after), told
 
 
 @pytest.mark.parametrize(
@@ -74,28 +79,35 @@ async def test_an_extension_in_somebodys_schema_changes_nothing_for_others(arena
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("server", [VERSIONS[0], VERSIONS[-1]], indirect=True)
 @pytest.mark.parametrize("way", ["choose", "run", "prepared"])
-@pytest.mark.parametrize("chain", [CHAINS[0], CHAINS[-1]], ids=lambda chain: chain.name)
 async def test_in_place_what_was_planted_after_the_question_does_not_run(
-    arena: Arena, live: Live, chain: Chain, way: str
+    arena: Arena, live: Live, way: str
 ) -> None:
-    await _played(arena, chain.before)
+    await _played(arena, OPENED.before)
     await asyncio.to_thread(live.refreshed)
-    live.script.statements = (chain.statement,)
-    question = f"NL (db arena): $$how far is {chain.name} by {way}$$"
-    last = "NL CHOOSE 1" if way == "choose" else "SELECT * FROM nl.run(1)"
-
-    def says(connection: psycopg.Connection, *statements: str) -> list[str]:
-        return [_outcome(connection, each, prepared=way == "prepared") for each in statements]
+    live.script.statements = (OPENED.statement,)
 
     with closing(psycopg.connect(live.uri(VICTIM), autocommit=True)) as connection:
-        told = await asyncio.to_thread(says, connection, question, "SELECT * FROM nl.run(1)")
-        await _played(arena, chain.after)
-        told += await asyncio.to_thread(says, connection, last)
-    assert not arena.log.sightings(), told
+
+        def told(text: str) -> str:
+            # What is prepared before is bound again: the very statement that the engine looked at.
+            return _outcome(connection, text, prepared=way == "prepared")
+
+        asked = await asyncio.to_thread(told, f"NL (db arena): $$how far by {way}$$")
+        assert "levenshtein" in asked
+        statement = "NL CHOOSE 1"
+        if way != "choose":
+            statement = f"SELECT * FROM nl.run('{ast.literal_eval(asked)[0][-1]}', 1) AS t"
+        for _ in range(2):
+            assert await asyncio.to_thread(told, statement) == "[(3,)]"
+        await _played(arena, OPENED.after)
+        after = await asyncio.to_thread(told, statement)
+    assert not arena.log.sightings(), after
+    assert after.startswith("NL005"), after
 
 
 def _outcome(connection: psycopg.Connection, statement: str, *, prepared: bool) -> str:
+    """The rows, or the error with its SQLSTATE first."""
     try:
         return repr(connection.execute(statement, prepare=prepared).fetchall())
     except psycopg.Error as error:
-        return str(error)
+        return f"{error.sqlstate} {error}"

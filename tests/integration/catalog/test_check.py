@@ -181,6 +181,29 @@ async def test_the_catalogs_role_and_the_logins_of_askers(run: Check, server: Cl
         await execute(server.dsn(), "DROP ROLE reader", "DROP ROLE asker")
 
 
+async def test_an_extension_that_somebody_may_replace_is_told(
+    run: Check, server: Cluster, store: str
+) -> None:
+    await migrated(store)
+    owner, shop = "tinkerer", server.dsn("tinkered")
+    await execute(server.dsn(), f"CREATE ROLE {owner}; CREATE ROLE reader LOGIN", "CREATE DATABASE tinkered")
+    try:
+        await execute(shop, f"CREATE SCHEMA kit AUTHORIZATION {owner}; CREATE EXTENSION citext SCHEMA kit")
+        async with asyncpg.create_pool(store, min_size=1, max_size=1) as pool:
+            dsn = server.dsn("tinkered", "reader")
+            await CatalogStore(pool).add(Database("shop", dsn, "tinkered", ("public",)))
+            await CatalogStore(pool).save_snapshot(Snapshot("shop", ("public",), ()))
+        found = (await run())["database shop"]
+        assert found.outcome is Outcome.WARNING
+        assert "no question can use the extension citext" in found.found
+        assert owner in found.found
+        await execute(shop, "ALTER SCHEMA kit OWNER TO postgres")
+        assert (await run())["database shop"].outcome is Outcome.OK
+    finally:
+        await execute(server.dsn(), "DROP DATABASE tinkered WITH (FORCE)")
+        await execute(server.dsn(), f"DROP ROLE {owner}, reader")
+
+
 async def test_a_superusers_place_is_taken_by_the_roles_that_are_named(
     run: Check, server: Cluster, store: str, tmp_path: Path
 ) -> None:

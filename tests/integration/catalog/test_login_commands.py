@@ -179,3 +179,34 @@ def test_the_identity_is_read_and_a_change_is_said(run: Run, server: Cluster) ->
     moved = run("refresh", "shop")
     assert (moved.exit_code, "not the database that it was" in moved.output) == (0, True)
     assert stored(server).identity == before
+
+
+def test_a_password_that_may_go_in_the_clear_is_warned_of(run: Run, server: Cluster) -> None:
+    dsn = "postgresql://ana_ro:hunter2@db.example/shop"
+    warned = run("login", "shop", "ana", "--dsn", dsn, "--no-try")
+    assert warned.exit_code == 0
+    assert "the password may cross the network unencrypted" in warned.output
+    assert "hunter2" not in warned.output
+    quiet = run("login", "shop", "ana", "--dsn", f"{dsn}?sslmode=verify-full", "--no-try")
+    assert "unencrypted" not in quiet.output
+
+
+@pytest.mark.parametrize(
+    ("given", "taken", "why"),
+    [
+        ("ALTER ROLE ana_ro BYPASSRLS", "ALTER ROLE ana_ro NOBYPASSRLS", "passes by row security"),
+        (
+            "GRANT pg_read_all_data TO ana_ro",
+            "REVOKE pg_read_all_data FROM ana_ro",
+            "is a member of pg_read_all_data",
+        ),
+    ],
+)
+def test_a_login_that_no_grant_bounds_is_warned_of(
+    run: Run, server: Cluster, given: str, taken: str, why: str
+) -> None:
+    execute_now(server.dsn(), given)
+    warned = run("login", "shop", "ana", "--dsn", server.dsn("shop", "ana_ro"))
+    assert f"ana_ro {why} there: no privilege bounds" in " ".join(warned.output.split())
+    execute_now(server.dsn(), taken)
+    assert why not in run("login", "shop", "ana", "--dsn", server.dsn("shop", "ana_ro")).output

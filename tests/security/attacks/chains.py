@@ -97,4 +97,25 @@ CHAINS = (
         ),
         _ASKED.format(""),
     ),
+    Chain(
+        "schema that became role_a's",
+        (
+            (
+                _ADMIN,
+                "CREATE SCHEMA types; GRANT USAGE ON SCHEMA types TO PUBLIC;"
+                " CREATE EXTENSION fuzzystrmatch SCHEMA types",
+            ),
+            _TABLE,
+        ),
+        (
+            (_ADMIN, "DROP EXTENSION fuzzystrmatch; ALTER SCHEMA types OWNER TO role_a"),
+            (_A, _PLANT.format("types", "levenshtein")),
+        ),
+        _ASKED.format("types."),
+    ),
 )
+
+HONEST = CHAINS[4:]
+"""Those of which everything is trusted until somebody plants: before that, others get rows; of the rest never."""
+
+OPENED = CHAINS[5]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from schema_catalog.dsn import (
     DSNError,
     as_uri,
     dbname_of,
+    only_named,
     password_of,
     redacted,
     user_of,
@@ -106,7 +109,8 @@ def test_logins_are_found_taken_out_and_replaced(uri: str, user: str | None, *, 
     bare = without_login(uri)
     assert (user_of(bare), password_of(bare)) == (None, "")
     rest = {key: value for key, value in understood(uri).items() if key not in {"user", "password"}}
-    assert understood(bare) == rest
+    assert understood(without_login(uri, proofs=True)) == rest
+    assert understood(bare) == {key: value for key, value in rest.items() if key != "passfile"}
     other = with_user(uri, 'Bob "B@/:%ü')
     assert user_of(other) == understood(other)["user"] == 'Bob "B@/:%ü'
     assert bool(password_of(other)) == password
@@ -117,3 +121,40 @@ def test_a_string_without_a_database_leaves_it_to_the_server() -> None:
     assert understood(uri) == {"service": "erp"}
     assert dbname_of(uri) is None
     assert dbname_of(as_uri("host=h user=u")) is None
+
+
+_LENT = {"PGPASSWORD": "the store's", "PGPASSFILE": "/kept", "PGSSLCERT": "/kept.crt"}
+
+
+@pytest.mark.parametrize(
+    ("uri", "environment", "password"),
+    [
+        ("postgresql://u@/d", {}, ""),
+        ("postgresql://u@/d?host=/run", _LENT, ""),
+        ("postgresql://u@h/d?sslmode=disable", _LENT, ""),
+        ("postgresql://u:p@h/d?sslcert=/a", _LENT, None),
+        ("postgresql://u@h/d?password=p&sslcert=/a", _LENT, None),
+        ("postgresql://u@h/d?passfile=/a", {"PGPASSFILE": "/kept"}, None),
+        ("postgresql:///d?service=s", {"PGPASSFILE": "/kept"}, None),
+        ("postgresql://u@h/d?passfile=/a", {"PGPASSWORD": "kept"}, DSNError),
+        ("postgresql:///d?service=s", {"PGPASSWORD": "kept"}, DSNError),
+        ("postgresql://u:p@h/d", {"PGSSLCERT": "/kept.crt"}, DSNError),
+        ("postgresql://u:p@h/d?sslmode=verify-full", {"PGSSLCERT": "/kept.crt"}, DSNError),
+    ],
+)
+def test_of_the_environment_nothing_is_lent_but_what_is_named(
+    uri: str, environment: dict[str, str], password: str | type[DSNError] | None
+) -> None:
+    if password is DSNError:
+        with pytest.raises(DSNError):
+            only_named(uri, environment, None)
+    else:
+        assert only_named(uri, environment, None) == password
+
+
+def test_a_certificate_in_the_home_is_not_lent(tmp_path: Path) -> None:
+    assert only_named("postgresql://u:p@h/d", {}, tmp_path) is None
+    (tmp_path / ".postgresql").mkdir()
+    (tmp_path / ".postgresql/postgresql.crt").touch()
+    with pytest.raises(DSNError):
+        only_named("postgresql://u:p@h/d", {}, tmp_path)

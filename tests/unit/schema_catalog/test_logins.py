@@ -125,3 +125,15 @@ def test_any_name_survives(role: str, other: str) -> None:
 def test_a_login_shows_no_password() -> None:
     login = make_login(ERP, "ana", "postgresql://ana:hunter2@db2/erp")
     assert "hunter2" not in f"{login!r} {with_logins(login)!r}"
+
+
+def test_a_login_made_from_the_catalogs_proves_itself_by_nothing_of_it() -> None:
+    proofs = "passfile=/a&sslcert=/b&sslkey=/c&sslpassword=d"
+    database = replace(ERP, dsn=f"postgresql://catalog:secret@h/erp?sslmode=verify-full&{proofs}")
+    assert make_login(database, "ana").dsn == "postgresql://ana@h/erp?sslmode=verify-full"
+    assert make_login(database, EVERYONE).dsn == "postgresql://h/erp?sslmode=verify-full"
+    # What the operator writes for everybody stays.
+    login = make_login(ERP, EVERYONE, f"postgresql://h/erp?{proofs}")
+    assert login_for(replace(ERP, logins=(login,)), "ana") == f"postgresql://ana@h/erp?{proofs}".replace(
+        "=/", "=%2F"
+    )

@@ -18,7 +18,7 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from engine.api.question_store import Questions
+from engine.app.question_store import Questions
 from page.coverage import Coverage, CoverageLine, Model
 from page.server import application
 from page.settings import PageSettings

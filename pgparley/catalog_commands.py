@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from engine.settings import GuardSettings, UpstreamSettings
+from engine.values.settings import GuardSettings, UpstreamSettings
 from pgparley.engine_commands import add_suggest_command
 from pgparley.knowledge_commands import add_knowledge_commands
 from pgparley.login_commands import add_login_commands, listed_logins, logins_in_short
@@ -26,7 +26,7 @@ from schema_catalog.types import Database
 from schema_catalog.values import ColumnValues, ValueStore
 
 if TYPE_CHECKING:
-    from engine.linking.value_reader import Unread
+    from engine.link.value_reader import Unread
     from engine.upstream import Databases
 
     Outcomes: TypeAlias = tuple[ColumnValues | Unread, ...]
@@ -215,7 +215,7 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, gua
 
 async def _read_values(pool: Pool, database: Database, databases: Databases) -> Outcomes:
     """Reads the allowed columns of `database`; raises `UnreachableError`."""
-    from engine.linking.value_reader import refresh_values  # noqa: PLC0415 - as above
+    from engine.link.value_reader import refresh_values  # noqa: PLC0415 - as above
 
     snapshot = await CatalogStore(pool).newest(database.name)
     if snapshot is None:
@@ -236,7 +236,7 @@ def _report_values(outcomes: Outcomes) -> None:
 
 async def _report_definitions(pool: Pool, name: str | None, databases: Databases) -> None:
     """Checks definitions against the new snapshots, and prints those that do not count any more."""
-    from engine.definitions.checking import check_pending  # noqa: PLC0415 - as above
+    from engine.app.checking import check_pending  # noqa: PLC0415 - as above
 
     for stored, verdict in await check_pending(pool, databases, name):
         if verdict.state is State.REFUSED:

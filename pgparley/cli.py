@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from engine.errors import NLError
+from engine.values.errors import NLError
 from pgparley.catalog_commands import catalog_app
 from pgparley.check_command import check as run_checks
 from pgparley.config import Config, ConfigError, cache_dir, chosen, load

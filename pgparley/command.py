@@ -1,4 +1,4 @@
-"""The console script: the command line, begun anew in isolation; see `engine.python_process`. Imports little."""
+"""The console script: the command line, begun anew in isolation; see `engine.values.python_process`. Imports little."""
 
 import os
 import sys

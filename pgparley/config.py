@@ -18,8 +18,8 @@ from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from engine.llm.settings import EmbeddedModelSettings, ModelSettings, ServiceSettings
-from engine.settings import EngineSections, EngineSettings, ListenSettings
+from engine.values.model_settings import EmbeddedModelSettings, ModelSettings, ServiceSettings
+from engine.values.settings import EngineSections, EngineSettings, ListenSettings
 from page.settings import PageSettings
 from proxy.settings import GatewaySettings
 from schema_catalog.dsn import STORE_DATABASE, DSNError, as_uri

@@ -13,10 +13,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from engine.client import EngineAddress, EngineClient
-from engine.errors import NLError
-from engine.suggestions.types import SuggestReply, SuggestRequest
-from engine.types import Asker, AskReply, AskRequest, RowKind
+from engine.app.client import EngineAddress, EngineClient
+from engine.values.errors import NLError
+from engine.values.messages import Asker, AskReply, AskRequest, RowKind
+from engine.values.suggestions import SuggestReply, SuggestRequest
 from pgparley.config import Config
 from pgparley.terminal import fail, print_json, printable
 from schema_catalog.naming import dotted, quote_literal

@@ -96,7 +96,7 @@ def _whose(source: str | None) -> str:
 
 def _refusal(definition: str) -> str | None:
     # PostgreSQL's parser, which most commands do without.
-    from engine.definitions.checking import refusal  # noqa: PLC0415
+    from engine.app.checking import refusal  # noqa: PLC0415
 
     return refusal(definition)
 
@@ -240,7 +240,7 @@ async def _session(pool: Pool, work: Callable[[Connection], Awaitable[T]]) -> T:
 
 def _explained(comment: str) -> tuple[tuple[str, str], ...]:
     # The engine, which most commands do without.
-    from engine.linking.legends import legend  # noqa: PLC0415
+    from engine.link.legends import legend  # noqa: PLC0415
 
     return tuple((each.code, each.said) for each in legend(comment))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import structlog
 
-from engine.errors import for_log
+from engine.values.errors import for_log
 
 
 def configure(level: str) -> None:

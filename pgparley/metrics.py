@@ -7,7 +7,7 @@ import asyncio
 from aiohttp import web
 from prometheus_client import generate_latest
 
-from engine.client import EngineAddress, EngineClient
+from engine.app.client import EngineAddress, EngineClient
 from proxy.metrics import LabelledPages, exposition
 from proxy.net.access import AccessError, engine_addresses
 from proxy.net.worker.worker_ipc import WorkerChannel, WorkerRequest

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from engine.llm.fetch import ensure_model
-from engine.llm.model_file import QWEN_CODER_1_5B
+from engine.values.model_file import QWEN_CODER_1_5B
 
 
 def fetch(directory: Path) -> Path:

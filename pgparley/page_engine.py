@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from engine.calibration.types import Line, Status, StatusRequest
-from engine.client import EngineAddress, EngineClient
-from engine.errors import NLError
+from engine.app.client import EngineAddress, EngineClient
+from engine.values.calibration import Line, Status, StatusRequest
+from engine.values.errors import NLError
 from page.coverage import Coverage, CoverageLine, Model, UnavailableError
 from pgparley.config import Config
 

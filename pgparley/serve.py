@@ -18,9 +18,9 @@ from pathlib import Path
 
 import structlog
 
-from engine.llm.settings import NO_KEY, EmbeddedModelSettings, GrammarSupport
-from engine.python_process import python_command
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
+from engine.values.model_settings import NO_KEY, EmbeddedModelSettings, GrammarSupport
+from engine.values.python_process import python_command
 from pgparley.config import PREFIX, Config, ConfigError, load
 from pgparley.metrics import MetricsPage
 from pgparley.processes import PartKind

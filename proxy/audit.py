@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from engine.types import (
+from engine.values.messages import (
     AnswerRequest,
     AskReply,
     AskRequest,

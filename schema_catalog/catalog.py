@@ -27,7 +27,7 @@ class StoreUnavailableError(Exception):
 
 
 class CachedCatalog:
-    """`engine.core.ports.Catalog` over a store."""
+    """`engine.values.ports.Catalog` over a store."""
 
     def __init__(self, store: CatalogStore) -> None:
         self._store = store

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from engine.llm.model_file import QWEN_CODER_1_5B
+from engine.values.model_file import QWEN_CODER_1_5B
 from pgparley import cluster
 from pgparley.cluster import Cluster
 from pgparley.config import cache_dir

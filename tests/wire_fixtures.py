@@ -19,7 +19,7 @@ import pytest
 import uvloop
 from aiohttp import web
 
-from engine.types import (
+from engine.values.messages import (
     ANSWER_COLUMNS,
     AnswerRequest,
     AnswerRow,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.llm.embedded.library import ContextParameters
 from engine.llm.embedded.prefix_cache import common
 from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
-from engine.llm.settings import EmbeddedModelSettings
+from engine.values.model_settings import EmbeddedModelSettings
 
 CB_EVAL = 88
 """Where the callback lies in `llama_context_params`."""

@@ -1,6 +1,6 @@
-"""Fits how probably each candidate is right (`engine.judgement.model`), on training databases.
+"""Fits how probably each candidate is right (`engine.judge.model`), on training databases.
 
-    python -m training.judgement LISTS... [--out engine/judgement/weights.json]
+    python -m training.judgement LISTS... [--out engine/judge/weights.json]
 
 Owns the fit and its figures, which are by cross-validation over databases; the lists are `training.lists`'s. The
 weights of a candidate are held to `WHICH`, what each of its features was found to weigh when it was added.
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from benchmarks.harness.command import told_command
 from benchmarks.harness.drawing import FOLDS, fold_of
 from benchmarks.harness.intervals import auc
-from engine.dialogue.types import Parting
-from engine.judgement.features import Features, together
-from engine.judgement.model import Judgement, Weights, probability, turning_features, weighed
+from engine.judge.features import Features, together
+from engine.judge.model import Judgement, Weights, probability, turning_features, weighed
+from engine.values.dialogue import Parting
 from training import logit
 from training.command import parser, told
 from training.lists import QuestionList, read

@@ -1,6 +1,6 @@
 """Trains the schema linker that comes with the program, on Spider's training questions.
 
-    python -m training.linker --bench FOLDER --out engine/schema_linking/base --work FOLDER
+    python -m training.linker --bench FOLDER --out engine/models/linker_base --work FOLDER
 
 The databases of `Part.LINKER` alone are trained on (`benchmarks.harness.linker_split`); those of `Part.PROBES` set the
 slopes of the log-odds and give the figures. A run that was stopped goes on from its last checkpoint in `--work`.
@@ -23,12 +23,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.harness.linker_split import Part
+from engine.link.nodes import LEXICAL, SchemaInput, schema_input
+from engine.link.schema_linker import FORMAT, NAME
 from engine.models.linker import CALIBRATION, HEADS, LAYERS, SCALES, LinkerEncoder, collated, tokenized
 from engine.models.linker_network import Found, Heads, Inputs
 from engine.models.packaged import Packaged
-from engine.schema_linking.linker import FORMAT, NAME
-from engine.schema_linking.nodes import LEXICAL, SchemaInput, schema_input
-from engine.settings import EncoderSettings
+from engine.values.settings import EncoderSettings
 from training.command import Making, parser, written
 from training.linker_examples import Example, Neighbours, questions, unanswerable, varied
 from training.linker_measures import Judged, calibration

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from benchmarks.harness.drawing import read_items
 from benchmarks.harness.linker_split import Part, part_of
 from benchmarks.harness.schemas import gold_of, snapshots
-from engine.core.elements import WHOLE_TABLE
 from engine.models.encoder import MiniLMEncoder
-from engine.text.names import name_words
+from engine.question.names import name_words
+from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
 
 QUESTIONS = ("spider/train.jsonl", "spider/train_others.jsonl")

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from benchmarks.harness.intervals import auc
 from benchmarks.harness.linker_split import Part
-from engine.core.elements import WHOLE_TABLE
+from engine.link.nodes import HiddenStates, NodeStates
+from engine.link.schema_linker import Decision, decide
 from engine.models.linker import calibrated
-from engine.schema_linking.linker import Decision, decide
-from engine.schema_linking.nodes import HiddenStates, NodeStates
+from engine.values.elements import WHOLE_TABLE
 from training.linker_examples import Example, Neighbours, questions, unanswerable
 from training.logit import either, fitted
 

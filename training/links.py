@@ -23,9 +23,9 @@ from benchmarks.harness.report import Part, Run, plain, write_result
 from benchmarks.harness.schemas import snapshots
 from benchmarks.quality.linking.abstaining import ALPHA, Decided, Decisions, figures, summary_of
 from benchmarks.quality.linking.linked import SCHEMA, Known, known_questions
-from engine.core.elements import WHOLE_TABLE, elements_read
-from engine.schema_linking.linker import Kind
-from engine.sql.resolution import resolve
+from engine.link.schema_linker import Kind
+from engine.statement.resolution import resolve
+from engine.values.elements import WHOLE_TABLE, elements_read
 from schema_catalog.types import Snapshot
 from training.command import parser, told
 from training.judgement import held_out

@@ -31,15 +31,15 @@ from benchmarks.harness.running import replaying
 from benchmarks.harness.scorer import Scorer
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import asked_now
-from engine import pipeline
-from engine.core.candidate import Candidate, Origin
-from engine.core.state import State
-from engine.core.tools import Tools
-from engine.errors import NLError
-from engine.judgement.features import route_features
-from engine.stages.clarify import proposed
-from engine.stages.generate import generate
-from engine.stages.rank import known, questions, rank, with_questions
+from engine.app import pipeline
+from engine.ask.clarify import proposed
+from engine.judge.features import route_features
+from engine.judge.rank import known, questions, rank, with_questions
+from engine.values.candidate import Candidate, Origin
+from engine.values.errors import NLError
+from engine.values.state import State
+from engine.values.tools import Tools
+from engine.write.generate import generate
 from pgparley.config import cache_dir
 from training.command import parser
 
@@ -61,7 +61,7 @@ class Written:
     """A statement that was to be ranked, and whether it is right.
 
     `logprob`, `similarity`, `forked`, `readings`: as of `Candidate`. `question`: the question's log-probability given
-    the statement, where it was asked for. `features`: `engine.judgement.features.candidate_features`, those not 0.
+    the statement, where it was asked for. `features`: `engine.judge.features.candidate_features`, those not 0.
     """
 
     sql: str

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from benchmarks.harness.drawing import Item, share
 from benchmarks.quality.routing.folds import Variant
-from engine.core.ports import Encoder
-from engine.text.tokens import STOP_WORDS, question_words
+from engine.question.tokens import STOP_WORDS, question_words
+from engine.values.ports import Encoder
 from schema_catalog.words import identifier_words, plural
 from training.wordnet import WordNet
 

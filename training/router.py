@@ -25,12 +25,12 @@ import numpy as np
 
 from benchmarks.harness.drawing import Item, read_items
 from benchmarks.harness.schemas import snapshots
-from engine.core.ports import Encoder
 from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import Arrays
 from engine.models.pointer import FORMAT, NAME, NETWORK
-from engine.routing.index import Index, SchemaIndexEntry, build
-from engine.settings import EncoderSettings
+from engine.route.index import Index, SchemaIndexEntry, build
+from engine.values.ports import Encoder
+from engine.values.settings import EncoderSettings
 from training.command import Making, parser, written
 from training.router_batches import Example, States, Terrain, batch_of, rate
 from training.router_network import NetworkTrainer

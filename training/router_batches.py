@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.routing.candidate_space import CandidateSpace, whole_field
-from engine.routing.graph import Graph
-from engine.routing.index import Index
-from engine.routing.scoring import database_words, table_words, word_shares
-from engine.text.tokens import question_words
+from engine.question.tokens import question_words
+from engine.route.candidate_space import CandidateSpace, whole_field
+from engine.route.index import Index
+from engine.route.scoring import database_words, table_words, word_shares
+from engine.values.schema_graph import Graph
 
 States = NDArray[np.float16]
 """The frozen layers' output for one text, (tokens, d)."""

@@ -19,8 +19,8 @@ from torch.nn import functional
 from engine.models.encoder import loaded_model
 from engine.models.network import NOWHERE, Ground, Network, Reading
 from engine.models.pointer import NETWORK, TOWER
-from engine.routing.candidate_space import CandidateSpace
-from engine.settings import EncoderSettings
+from engine.route.candidate_space import CandidateSpace
+from engine.values.settings import EncoderSettings
 from training.router_batches import Batch, States
 from training.sequences import Sequences
 

@@ -37,11 +37,11 @@ from engine.models.encoder import MiniLMEncoder
 from engine.models.network import PARTS
 from engine.models.packaged import Packaged
 from engine.models.pointer import FORMAT, NAME, PointerModel
-from engine.routing.decoder import BeamSettings
-from engine.routing.index import Index, build
-from engine.routing.pointing import Asked
-from engine.routing.vectors import VectorCache
-from engine.settings import EncoderSettings
+from engine.route.decoder import BeamSettings
+from engine.route.index import Index, build
+from engine.route.pointing import Asked
+from engine.route.vectors import VectorCache
+from engine.values.settings import EncoderSettings
 from training.command import Making, parser, write
 from training.fold_weights import cross_fitted, fitted
 from training.paraphrases import Paraphraser, reserved

@@ -1,7 +1,7 @@
 """Fits the second look on databases that neither the router's fold nor the schema linker was trained on.
 
     python -m training.second_look LOOKS --record --bench FOLDER --folds FOLDER --work FOLDER
-    python -m training.second_look LOOKS [--out engine/routing/second_look.json]
+    python -m training.second_look LOOKS [--out engine/route/second_look.json]
 
 A look is one question of the folds' journal (`training.routing_folds`) and, of each of the router's first databases,
 its probability and what linking found there. Figures are by cross-validation over databases.
@@ -39,9 +39,9 @@ from benchmarks.quality.routing.folds import (
     fold_of,
     measured,
 )
-from engine.core.state import Route
-from engine.routing.second_look import LOOKED_AT, features
-from engine.stages.link import link
+from engine.link.link import link
+from engine.route.second_look import LOOKED_AT, features
+from engine.values.state import Route
 from training.command import parser, told
 from training.fold_weights import cross_fitted, fitted
 

@@ -1,6 +1,6 @@
 """Measures selection's scores on what the engine had to rank, and makes the calibration that comes with the program.
 
-    python -m training.selection LISTS... [--out engine/calibration/base.json]
+    python -m training.selection LISTS... [--out engine/judge/packaged_scores.json]
 
 `LISTS`: files of `training.lists`. Thresholds come from other databases than those that they are measured on, as a
 user's will be.
@@ -19,12 +19,12 @@ import msgspec
 import numpy as np
 
 from benchmarks.harness.drawing import FOLDS, fold_of
-from engine.calibration.base import Base
-from engine.calibration.conformal import Calibrated, Scores
-from engine.calibration.proportion import Share
-from engine.calibration.records import Judged, Point
-from engine.calibration.splits import id_hash, observe_elsewhere
-from engine.llm.settings import ModelSettings
+from engine.judge.packaged_scores import Base
+from engine.judge.records import Judged, Point
+from engine.judge.splits import id_hash, observe_elsewhere
+from engine.values.conformal import Calibrated, Scores
+from engine.values.model_settings import ModelSettings
+from engine.values.proportion import Share
 from training.command import parser
 from training.judgement import Held, held_out
 from training.lists import QuestionList, read

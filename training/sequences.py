@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.models.network import FIRST, NOWHERE, UNIT, Ground, Network, Survey
-from engine.routing.candidate_space import CandidateSpace
+from engine.route.candidate_space import CandidateSpace
 
 
 @dataclass(frozen=True, slots=True)

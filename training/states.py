@@ -32,14 +32,14 @@ from benchmarks.harness.questions import TRAIN, Asked, Question
 from benchmarks.harness.scorer import Scorer
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import asked_now
-from engine import pipeline
-from engine.core.ports import Completion, Prompt
-from engine.errors import ModelUnavailableError, NLError
+from engine.app import pipeline
 from engine.llm.embedded.runtime import Runtime
 from engine.llm.embedded.scheduler import GrammarProblemError, Request, Scheduler
 from engine.llm.embedded.server import ChatRequest, Message, chat_ml
-from engine.llm.profile import EMBEDDED, ModelProfile
 from engine.llm.replies import statement
+from engine.values.errors import ModelUnavailableError, NLError
+from engine.values.model_profile import EMBEDDED, ModelProfile
+from engine.values.ports import Completion, Prompt
 from pgparley.config import load
 from training.command import parser
 from training.hidden_states import StateRuntime
@@ -101,7 +101,7 @@ def read(folder: Path) -> tuple[list[Recorded], dict[str, bool]]:
 
 
 class _Prompts:
-    """`engine.core.ports.LanguageModel` that answers nothing and keeps the first call of each question by its text."""
+    """`values.ports.LanguageModel` that answers nothing and keeps the first call of each question by its text."""
 
     profile: ModelProfile = EMBEDDED
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.models.encoder import loaded_model
-from engine.settings import EncoderSettings
+from engine.values.settings import EncoderSettings
 
 HeadsT = TypeVar("HeadsT", bound=torch.nn.Module)
 

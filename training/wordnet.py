@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from engine.models.encoder import packaged_model
-from engine.text.tokens import question_words
+from engine.question.tokens import question_words
 from schema_catalog.words import identifier_words, plural
 
 _KINDS = ("noun", "verb", "adj")

@@ -21,7 +21,7 @@ import psycopg
 
 from benchmarks.harness.machine import ROOT
 from benchmarks.harness.processes import HOST, free_port, postgres, process, until
-from engine.client import EngineAddress, EngineClient
+from engine.app.client import EngineAddress, EngineClient
 from pgparley import cluster
 from pgparley.cluster import Cluster
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 
 from benchmarks.harness.drawing import Item
-from engine.ranking.contradictions import doubts
+from engine.findings.contradictions import doubts
 from schema_catalog.types import Snapshot
 
 

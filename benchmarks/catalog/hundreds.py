@@ -24,9 +24,9 @@ from benchmarks.harness.model import model_server
 from benchmarks.harness.questions import Question
 from benchmarks.harness.site import OneDatabase, Site, forget_store, readable, serving
 from benchmarks.harness.systems import Place, asked_now
-from engine import pipeline
-from engine.core.state import State
-from engine.errors import NLError
+from engine.app import pipeline
+from engine.values.errors import NLError
+from engine.values.state import State
 from pgparley.cluster import Cluster
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import Database

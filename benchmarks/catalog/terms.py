@@ -22,7 +22,7 @@ from benchmarks.harness.running import Pass, run, told_plan
 from benchmarks.harness.scorer import Scorer, Verdicts
 from benchmarks.harness.site import OneDatabase, Site, site
 from benchmarks.harness.systems import Gateway, Place, Task
-from engine.definitions.checking import check_pending
+from engine.app.checking import check_pending
 from schema_catalog.definitions import DefinitionStore
 from schema_catalog.knowledge import Said, described
 from schema_catalog.types import Term

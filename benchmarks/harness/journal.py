@@ -30,7 +30,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an answer took: wall seconds, model calls, tokens by kind (`engine.types.Usage`).
+    """What an answer took: wall seconds, model calls, tokens by kind (`engine.values.messages.Usage`).
 
     `model_seconds`: those of the model's calls, where they are told apart.
     """

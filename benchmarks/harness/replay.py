@@ -21,9 +21,9 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.harness.journal import Cost
-from engine.core.deadline import Deadline
-from engine.core.ports import Completion, LanguageModel, Prompt, Token
-from engine.llm.profile import ModelProfile
+from engine.values.deadline import Deadline
+from engine.values.model_profile import ModelProfile
+from engine.values.ports import Completion, LanguageModel, Prompt, Token
 
 TOLD = 20
 """Of how many tokens the model always tells how likely they were: who asks for fewer makes the same call."""
@@ -82,7 +82,7 @@ def file_for(folder: Path, model: Path) -> Path:
 
 
 class Replay:
-    """Implements `engine.core.ports.LanguageModel` over `model`, which is asked for what `kept` does not have.
+    """Implements `engine.values.ports.LanguageModel` over `model`, which is asked for what `kept` does not have.
 
     `clock`: gives seconds, of which a call takes the difference; best the processor seconds of the model's server.
     `at_once`: calls that are made together, more than one where nobody asks for their seconds.
@@ -105,7 +105,7 @@ class Replay:
 
     @property
     def profile(self) -> ModelProfile:
-        """See `engine.core.ports.LanguageModel.profile`."""
+        """See `engine.values.ports.LanguageModel.profile`."""
         return self._model.profile
 
     def about(self, beginning: Prompt) -> None:
@@ -136,7 +136,7 @@ class Replay:
         others: int = 0,
         schema: Mapping[str, object] | None = None,
     ) -> Completion:
-        """See `engine.core.ports.LanguageModel.complete`."""
+        """See `engine.values.ports.LanguageModel.complete`."""
         ask = partial(
             self._model.complete,
             prompt,
@@ -153,12 +153,12 @@ class Replay:
         return replace(reply, tokens=tuple(Token(each.text, each.others[:others]) for each in reply.tokens))
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
-        """See `engine.core.ports.LanguageModel.likelihood`."""
+        """See `engine.values.ports.LanguageModel.likelihood`."""
         ask = partial(self._model.likelihood, prompt, answer, deadline=deadline)
         return await self._replayed(_key("likelihood", prompt, answer), ask, deadline)
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
-        """See `engine.core.ports.LanguageModel.read`; neither counted nor kept."""
+        """See `engine.values.ports.LanguageModel.read`; neither counted nor kept."""
         await self._model.read(prompt, deadline=deadline)
 
     async def _replayed(

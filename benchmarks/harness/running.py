@@ -23,7 +23,7 @@ from benchmarks.harness.questions import Asked, QuestionSet
 from benchmarks.harness.replay import Completions, Replay, file_for
 from benchmarks.harness.site import Site
 from benchmarks.harness.systems import System, Task
-from engine.errors import ModelUnavailableError, NLError
+from engine.values.errors import ModelUnavailableError, NLError
 from pgparley.config import load
 
 

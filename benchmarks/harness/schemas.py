@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.harness.drawing import Item, read_items
-from engine.core.elements import WHOLE_TABLE
+from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import Column, ColumnKey, ForeignKey, ReadableColumns, Snapshot, Table, TableKind
 
 SPIDER, POOL, DEFOG = "spider/schemas.jsonl", "pool/schemas.jsonl", "defog/schemas.jsonl"

@@ -21,13 +21,13 @@ from benchmarks.harness.model import Meter, metering
 from benchmarks.harness.questions import Asked, Views, catalogued
 from benchmarks.harness.systems import READER, Place, Task
 from engine.app import main as engine_process
-from engine.core.ports import Upstream
-from engine.core.tools import Tools
-from engine.linking.contents import JSON_TYPES
-from engine.linking.value_reader import SAME_FOR_ALL, refresh_values, text_columns
+from engine.link.contents import JSON_TYPES
+from engine.link.value_reader import SAME_FOR_ALL, refresh_values, text_columns
 from engine.llm.client import ChatModel
-from engine.llm.settings import GrammarSupport, ModelSettings
-from engine.settings import EngineSettings, SelectionSettings, UpstreamSettings
+from engine.values.model_settings import GrammarSupport, ModelSettings
+from engine.values.ports import Upstream
+from engine.values.settings import EngineSettings, SelectionSettings, UpstreamSettings
+from engine.values.tools import Tools
 from pgparley import cluster
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
@@ -84,7 +84,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class OneDatabase:
-    """`engine.core.ports.Catalog` of one database."""
+    """`engine.values.ports.Catalog` of one database."""
 
     place: Place
 

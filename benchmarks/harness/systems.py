@@ -1,4 +1,4 @@
-"""What answers questions: `engine.pipeline.run` with real tools, as it is or with a part changed; the model alone.
+"""What answers questions: `engine.app.pipeline.run` with real tools, as it is or with a part changed; the model alone.
 
 Owns what a system is and what it is handed: a question, the database where it is given, and the engine's tools.
 """
@@ -15,15 +15,15 @@ from typing import Protocol
 from benchmarks.harness.journal import Proposal
 from benchmarks.harness.machine import ROOT
 from benchmarks.harness.questions import Question
-from engine import pipeline
-from engine.core.deadline import Deadline
-from engine.core.ports import Prompt
-from engine.core.state import State
-from engine.core.tools import Tools
-from engine.prompting.prompts import prompt
-from engine.prompting.schema_text import schema_text
-from engine.settings import Limits
-from engine.types import Asker, AskRequest
+from engine.app import pipeline
+from engine.llm.prompts import prompt
+from engine.values.deadline import Deadline
+from engine.values.messages import Asker, AskRequest
+from engine.values.ports import Prompt
+from engine.values.settings import Limits
+from engine.values.state import State
+from engine.values.tools import Tools
+from engine.write.schema_text import schema_text
 from schema_catalog.types import Database, Snapshot
 
 READER = "bench_reader"
@@ -172,7 +172,7 @@ class Alone:
     def sources(self) -> tuple[Path, ...]:
         """This prompt, and what serves the model."""
         embedded = (ROOT / "engine" / "llm" / "embedded").glob("*.py")
-        return (Path(__file__), ROOT / "engine" / "prompting" / "schema_text.py", *embedded)
+        return (Path(__file__), ROOT / "engine" / "write" / "schema_text.py", *embedded)
 
     async def prepare(self, task: Task) -> None:
         """Nothing."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.core.elements import ColumnContent, ColumnFacts, NearValues, ValueLink, ValueList
-from engine.core.ports import Encoder, Upstream
-from engine.core.state import Route
-from engine.learning.types import AskerFeedback
+from engine.values.elements import ColumnContent, ColumnFacts, NearValues, ValueLink, ValueList
+from engine.values.learned import AskerFeedback
+from engine.values.ports import Encoder, Upstream
+from engine.values.state import Route
 from schema_catalog.types import ColumnKey, Database
 
 
 class NoValues:
-    """`engine.core.ports.Values` without values."""
+    """`engine.values.ports.Values` without values."""
 
     async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:  # noqa: ARG002 - the protocol's
         """None."""
@@ -45,7 +45,7 @@ class NoValues:
 
 
 class NoMemory:
-    """`engine.core.ports.Memory` without feedback."""
+    """`engine.values.ports.Memory` without feedback."""
 
     async def known(self, _user: str, _database: str) -> AskerFeedback:
         """Nothing."""

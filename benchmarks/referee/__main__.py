@@ -13,8 +13,8 @@ import asyncpg
 
 from engine.guard import BUILT_IN
 from engine.guard.analyse import analyse
-from engine.printing.names import Names, Relation
-from engine.printing.statement import Printed, PrintingError, placed, printed
+from engine.statement.printing.names import Names, Relation
+from engine.statement.printing.statement import Printed, PrintingError, placed, printed
 from engine.upstream.referee import agree
 
 ROUNDS = 40

@@ -7,7 +7,7 @@ import sys
 import msgspec
 from aiohttp import web
 
-from engine.types import AnswerRow, AskReply, RowKind
+from engine.values.messages import AnswerRow, AskReply, RowKind
 
 ROWS = tuple(
     AnswerRow(

@@ -1,1 +1,1 @@
-"""The engine process."""
+"""The engine as a process: its interface, its pipeline, its store."""

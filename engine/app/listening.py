@@ -1,7 +1,7 @@
 """Where the engine is asked: at its Unix socket, and at an address for gateways on other machines.
 
 Who may use the socket may name any asker; so may who knows the secret that gateways show at the address. Owns both
-sites, TLS and the secret; the interface is `engine.api.endpoints`'.
+sites, TLS and the secret; the interface is `engine.app.endpoints`'.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 
 from aiohttp import web
 
-from engine.errors import InvalidSettingError
-from engine.keyed import keyed
-from engine.settings import ListenSettings
+from engine.values.errors import InvalidSettingError
+from engine.values.keyed import keyed
+from engine.values.settings import ListenSettings
 
 SHORTEST_SECRET = 16
 

@@ -15,53 +15,53 @@ import asyncpg
 import structlog
 from aiohttp import web
 
-from engine.api.console_views import ConsoleViews
-from engine.api.endpoints import EngineAPI
-from engine.api.question_store import Questions
-from engine.api.repeats import Repeats
-from engine.api.service import Service
+from engine.app.checking import watch
+from engine.app.console_views import ConsoleViews
+from engine.app.endpoints import EngineAPI
+from engine.app.evaluating import Evaluating, Trials
 from engine.app.listening import AddressSite
+from engine.app.metrics import Metrics
 from engine.app.own_roles import warn_of_own_roles
+from engine.app.question_store import Questions
+from engine.app.repeats import Repeats
 from engine.app.schema_watch import SchemaWatch
+from engine.app.service import Service
+from engine.app.suggesting import Suggesting
 from engine.app.warmup import LOOK_SECONDS, NewSchemas, warm_up
-from engine.calibration.base import base_for
-from engine.calibration.fingerprint import pipeline_fingerprint
-from engine.calibration.service import Calibrating
-from engine.calibration.store import CalibrationStore
-from engine.conditions import classifier
-from engine.conditions.classifier import Classifier
-from engine.core.background import Background
-from engine.core.ports import Conditions, Encoder, LanguageModel, Ranker
-from engine.core.tools import NoConditions, NoRanker, Tools
-from engine.definitions.checking import watch
-from engine.errors import InvalidSettingError, ModelUnavailableError, PackagedError, for_log
-from engine.evaluation.evaluating import Evaluating, Trials
-from engine.judgement.model import packaged
-from engine.learning.feedback import Learner
-from engine.learning.store import LearningStore
-from engine.linking.source import StoredValues
+from engine.findings.driver import check_names
+from engine.judge import ranker
+from engine.judge.calibrating import Calibrating
+from engine.judge.fingerprint import pipeline_fingerprint
+from engine.judge.model import packaged
+from engine.judge.packaged_scores import base_for
+from engine.judge.point_store import CalibrationStore
+from engine.judge.ranker import TwoStages
+from engine.learn.feedback import Learner
+from engine.learn.store import LearningStore
+from engine.link import schema_linker as linker
+from engine.link.schema_linker import TrainedLinker
+from engine.link.source import StoredValues
 from engine.llm.circuit import Circuit, Outage
 from engine.llm.client import ChatModel
 from engine.llm.fallback import FallbackModel
 from engine.llm.profile_store import ProfileStore
-from engine.llm.settings import ModelSettings
-from engine.metrics import Metrics
 from engine.models import pointer
 from engine.models.encoder import EncoderUnavailableError, MiniLMEncoder
 from engine.models.linker import LinkerEncoder
 from engine.models.packaged import read
 from engine.models.pointer import PointerModel
-from engine.ranking import ranker
-from engine.ranking.ranker import TwoStages
-from engine.rewrite.driver import check_names
-from engine.routing import second_look
-from engine.routing.router import HybridRouter
-from engine.routing.vectors import VectorCache
-from engine.schema_linking import linker
-from engine.schema_linking.linker import TrainedLinker
-from engine.settings import EncoderSettings, EngineSettings, GenerationSettings, Strategy
-from engine.suggestions.suggesting import Suggesting
+from engine.route import second_look
+from engine.route.router import HybridRouter
+from engine.route.vectors import VectorCache
 from engine.upstream import Databases
+from engine.values.background import Background
+from engine.values.errors import InvalidSettingError, ModelUnavailableError, PackagedError, for_log
+from engine.values.model_settings import ModelSettings
+from engine.values.ports import Conditions, Encoder, LanguageModel, Ranker
+from engine.values.settings import EncoderSettings, EngineSettings, GenerationSettings, Strategy
+from engine.values.tools import NoConditions, NoRanker, Tools
+from engine.write import conditions as classifier
+from engine.write.conditions import Classifier
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.migrate import MigrationError, migrate
 from schema_catalog.pg import Pool, store_pool

@@ -2,7 +2,7 @@
 
 Looks on a schedule, and within a second or two where somebody asks (`nl_catalog.refresh`); registers what
 `nl_catalog.register` asks for. Owns the schedule and the report. What a refresh does is `schema_catalog.refresh`'s and
-the value reader's; definitions are checked by `engine.definitions.checking.watch`, which notices the new snapshot. Of
+the value reader's; definitions are checked by `engine.app.checking.watch`, which notices the new snapshot. Of
 several engines over one store one looks at a database at a time.
 """
 
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 import asyncpg
 import structlog
 
-from engine.core.background import Background
-from engine.core.ports import Upstream
-from engine.errors import for_log
-from engine.linking.value_reader import refresh_values
-from engine.metrics import Metrics
-from engine.settings import CatalogSettings
+from engine.app.metrics import Metrics
+from engine.link.value_reader import refresh_values
+from engine.values.background import Background
+from engine.values.errors import for_log
+from engine.values.ports import Upstream
+from engine.values.settings import CatalogSettings
 from schema_catalog.drift_store import Finding
 from schema_catalog.dsn import as_uri, with_dbname
 from schema_catalog.naming import dotted

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 import structlog
 
-from engine.core.candidate import Candidate
-from engine.core.deadline import Deadline
-from engine.core.ports import LanguageModel, Prompt
-from engine.core.tools import Tools
-from engine.errors import ModelAwayError, NLError, for_log
-from engine.linking.element_text import linked
-from engine.prompting.prompts import prompt
-from engine.prompting.schema_text import schema_text
-from engine.understanding.language import foreign_language
+from engine.ask.language import foreign_language
+from engine.link.element_text import linked
+from engine.llm.prompts import prompt
+from engine.values.candidate import Candidate
+from engine.values.deadline import Deadline
+from engine.values.errors import ModelAwayError, NLError, for_log
+from engine.values.ports import LanguageModel, Prompt
+from engine.values.tools import Tools
+from engine.write.schema_text import schema_text
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.types import Column, Database, Snapshot, Table, TableKind
 

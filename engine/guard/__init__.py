@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from engine.guard.analyse import Analysis, Name, Relation, WrittenType
 from engine.guard.policy import Allowed, Refused, Verdict, check
-from engine.guard.rules import BUILT_IN, Dropped, QualifiedName, Reason, Rules
+from engine.values.guard_rules import BUILT_IN, Dropped, QualifiedName, Reason, Rules
 
 __all__ = [
     "BUILT_IN",

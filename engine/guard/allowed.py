@@ -132,7 +132,7 @@ UNREPEATABLE = _words(
     array_sample array_shuffle clock_timestamp gen_random_uuid random random_normal timeofday uuidv4 uuidv7
     """
 )
-"""Volatile and harmless: they read a clock or random numbers. Their rows prove nothing (`engine.sql.tree`)."""
+"""Volatile and harmless: they read a clock or random numbers. Their rows prove nothing (`engine.statement.tree`)."""
 
 FUNCTIONS = UNREPEATABLE | _words(
     f"{_AGGREGATES} {_WINDOW} {_MATHEMATICS} {_STRINGS} {_TIMES} {_CONVERSIONS} {_SETS} {_JSON} {_ARRAYS} {_RANGES} "

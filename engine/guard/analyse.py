@@ -18,7 +18,7 @@ from pglast import ast, parse_sql, parser
 from engine.guard import allowed
 from engine.guard.growth import growth
 from engine.guard.measures import Growth
-from engine.guard.rules import Reason
+from engine.values.guard_rules import Reason
 
 MAX_CHARACTERS = 20_000
 MAX_TOKENS = 4_000

@@ -20,7 +20,7 @@ from engine.guard.analyse import (
     analyse,
 )
 from engine.guard.measures import Quantity
-from engine.guard.rules import BUILT_IN, QualifiedName, Reason, Rules
+from engine.values.guard_rules import BUILT_IN, QualifiedName, Reason, Rules
 
 MAX_RELATIONS = 40
 """Names in FROM; planning time grows faster than linearly with them."""

@@ -12,8 +12,8 @@ from asyncpg import Record
 
 from engine.guard import allowed
 from engine.guard.calls import BOUNDED
-from engine.guard.rules import Dropped, QualifiedName, Rules
-from engine.settings import Allowances
+from engine.values.guard_rules import Dropped, QualifiedName, Rules
+from engine.values.settings import Allowances
 from schema_catalog.pg import Connection
 from schema_catalog.privileges import with_trusted_roles
 
@@ -24,7 +24,7 @@ NEVER_ALLOWED = (
 )
 """Functions that run a text as SQL, or read files, settings, statistics or the catalogs: never allowed."""
 
-_QUERIES = files("engine").joinpath("sql")
+_QUERIES = files("engine").joinpath("guard")
 
 
 async def rules_for(

@@ -1,1 +1,1 @@
-"""Language models behind the OpenAI protocol, and the embedded one."""
+"""The language model: its client, what it can do, its prompts."""

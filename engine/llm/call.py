@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.core.ports import Prompt
-from engine.llm.profile import ModelProfile, TokenField
-from engine.llm.settings import GrammarSupport
+from engine.values.model_profile import ModelProfile, TokenField
+from engine.values.model_settings import GrammarSupport
+from engine.values.ports import Prompt
 
 TOP_LOGPROBS = 20
 """Tokens whose log-probabilities are asked for: the protocol's maximum."""
@@ -21,7 +21,7 @@ JSON_MODE = {"type": "json_object"}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """See `engine.core.ports.LanguageModel.complete`. `own`: fields that our own server alone knows.
+    """See `engine.values.ports.LanguageModel.complete`. `own`: fields that our own server alone knows.
 
     `room`: times the usual limit of tokens.
     """

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from engine.llm.settings import ModelSettings
+from engine.values.model_settings import ModelSettings
 
 
 class CircuitState(Enum):

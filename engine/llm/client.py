@@ -17,17 +17,17 @@ from typing import TypeVar
 
 import openai
 
-from engine.core.deadline import Deadline
-from engine.core.ports import Completion, Prompt
-from engine.errors import CancelledError, ModelAwayError, ModelUnavailableError
 from engine.llm import refusals
 from engine.llm.call import Call
 from engine.llm.circuit import Circuit, Outage
 from engine.llm.discovery import Discovery, ListedModel
-from engine.llm.profile import EMBEDDED, UNKNOWN, ModelProfile, NoProfiles, Profiles
 from engine.llm.reading import TOLD, Listed, Reply, completion, is_cut_short, is_filtered, read, thinks
-from engine.llm.settings import GrammarSupport, ModelSettings, Provider
 from engine.llm.wire import StrangersClient
+from engine.values.deadline import Deadline
+from engine.values.errors import CancelledError, ModelAwayError, ModelUnavailableError
+from engine.values.model_profile import EMBEDDED, UNKNOWN, ModelProfile, NoProfiles, Profiles
+from engine.values.model_settings import GrammarSupport, ModelSettings, Provider
+from engine.values.ports import Completion, Prompt
 
 CONNECT_SECONDS = 5.0
 """What a connection may take to be made."""
@@ -42,7 +42,7 @@ _Made = TypeVar("_Made")
 
 
 class ChatModel:
-    """Implements `engine.core.ports.LanguageModel`.
+    """Implements `engine.values.ports.LanguageModel`.
 
     A call that meets no connection, or a server that is too busy or fails, is made once more within its deadline. What
     the server can do is found out by the first call, or taken from `profiles`, which a refusal changes.
@@ -66,7 +66,7 @@ class ChatModel:
 
     @property
     def profile(self) -> ModelProfile:
-        """See `engine.core.ports.LanguageModel.profile`."""
+        """See `engine.values.ports.LanguageModel.profile`."""
         return self._profile or UNKNOWN
 
     @property
@@ -84,7 +84,7 @@ class ChatModel:
         others: int = 0,
         schema: Mapping[str, object] | None = None,
     ) -> Completion:
-        """See `engine.core.ports.LanguageModel.complete`."""
+        """See `engine.values.ports.LanguageModel.complete`."""
         own = {"begun": prompt.begun} if prompt.begun else {}
         call = Call(prompt, max_tokens, others, grammar, schema, own)
         reply = await self._ask(call, deadline)
@@ -92,12 +92,12 @@ class ChatModel:
         return completion(reply, prefix, self._settings.price)
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
-        """See `engine.core.ports.LanguageModel.likelihood`."""
+        """See `engine.values.ports.LanguageModel.likelihood`."""
         reply = await self._ask(Call(prompt, 1, own={"given": answer}), deadline)
         return completion(reply, price=self._settings.price)
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
-        """See `engine.core.ports.LanguageModel.read`."""
+        """See `engine.values.ports.LanguageModel.read`."""
         if self._profile is not None and not self.profile.goes_on:
             return
         # Nobody's question waits for it: it is made while the circuit is open, too, and closes it.

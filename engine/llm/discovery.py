@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 import openai
 
-from engine.core.ports import Prompt
 from engine.llm.call import Call
-from engine.llm.profile import EMBEDDED, ModelProfile
 from engine.llm.reading import TOLD, Reply, completion, is_cut_short, thinks
 from engine.llm.refusals import Refusal, says, without_refused
-from engine.llm.settings import OWNER, GrammarSupport
+from engine.values.model_profile import EMBEDDED, ModelProfile
+from engine.values.model_settings import OWNER, GrammarSupport
+from engine.values.ports import Prompt
 
 CALLS = 4
 """Calls at most. What they do not tell is found out when a question meets it."""

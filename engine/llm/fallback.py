@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from engine.core.deadline import Deadline
-from engine.core.ports import Completion, Prompt
-from engine.errors import ModelAwayError
 from engine.llm.client import ChatModel
-from engine.llm.profile import ModelProfile
+from engine.values.deadline import Deadline
+from engine.values.errors import ModelAwayError
+from engine.values.model_profile import ModelProfile
+from engine.values.ports import Completion, Prompt
 
 _Answer = TypeVar("_Answer")
 
 
 class FallbackModel:
-    """Implements `engine.core.ports.LanguageModel` over `models`, in the order in which they are asked.
+    """Implements `engine.values.ports.LanguageModel` over `models`, in the order in which they are asked.
 
     Each has its circuit and its profile; what is told of one's abilities is told of the first that is asked.
     """
@@ -25,7 +25,7 @@ class FallbackModel:
 
     @property
     def profile(self) -> ModelProfile:
-        """See `engine.core.ports.LanguageModel.profile`."""
+        """See `engine.values.ports.LanguageModel.profile`."""
         return self._first.profile
 
     @property
@@ -33,15 +33,15 @@ class FallbackModel:
         return next((each for each in self._models if each.outage is None), self._models[0])
 
     async def complete(self, prompt: Prompt, **options: Any) -> Completion:
-        """See `engine.core.ports.LanguageModel.complete`."""
+        """See `engine.values.ports.LanguageModel.complete`."""
         return await self._one(lambda model: model.complete(prompt, **options))
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
-        """See `engine.core.ports.LanguageModel.likelihood`."""
+        """See `engine.values.ports.LanguageModel.likelihood`."""
         return await self._one(lambda model: model.likelihood(prompt, answer, deadline=deadline))
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
-        """See `engine.core.ports.LanguageModel.read`."""
+        """See `engine.values.ports.LanguageModel.read`."""
         await self._one(lambda model: model.read(prompt, deadline=deadline))
 
     async def _one(self, ask: Callable[[ChatModel], Awaitable[_Answer]]) -> _Answer:

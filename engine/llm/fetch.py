@@ -18,9 +18,9 @@ from pathlib import Path
 
 import msgspec
 
-from engine.errors import ModelUnavailableError
 from engine.llm import fetch_slices
-from engine.llm.model_file import Limits, ModelFile, Progress
+from engine.values.errors import ModelUnavailableError
+from engine.values.model_file import Limits, ModelFile, Progress
 
 _HASH_CHUNK = 8 << 20
 

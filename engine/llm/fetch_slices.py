@@ -13,8 +13,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from engine.llm.model_file import Limits, ModelFile, Progress, Slice
-from engine.python_process import python_command
+from engine.values.model_file import Limits, ModelFile, Progress, Slice
+from engine.values.python_process import python_command
 
 
 class SliceError(Exception):

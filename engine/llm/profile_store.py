@@ -7,7 +7,7 @@ import contextlib
 import asyncpg
 import msgspec
 
-from engine.llm.profile import ModelProfile
+from engine.values.model_profile import ModelProfile
 from schema_catalog.pg import Pool
 
 _FIND = "SELECT profile::text FROM pgparley.model_profile WHERE (place, model) = ($1, $2)"
@@ -19,13 +19,16 @@ _FAILURES = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceErro
 
 
 class ProfileStore:
-    """Implements `engine.llm.profile.Profiles`: without the store a server is asked anew, which costs four calls."""
+    """Implements `engine.values.model_profile.Profiles`: without the store a server is asked anew.
+
+    Which costs four calls.
+    """
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def find(self, place: str, model: str) -> ModelProfile | None:
-        """See `engine.llm.profile.Profiles`; None as well of what another version has kept."""
+        """See `engine.values.model_profile.Profiles`; None as well of what another version has kept."""
         try:
             kept = await self._pool.fetchval(_FIND, place, model)
             return None if kept is None else ModelProfile.of_json(kept)
@@ -33,6 +36,6 @@ class ProfileStore:
             return None
 
     async def keep(self, place: str, model: str, profile: ModelProfile) -> None:
-        """See `engine.llm.profile.Profiles`."""
+        """See `engine.values.model_profile.Profiles`."""
         with contextlib.suppress(*_FAILURES):
             await self._pool.execute(_KEEP, place, model, profile.to_json())

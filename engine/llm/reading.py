@@ -14,9 +14,9 @@ import msgspec
 import openai
 from msgspec import Meta, Struct
 
-from engine.core.ports import Completion, Token
-from engine.llm.settings import Price
-from engine.text.plain import excerpt, plain
+from engine.question.plain import excerpt, plain
+from engine.values.model_settings import Price
+from engine.values.ports import Completion, Token
 
 FREE = Price()
 

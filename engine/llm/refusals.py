@@ -13,11 +13,11 @@ from typing import Any
 
 import openai
 
-from engine.errors import ContextLengthError, ModelAwayError, ModelUnavailableError
-from engine.llm.profile import ModelProfile
 from engine.llm.reading import TOLD, NoReplyError
-from engine.llm.settings import NO_KEY, ServiceSettings
-from engine.text.plain import excerpt
+from engine.question.plain import excerpt
+from engine.values.errors import ContextLengthError, ModelAwayError, ModelUnavailableError
+from engine.values.model_profile import ModelProfile
+from engine.values.model_settings import NO_KEY, ServiceSettings
 
 AGAIN_SECONDS = 0.5
 """Before a second attempt, where the service does not say."""

@@ -17,7 +17,7 @@ from itertools import accumulate
 import json_repair
 from pglast.parser import ParseError, scan
 
-from engine.text.plain import plain
+from engine.question.plain import plain
 
 FENCE = "```"
 

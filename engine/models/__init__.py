@@ -1,1 +1,1 @@
-"""The only importers of torch and sentence-transformers, lazily."""
+"""The networks behind ports of other rooms: the only importer of torch."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from engine.linking.phrase_adapter import PhraseAdapter, Vectors
+from engine.link.phrase_adapter import PhraseAdapter, Vectors
 
 RANK = 8
 STEPS = 300

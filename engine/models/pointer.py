@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.recent import Recent
-from engine.core.shipped import shipped
 from engine.models.bert import multiplies_integers
 from engine.models.encoder import tuned_model
 from engine.models.packaged import Packaged, fill, under
 from engine.models.sentences import Encoded, SentenceModel
-from engine.routing.candidate_space import CandidateSpace
-from engine.routing.decoder import BeamSettings, Found, search
-from engine.routing.pointing import Asked, Pointed
-from engine.settings import EncoderSettings
+from engine.route.candidate_space import CandidateSpace
+from engine.route.decoder import BeamSettings, Found, search
+from engine.route.pointing import Asked, Pointed
+from engine.values.recent import Recent
+from engine.values.settings import EncoderSettings
+from engine.values.shipped import shipped
 
 if TYPE_CHECKING:
     from engine.models.beams import StepWeights

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import asyncpg
 
-from engine.core.deadline import Deadline
-from engine.core.recent import Recent
-from engine.errors import NotPermittedError, UnsupportedError
-from engine.settings import UpstreamSettings
-from engine.types import Asker, SessionLoan
 from engine.upstream.connections import Connections
 from engine.upstream.errors import translated
+from engine.values.deadline import Deadline
+from engine.values.errors import NotPermittedError, UnsupportedError
+from engine.values.messages import Asker, SessionLoan
+from engine.values.recent import Recent
+from engine.values.settings import UpstreamSettings
 from schema_catalog.dsn import user_of
 from schema_catalog.identity import IDENTITY_QUERY
 from schema_catalog.logins import login_for

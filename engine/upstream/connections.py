@@ -13,10 +13,10 @@ from typing import cast
 
 import asyncpg
 
-from engine.core.deadline import Deadline
-from engine.settings import UpstreamSettings
-from engine.types import LOAN_PARAMETER, SessionLoan
 from engine.upstream.meter import MeteredConnection
+from engine.values.deadline import Deadline
+from engine.values.messages import LOAN_PARAMETER, SessionLoan
+from engine.values.settings import UpstreamSettings
 from schema_catalog.pg import CATALOG_PATH, Connection, Pool, own_password
 from schema_catalog.types import Database, Login
 

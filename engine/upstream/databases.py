@@ -18,15 +18,9 @@ from typing import TypeVar
 import asyncpg
 import structlog
 
-from engine.core.deadline import Deadline
-from engine.core.ports import Result, StatementError
-from engine.errors import NLError, UnsafeSQLError, for_log
 from engine.guard import Analysis, Refused, Rules, check
-from engine.guard.rules import Dropped
 from engine.guard.server_rules import rules_for
-from engine.printing.statement import Printed
-from engine.settings import GuardSettings, UpstreamSettings
-from engine.types import Asker
+from engine.statement.printing.statement import Printed
 from engine.upstream.access import Access, Accesses
 from engine.upstream.connections import Connections
 from engine.upstream.errors import translated
@@ -35,6 +29,12 @@ from engine.upstream.meter import MeteredConnection
 from engine.upstream.overdue import Overdue, Statement
 from engine.upstream.rows import TypeNames, rows
 from engine.upstream.ttl_cache import TTLCache
+from engine.values.deadline import Deadline
+from engine.values.errors import NLError, UnsafeSQLError, for_log
+from engine.values.guard_rules import Dropped
+from engine.values.messages import Asker
+from engine.values.ports import Result, StatementError
+from engine.values.settings import GuardSettings, UpstreamSettings
 from schema_catalog.pg import Connection
 from schema_catalog.privileges import readable_columns, row_secured_tables, unbound
 from schema_catalog.types import Database, ReadableColumns, Snapshot, TableKey
@@ -67,7 +67,7 @@ T = TypeVar("T")
 
 
 class Databases:
-    """The registered databases; implements `engine.core.ports.Upstream`. Holds connections until `aclose`."""
+    """The registered databases; implements `engine.values.ports.Upstream`. Holds connections until `aclose`."""
 
     def __init__(
         self,

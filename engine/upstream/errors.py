@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import asyncpg
 
-from engine.core.deadline import Deadline
-from engine.core.ports import StatementError
-from engine.errors import CancelledError, DatabaseUnavailableError, NLError
+from engine.values.deadline import Deadline
+from engine.values.errors import CancelledError, DatabaseUnavailableError, NLError
+from engine.values.ports import StatementError
 from schema_catalog.types import Database
 
 _UNAVAILABLE = ("08", "57P", "53300")

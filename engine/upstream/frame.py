@@ -17,11 +17,9 @@ from operator import itemgetter
 
 import asyncpg
 
-from engine.core.deadline import Deadline
-from engine.errors import UnsafeSQLError
 from engine.guard import Analysis, Rules, allowed
 from engine.guard.analyse import analyse
-from engine.printing.names import (
+from engine.statement.printing.names import (
     SYSTEM,
     Kind,
     Names,
@@ -31,12 +29,14 @@ from engine.printing.names import (
     operators,
     relation_names,
 )
-from engine.printing.statement import Printed, PrintingError, placed, printed
-from engine.settings import UpstreamSettings
+from engine.statement.printing.statement import Printed, PrintingError, placed, printed
 from engine.upstream import referee
 from engine.upstream.access import Access
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.ttl_cache import TTLCache
+from engine.values.deadline import Deadline
+from engine.values.errors import UnsafeSQLError
+from engine.values.settings import UpstreamSettings
 from schema_catalog.naming import quote_ident
 from schema_catalog.privileges import SERVERS_OWN, with_trusted_roles
 from schema_catalog.types import Database

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import structlog
 
-from engine.core.deadline import Deadline
-from engine.core.ports import StatementError
-from engine.errors import NLError, QuotaError, for_log
 from engine.upstream.access import Access
+from engine.values.deadline import Deadline
+from engine.values.errors import NLError, QuotaError, for_log
+from engine.values.ports import StatementError
 from schema_catalog.types import Database
 
 SLOW_SECONDS = 60.0

@@ -17,8 +17,8 @@ from pglast.parser import ParseError
 from pglast.stream import RawStream
 
 from engine.guard.analyse import written_name
-from engine.printing.names import Kind, Names
-from engine.printing.trees import children, nodes, same
+from engine.statement.printing.names import Kind, Names
+from engine.statement.printing.trees import children, nodes, same
 from engine.upstream.meter import MeteredConnection
 
 _EXPLAIN = "EXPLAIN (VERBOSE, COSTS OFF) "

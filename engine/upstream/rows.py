@@ -10,11 +10,11 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 
-from engine.core.ports import Result
 from engine.guard import allowed
-from engine.printing.statement import Printed
-from engine.settings import ResultCaps
+from engine.statement.printing.statement import Printed
 from engine.upstream.meter import MeteredConnection
+from engine.values.ports import Result
+from engine.values.settings import ResultCaps
 
 _FIRST_OF_USERS = 16_384
 """The first OID that is not built in (`FirstNormalObjectId`)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from engine.settings import EXTENSIONS, UpstreamSettings
+from engine.values.settings import EXTENSIONS, UpstreamSettings
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from schema_catalog.dsn import CLEAR, in_the_clear, user_of
 from schema_catalog.identity import read_identity

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from engine.client import EngineClient
+from engine.app.client import EngineClient
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
 from proxy.net import access

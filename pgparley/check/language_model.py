@@ -16,8 +16,8 @@ from pgparley.config import Config
 from schema_catalog.pg import store_pool
 
 if TYPE_CHECKING:
-    from engine.llm.profile import Profiles
-    from engine.llm.settings import ModelSettings
+    from engine.values.model_profile import Profiles
+    from engine.values.model_settings import ModelSettings
 
 _STORE_SECONDS = 5.0
 _ANSWER_SECONDS = 60.0
@@ -40,8 +40,8 @@ async def check_services(config: Config, *, anew: bool) -> AsyncIterator[Finding
 async def _profiles(config: Config) -> AsyncIterator[Profiles]:
     """The store's; without a store those of nobody."""
     # They load the engine's libraries, which most checks do without.
-    from engine.llm.profile import NoProfiles  # noqa: PLC0415
     from engine.llm.profile_store import ProfileStore  # noqa: PLC0415
+    from engine.values.model_profile import NoProfiles  # noqa: PLC0415
 
     async with contextlib.AsyncExitStack() as stack:
         try:
@@ -61,10 +61,10 @@ async def _kept(service: ModelSettings, kept: Profiles) -> AsyncIterator[Finding
 
 async def _found_out(service: ModelSettings, kept: Profiles) -> AsyncIterator[Finding]:
     """One line a finding."""
-    from engine.core.deadline import Deadline  # noqa: PLC0415
-    from engine.core.ports import Prompt  # noqa: PLC0415
-    from engine.errors import NLError  # noqa: PLC0415
     from engine.llm.client import ChatModel  # noqa: PLC0415
+    from engine.values.deadline import Deadline  # noqa: PLC0415
+    from engine.values.errors import NLError  # noqa: PLC0415
+    from engine.values.ports import Prompt  # noqa: PLC0415
 
     model, name = ChatModel(service, service.base_url or "", profiles=kept), f"model {service.called}"
     deadline = Deadline(time.monotonic() + _ANSWER_SECONDS)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import aiohttp
 
-from engine.core.shipped import shipped
 from engine.llm.fetch import is_verified
-from engine.llm.model_file import QWEN_CODER_1_5B
-from engine.llm.settings import NO_KEY, ModelSettings, Provider
+from engine.values.model_file import QWEN_CODER_1_5B
+from engine.values.model_settings import NO_KEY, ModelSettings, Provider
+from engine.values.shipped import shipped
 from page.settings import PageConfigError, address, tls_context
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
@@ -33,7 +33,7 @@ def check_engine(config: Config) -> Iterator[Finding]:
     if missing:
         action = "Run: pip install 'pgparley[engine]'; or check the gateway alone: pgparley check gateway"
         yield problem("engine's libraries", f"{', '.join(missing)} not installed", action)
-    elif not shipped("ranking/base").is_dir():
+    elif not shipped("models/ranker_base").is_dir():
         yield problem(
             "trained models", "the package pgparley-models is missing", "Run: pip install 'pgparley[engine]'"
         )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from engine.llm.settings import NO_KEY
+from engine.values.model_settings import NO_KEY
 from pgparley.check.finding import Finding, warning
 from pgparley.config import Config
 from proxy.net import access

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 
 from rich.console import Console
 
-from engine.client import EngineAddress, EngineClient
-from engine.python_process import python_command
+from engine.app.client import EngineAddress, EngineClient
+from engine.values.python_process import python_command
 from pgparley.demo.site import Site
 from pgparley.private_file import private
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from engine.calibration.types import BaseStatus, Line, Status, StatusRequest
-from engine.client import EngineClient
+from engine.app.client import EngineClient
+from engine.values.calibration import BaseStatus, Line, Status, StatusRequest
 from pgparley.config import Config
 from pgparley.engine_commands import running_engine
 from pgparley.terminal import print_json, print_table

@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from engine.evaluation.types import Verdict
+from engine.values.evaluation import Verdict
 from pgparley.evaluation.report import Judged
 from schema_catalog.naming import quote_literal
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from engine.calibration.types import KnownQuestion
-from engine.client import EngineClient
-from engine.evaluation.types import EvaluateRequest, KnownRequest, TrialRequest
-from engine.types import Asker
+from engine.app.client import EngineClient
+from engine.values.calibration import KnownQuestion
+from engine.values.evaluation import EvaluateRequest, KnownRequest, TrialRequest
+from engine.values.messages import Asker
 from pgparley.config import Config
 from pgparley.engine_commands import running_engine
 from pgparley.evaluation.calibration import calibration_status, show_calibration

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from rich.console import Console
 
-from engine.evaluation.types import Verdict
+from engine.values.evaluation import Verdict
 from pgparley.evaluation.report import Change, Comparison, Figures, Judged, Report
 from pgparley.terminal import print_table, printable
 

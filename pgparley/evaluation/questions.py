@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from engine.calibration.types import KnownQuestion
+from engine.values.calibration import KnownQuestion
 from pgparley.terminal import fail
 
 _SHAPE = "A question is {question: …, sql: …, database: …}, in a YAML list or one a line as JSON."

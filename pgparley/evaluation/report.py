@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from engine.calibration.proportion import Share, Z
-from engine.calibration.types import KnownQuestion
-from engine.evaluation.types import EvaluateReply, Verdict
-from engine.learning.store import normal_form
+from engine.learn.store import normal_form
+from engine.values.calibration import KnownQuestion
+from engine.values.evaluation import EvaluateReply, Verdict
+from engine.values.proportion import Share, Z
 
 _FEWEST = 6
 """Values without which the least and the greatest do not enclose the median with 95 %: 1 - 2 · 0.5ⁿ."""

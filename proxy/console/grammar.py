@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 
 
 class Rights(Enum):

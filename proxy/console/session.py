@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.console import grammar, tables, views
 from proxy.console.grammar import ConsoleCommand, ConsoleError, Empty, Ignored, Rights, ShowView
 from proxy.console.tables import CommandResult, Done, ResultTable

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol import codec
 
 

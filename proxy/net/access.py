@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.client import EngineAddress
+from engine.app.client import EngineAddress
 from proxy.net import tls
 from proxy.protocol.auth.client_login import ChallengeInputs
 from proxy.protocol.auth.hba import ClientOrigin, HBARule, Method, decide, parse_rules

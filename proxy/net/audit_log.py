@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from engine.types import EngineRequest, ErrorReply
+from engine.values.messages import EngineRequest, ErrorReply
 from proxy.audit import AuditLine, asked, replied, written
 from proxy.console.reports import ClientReport
 from proxy.protocol.commands import EngineReply

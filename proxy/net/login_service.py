@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 
 import structlog
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.net.access import Access
 from proxy.net.upstream.auth_query import AuthQueryConnection, RoleSecrets
 from proxy.net.upstream.dialer import Dialer

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol import codec, fast, scan
 from proxy.protocol.encoding import python_encoding
 from proxy.protocol.fast import hop

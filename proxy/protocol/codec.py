@@ -6,7 +6,7 @@ import struct
 import sys
 from dataclasses import dataclass
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol.framing import HEADER_SIZE, ProtocolViolationError
 
 

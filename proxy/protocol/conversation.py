@@ -6,14 +6,14 @@ from collections.abc import Generator
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
-from engine.errors import (
+from engine.values.errors import (
     AbstainedError,
     NeedsAnswerError,
     ReportedError,
     StalePlanError,
     UnknownQuestionError,
 )
-from engine.types import (
+from engine.values.messages import (
     TOPIC_COLUMNS,
     Asker,
     AskReply,

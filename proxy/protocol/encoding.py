@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache, partial
 
-from engine.errors import SyntaxProblemError, UnsupportedError
+from engine.values.errors import SyntaxProblemError, UnsupportedError
 
 UNREADABLE = ""
 """In place of a codec: the characters of this client encoding are not known here."""

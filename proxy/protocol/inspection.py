@@ -7,8 +7,8 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import ClassVar, Literal
 
-from engine.errors import NLError, QuotaError, StatementTooLongError, UnsupportedError
-from engine.types import Asker, ErrorReply
+from engine.values.errors import NLError, QuotaError, StatementTooLongError, UnsupportedError
+from engine.values.messages import Asker, ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.backend import Backend
 from proxy.protocol.codec import Startup

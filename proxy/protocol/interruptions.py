@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.errors import CancelledError
-from engine.types import ErrorReply
+from engine.values.errors import CancelledError
+from engine.values.messages import ErrorReply
 from proxy.protocol import notices
 from proxy.protocol.backend import Backend
 from proxy.protocol.commands import (

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Protocol
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.backend import Backend
 from proxy.protocol.commands import CancelLent, Command, LoanEnded, ToBorrower, ToClient, ToUpstream

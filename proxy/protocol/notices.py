@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.types import AnswerRow, AskReply, ErrorReply, RowKind
+from engine.values.messages import AnswerRow, AskReply, ErrorReply, RowKind
 from proxy.protocol import codec
 
 _SENTENCE_END = re.compile(r"[?.:!]\s+|\n")

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from engine.types import ANSWER_COLUMNS, AnswerRow, Cell, Chosen
+from engine.values.messages import ANSWER_COLUMNS, AnswerRow, Cell, Chosen
 from proxy.protocol.lexer import dollar_quoted, quoted_name
 
 ERROR_TOKEN = "pgparley_error_"  # noqa: S105 - a marker, no secret

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
-from engine.errors import SyntaxProblemError, UnsupportedError
-from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS, EngineRequest
+from engine.values.errors import SyntaxProblemError, UnsupportedError
+from engine.values.messages import ANSWER_COLUMNS, TOPIC_COLUMNS, EngineRequest
 from proxy.protocol import codec, notices, replacement_sql
 from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import EngineReply

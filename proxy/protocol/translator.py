@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from engine.errors import NLError, ReportedError, StalePlanError, UnsupportedError
-from engine.types import ANSWER_COLUMNS, Asker, EngineRequest, ErrorReply
+from engine.values.errors import NLError, ReportedError, StalePlanError, UnsupportedError
+from engine.values.messages import ANSWER_COLUMNS, Asker, EngineRequest, ErrorReply
 from proxy.protocol import codec, replacement_sql
 from proxy.protocol.backend import ExpectedError
 from proxy.protocol.codec import Bind, Parse

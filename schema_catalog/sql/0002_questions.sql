@@ -193,4 +193,4 @@ CREATE TABLE pgparley.model_profile (
     found_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (place, model)
 );
-COMMENT ON TABLE pgparley.model_profile IS 'What a model server can do, by its address and the model''s name: see engine.llm.profile.';
+COMMENT ON TABLE pgparley.model_profile IS 'What a model server can do, by its address and the model''s name: see engine.values.model_profile.';

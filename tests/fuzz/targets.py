@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
-from engine.types import (
+from engine.values.messages import (
     TOPIC_COLUMNS,
     AnswerRow,
     AskReply,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks.quality.linking.abstaining import Decisions, Flags, Floats, flagged
-from engine.calibration.conformal import quantile
+from engine.values.conformal import quantile
 
 TRIALS, FAR = 60, 4.0
 ALPHAS = (0.05, 0.2)

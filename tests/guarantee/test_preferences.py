@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.learning.adapter_training import held_out, train_and_check
-from engine.learning.preferences import preferences
-from engine.learning.store import Evidence, Verified
-from engine.learning.types import Cast, Element, Preference, Vote
-from engine.linking.phrase_adapter import PhraseAdapter, decode_adapter
-from engine.settings import LearningSettings
+from engine.learn.adapter_training import held_out, train_and_check
+from engine.learn.preferences import preferences
+from engine.learn.store import Evidence, Verified
+from engine.link.phrase_adapter import PhraseAdapter, decode_adapter
+from engine.values.learned import Cast, Element, Preference, Vote
+from engine.values.settings import LearningSettings
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 
 GROSS: Element = ("public", "sale", "gross")

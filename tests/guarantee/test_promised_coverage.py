@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.calibration.conformal import Calibrated, Threshold, Uncalibrated
-from engine.calibration.records import Judged, Point
-from engine.calibration.splits import divide, id_hash, observe
+from engine.judge.records import Judged, Point
+from engine.judge.splits import divide, id_hash, observe
+from engine.values.conformal import Calibrated, Threshold, Uncalibrated
 
 COVERAGES = (0.99, 0.95, 0.9, 0.8)
 TRIALS = 300

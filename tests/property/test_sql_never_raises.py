@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pglast.stream import RawStream
 
 from engine.guard import Allowed, check
-from engine.sql.canonical import canonical
-from engine.sql.resolution import resolve
+from engine.statement.canonical import canonical
+from engine.statement.resolution import resolve
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 
 GOLDEN = Path(__file__).parents[1] / "golden"

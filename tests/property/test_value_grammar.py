@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from llguidance import LLMatcher
 from pglast import ast
 
-from engine.core.elements import ValueList
-from engine.decoding.sql_grammar import sql_grammar
+from engine.values.elements import ValueList
+from engine.write.search.sql_grammar import sql_grammar
 from schema_catalog.naming import quote_literal
 from tests.support.schemas import MUSIC
 

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.deadline import Deadline
-from engine.core.ports import StatementError
-from engine.errors import NLError
 from engine.guard import Allowed
 from engine.guard.analyse import analyse
-from engine.settings import GuardSettings, UpstreamSettings
-from engine.types import Asker
 from engine.upstream import Databases
+from engine.values.deadline import Deadline
+from engine.values.errors import NLError
+from engine.values.messages import Asker
+from engine.values.ports import StatementError
+from engine.values.settings import GuardSettings, UpstreamSettings
 from schema_catalog.logins import make_login
 from schema_catalog.types import EVERYONE, Database
 from tests.security.arena import CATALOG, Arena

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncpg
 
-from engine.linking.value_reader import read_values
+from engine.link.value_reader import read_values
 from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings
 from tests.security import engine_door

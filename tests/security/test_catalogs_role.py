@@ -12,10 +12,10 @@ from typing import TypeVar
 import asyncpg
 import pytest
 
-from engine.definitions.checking import check_pending
-from engine.linking.value_reader import Unread, read_values
-from engine.settings import UpstreamSettings
+from engine.app.checking import check_pending
+from engine.link.value_reader import Unread, read_values
 from engine.upstream import Databases
+from engine.values.settings import UpstreamSettings
 from pgparley.check.databases import check_databases
 from pgparley.store_session import SETTINGS, run_on_store
 from schema_catalog.definitions import State

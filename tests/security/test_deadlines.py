@@ -7,7 +7,7 @@ import time
 import asyncpg
 import pytest
 
-from engine.settings import UpstreamSettings
+from engine.values.settings import UpstreamSettings
 from tests.security import engine_door
 from tests.security.arena import ATTACKER, VICTIM, Arena
 from tests.security.attacks import Attack

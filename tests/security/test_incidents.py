@@ -15,7 +15,7 @@ import pytest
 import structlog
 
 from engine.guard import BUILT_IN, Refused, check
-from engine.settings import GuardSettings
+from engine.values.settings import GuardSettings
 from pgparley.config import ConfigError, load
 from schema_catalog.dsn import in_the_clear
 from tests.security.arena import ATTACKER, SECRET, VICTIM, Arena

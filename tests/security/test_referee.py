@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.printing.names import Kind, Names
+from engine.statement.printing.names import Kind, Names
 from engine.upstream.referee import agree
 from tests.security.servers import Server
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.settings import UpstreamSettings
+from engine.values.settings import UpstreamSettings
 from tests.security import bombs, engine_door
 from tests.security.arena import SECRET, VICTIM, Arena
 from tests.security.engine_door import Door

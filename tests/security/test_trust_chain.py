@@ -12,7 +12,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from engine.settings import GuardSettings
+from engine.values.settings import GuardSettings
 from tests.security.arena import ATTACKER, VICTIM, Arena
 from tests.security.attacks.chains import CHAINS, HONEST, OPENED, Chain
 from tests.security.engine_door import opened

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from engine.core.deadline import Deadline
-from engine.core.ports import Result, StatementError
-from engine.core.state import Route, State
-from engine.core.tools import Tools
-from engine.guard.rules import BUILT_IN, Rules
-from engine.linking.element_text import linked
-from engine.settings import GenerationSettings, Strategy
-from engine.stages.generate import generate
-from engine.types import Asker, AskRequest
+from engine.link.element_text import linked
+from engine.values.deadline import Deadline
+from engine.values.guard_rules import BUILT_IN, Rules
+from engine.values.messages import Asker, AskRequest
+from engine.values.ports import Result, StatementError
+from engine.values.settings import GenerationSettings, Strategy
+from engine.values.state import Route, State
+from engine.values.tools import Tools
+from engine.write.generate import generate
 from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
 from tests.support.scripted import ScriptedLLM, WordEncoder

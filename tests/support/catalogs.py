@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.types import Asker
+from engine.values.messages import Asker
 from schema_catalog.types import Column, Database, ReadableColumns, Snapshot, Table, TableKey, TableKind
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from engine.core.candidate import Candidate
-from engine.core.elements import Entity, SchemaLinks
-from engine.dialogue.choice import NONE_RIGHT, REWRITTEN, probabilities, right_after
-from engine.dialogue.question import agrees, best_proposal
-from engine.dialogue.types import ClarifyingQuestion, Turn
+from engine.ask.choice import NONE_RIGHT, REWRITTEN, probabilities, right_after
+from engine.ask.question_back import agrees, best_proposal
+from engine.values.candidate import Candidate
+from engine.values.dialogue import ClarifyingQuestion, Turn
+from engine.values.elements import Entity, SchemaLinks
 from schema_catalog.types import Snapshot
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.quality.linking.abstaining import Decided
 from benchmarks.quality.linking.linked import Known, decided
-from engine.core.elements import WHOLE_TABLE
-from engine.schema_linking.nodes import NodeStates
+from engine.link.nodes import NodeStates
+from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import ColumnKey
 from tests.support.schemas import MUSIC
 

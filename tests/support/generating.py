@@ -9,19 +9,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from engine.conditions.types import Condition, Hardness, Operator, StatementKind
-from engine.core.deadline import Deadline
-from engine.core.elements import SchemaLinks, ValueLink
-from engine.core.ports import Completion, Prompt, Token
-from engine.core.state import Route, State
-from engine.errors import CancelledError
-from engine.guard.rules import BUILT_IN, Rules
-from engine.linking.element_text import linked
-from engine.llm.profile import ModelProfile
-from engine.llm.settings import GrammarSupport
-from engine.settings import GenerationSettings, Strategy
-from engine.stages.generate import generate
-from engine.types import Asker, AskRequest
+from engine.link.element_text import linked
+from engine.values.conditions import Condition, Hardness, Operator, StatementKind
+from engine.values.deadline import Deadline
+from engine.values.elements import SchemaLinks, ValueLink
+from engine.values.errors import CancelledError
+from engine.values.guard_rules import BUILT_IN, Rules
+from engine.values.messages import Asker, AskRequest
+from engine.values.model_profile import ModelProfile
+from engine.values.model_settings import GrammarSupport
+from engine.values.ports import Completion, Prompt, Token
+from engine.values.settings import GenerationSettings, Strategy
+from engine.values.state import Route, State
+from engine.write.generate import generate
 from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
 from tests.support.tools import bare_tools

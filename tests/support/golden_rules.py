@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.core.candidate import RuleKind
-from engine.core.elements import ColumnContent, Relation, ValueLink, ValueList
-from engine.linking.dimensions import linked_dimensions
-from engine.linking.element_text import compared, element_words
-from engine.linking.mentions import mentioned_tables
-from engine.linking.spans import entities
-from engine.rewrite.rule import Context, Rule, Statement
-from engine.rewrite.rules import RULES
-from engine.sql.tree import parsed
-from engine.text.tokens import identifier_words
+from engine.findings.rule import Context, Rule, Statement
+from engine.findings.rules import RULES
+from engine.link.element_text import compared, element_words
+from engine.link.mentions import mentioned_tables
+from engine.question.dimensions import linked_dimensions
+from engine.question.spans import entities
+from engine.question.tokens import identifier_words
+from engine.statement.tree import parsed
+from engine.values.candidate import RuleKind
+from engine.values.elements import ColumnContent, Relation, ValueLink, ValueList
 from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
 from tests.support.schemas import MUSIC, table
 

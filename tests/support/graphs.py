@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from engine.routing.graph import Graph
+from engine.values.schema_graph import Graph
 
 
 def connected(graph: Graph, tables: Collection[int]) -> bool:

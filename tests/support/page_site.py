@@ -10,11 +10,11 @@ import aiohttp
 import asyncpg
 from aiohttp.test_utils import TestServer
 
-from engine.api.question_store import Questions
-from engine.learning.store import LearningStore, NewExample
-from engine.learning.types import ExampleKind, Vote
-from engine.settings import LearningSettings
-from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, TraceLine
+from engine.app.question_store import Questions
+from engine.learn.store import LearningStore, NewExample
+from engine.values.learned import ExampleKind, Vote
+from engine.values.messages import AnswerRow, Asker, AskReply, AskRequest, RowKind, TraceLine
+from engine.values.settings import LearningSettings
 from page.coverage import Coverage, CoverageLine, Model
 from page.server import application
 from page.settings import PageSettings

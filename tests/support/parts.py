@@ -17,7 +17,7 @@ from pathlib import Path
 import psycopg
 from typer.testing import CliRunner
 
-from engine.client import EngineAddress, EngineClient
+from engine.app.client import EngineAddress, EngineClient
 from pgparley.cli import app
 from tests.conftest import ROOT
 

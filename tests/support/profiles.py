@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.llm.profile import ModelProfile
+from engine.values.model_profile import ModelProfile
 
 
 @dataclass
 class KeptProfiles:
-    """Implements `engine.llm.profile.Profiles`. `known`: of any server of which nothing was kept."""
+    """Implements `engine.values.model_profile.Profiles`. `known`: of any server of which nothing was kept."""
 
     known: ModelProfile | None = None
     kept: dict[tuple[str, str], ModelProfile] = field(default_factory=dict)

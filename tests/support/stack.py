@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from engine.client import EngineAddress
+from engine.app.client import EngineAddress
 from pgparley.cluster import Cluster
 from tests.conftest import ROOT
 from tests.support.parts import command, pgparley, register, until_ready

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.harness.without import NoMemory, NoValues
-from engine.core.tools import Tools
-from engine.judgement.model import packaged
+from engine.judge.model import packaged
+from engine.values.tools import Tools
 
 
 def bare_tools(*given: Any, **others: Any) -> Tools:

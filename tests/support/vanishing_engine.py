@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import msgspec
 from aiohttp import web
 
-from engine.client import EngineAddress
-from engine.engines import Engines
-from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
+from engine.app.client import EngineAddress
+from engine.app.engines import Engines
+from engine.values.messages import AnswerRow, Asker, AskReply, AskRequest, RowKind
 
 FAR, NEAR = "http://10.9.0.2:8000", "http://10.9.0.1:8000"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-from engine.pipeline import STAGES
+from engine.app.pipeline import STAGES
 
 DOCS = Path(__file__).parents[2] / "docs"
 FLOW = runpy.run_path(str(DOCS / "flow.py"))

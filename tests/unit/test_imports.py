@@ -25,6 +25,12 @@ BELOW = {
 BESIDE = {"benchmarks": {"benchmarks", *BELOW}, "training": {"training", "benchmarks", *BELOW}}
 """The same of what measures the product and makes its weights, which are no part of it."""
 
+ROOMS = [
+    *("values", "question", "guard", "statement", "upstream", "llm", "link", "route", "models"),
+    *("findings", "write", "learn", "judge", "ask", "app"),
+]
+"""The rooms of the engine, the lowest first: each imports from those before it alone."""
+
 PURE = {"asyncio", "socket", "ssl", "time", "logging", "structlog", "uvloop", "aiohttp", "select", "os"}
 """What nothing below proxy/protocol may import."""
 
@@ -117,6 +123,17 @@ def test_no_imports_go_in_a_circle() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as circle:
         pytest.fail(" imports ".join(reversed(circle.args[1])))
+
+
+def test_the_engines_rooms_are_a_ladder() -> None:
+    folders = {
+        path.name for path in (ROOT / "engine").iterdir() if path.is_dir() and path.name != "__pycache__"
+    }
+    assert folders == set(ROOMS)
+    for floor, room in enumerate(ROOMS):
+        for file in (ROOT / "engine" / room).rglob("*.py"):
+            rooms = {name.split(".")[1] for name in imported(file) if name.startswith("engine.")}
+            assert rooms <= set(ROOMS[: floor + 1]), file
 
 
 def test_files_are_short() -> None:

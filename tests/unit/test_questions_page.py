@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from engine.core.candidate import RuleKind
-from engine.rewrite.rules import RULES
+from engine.findings.rules import RULES
+from engine.values.candidate import RuleKind
 
 ROOT = Path(__file__).parents[2]
 KINDS = [

@@ -1,6 +1,6 @@
 """What is measured: the whole pipeline, and the pipeline without one part each.
 
-An arm is data: other stages, or tools with one of them set otherwise, for `engine.pipeline.run`.
+An arm is data: other stages, or tools with one of them set otherwise, for `engine.app.pipeline.run`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 from benchmarks.harness.systems import Gateway, as_built
 from benchmarks.harness.without import NoValues
-from engine import pipeline
-from engine.core.candidate import RuleKind
-from engine.core.state import State
-from engine.core.tools import Tools
-from engine.rewrite.rules import RULES
-from engine.stages.check_values import validate
-from engine.stages.deduplicate import deduplicate
-from engine.stages.rank import rank
+from engine.app import pipeline
+from engine.findings.check_values import validate
+from engine.findings.rules import RULES
+from engine.judge.deduplicate import deduplicate
+from engine.judge.rank import rank
+from engine.values.candidate import RuleKind
+from engine.values.state import State
+from engine.values.tools import Tools
 
 WHOLE = "all"
 """The arm that lacks nothing."""

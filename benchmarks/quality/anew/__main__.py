@@ -23,14 +23,14 @@ from benchmarks.harness.site import serving
 from benchmarks.harness.systems import READER, asked_now
 from benchmarks.quality.anew.sets import SETS, AskedSet, Put, Shown
 from benchmarks.quality.models.recorded import answering_with, asking_for_readings, reply, shown
-from engine import pipeline
-from engine.api.prompt_log import RecordingModel
-from engine.core.deadline import Deadline
-from engine.core.tools import Tools
-from engine.errors import NLError
+from engine.app import pipeline
+from engine.app.prompt_log import RecordingModel
 from engine.llm.client import ChatModel
-from engine.llm.settings import ModelSettings
-from engine.types import Asker
+from engine.values.deadline import Deadline
+from engine.values.errors import NLError
+from engine.values.messages import Asker
+from engine.values.model_settings import ModelSettings
+from engine.values.tools import Tools
 
 MODULE = "benchmarks.quality.anew"
 CALLS = 6

@@ -22,7 +22,7 @@ from benchmarks.harness.running import Pass
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import ALONE, PLAIN, WHOLE, Alone, Gateway, System
 from benchmarks.quality.candidates.coverage import SELECTED_AT, Covered, by_base, covered, selected
-from engine.llm.settings import ModelSettings
+from engine.values.model_settings import ModelSettings
 
 MODULE = "benchmarks.quality.candidates"
 ONE = "one_candidate"

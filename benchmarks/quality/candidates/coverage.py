@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from benchmarks.harness.outcomes import Outcome
 from benchmarks.harness.scorer import both, meant
-from engine.calibration import base
-from engine.calibration.conformal import Calibrated, Threshold, conforming
-from engine.calibration.records import Judged, Point
-from engine.calibration.splits import Observed, divide, id_hash, observe, observe_elsewhere
+from engine.judge import packaged_scores as base
+from engine.judge.records import Judged, Point
+from engine.judge.splits import Observed, divide, id_hash, observe, observe_elsewhere
+from engine.values.conformal import Calibrated, Threshold, conforming
 
 DIVISIONS = 20
 PROMISES = (0.99, 0.95, 0.9, 0.8)

@@ -30,9 +30,9 @@ from benchmarks.harness.questions import Question
 from benchmarks.harness.report import Part, Run, Summary, write_result
 from benchmarks.harness.systems import Alone, Place, Task
 from benchmarks.quality.day.asking import Shown, by_jdbc, by_psql, by_psycopg
-from engine.core.tools import Tools
 from engine.llm.client import ChatModel
-from engine.llm.settings import ModelSettings
+from engine.values.model_settings import ModelSettings
+from engine.values.tools import Tools
 from pgparley import cluster as postgres
 from pgparley.config import cache_dir
 from pgparley.demo.prepare import ANALYST, STORE, prepare

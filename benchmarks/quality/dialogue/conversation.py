@@ -21,9 +21,9 @@ from benchmarks.quality.dialogue.simulated_user import (
     SimulatedUser,
 )
 from benchmarks.quality.dialogue.systems import System
-from engine.dialogue.types import ClarifyingQuestion, Dialogue
-from engine.errors import ModelUnavailableError, NLError
-from engine.types import AnswerRequest, Asker, AskReply, AskRequest, NoneRequest, RowKind
+from engine.values.dialogue import ClarifyingQuestion, Dialogue
+from engine.values.errors import ModelUnavailableError, NLError
+from engine.values.messages import AnswerRequest, Asker, AskReply, AskRequest, NoneRequest, RowKind
 
 ASKER = Asker(READER, "")
 """Connected to none of the databases, so that none has a prior."""
@@ -34,7 +34,7 @@ _STATEMENTS = (RowKind.CANDIDATE, RowKind.VERIFIED)
 class Engine(Protocol):
     """The engine's verbs for a dialogue, and what it has stored of one."""
 
-    async def ask(self, request: AskRequest) -> AskReply: ...  # noqa: D102 - `engine.api.service.Service`'s
+    async def ask(self, request: AskRequest) -> AskReply: ...  # noqa: D102 - `engine.app.service.Service`'s
 
     async def answer(self, request: AnswerRequest) -> AskReply: ...  # noqa: D102
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from benchmarks.harness.drawing import Item
 from benchmarks.harness.questions import Judge, QuestionSet
 from benchmarks.harness.systems import READER, Place
-from engine.core.deadline import Deadline
-from engine.core.elements import elements_read
-from engine.core.ports import Upstream
-from engine.sql.resolution import resolve
-from engine.types import Asker
+from engine.statement.resolution import resolve
+from engine.values.deadline import Deadline
+from engine.values.elements import elements_read
+from engine.values.messages import Asker
+from engine.values.ports import Upstream
 from schema_catalog.types import ColumnKey, Snapshot
 
 ROWS, SECONDS = 20_000, 60.0

@@ -24,12 +24,12 @@ from benchmarks.quality.dialogue.intent import intent, reading_of
 from benchmarks.quality.dialogue.records import Conversation
 from benchmarks.quality.dialogue.simulated_user import SimulatedUser
 from benchmarks.quality.dialogue.systems import DIALOGUE, DialogueSet, System
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.tools import Tools
-from engine.dialogue.types import Dialogue
-from engine.settings import Limits
-from engine.types import AnswerRequest, AskReply, AskRequest, NoneRequest
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.values.dialogue import Dialogue
+from engine.values.messages import AnswerRequest, AskReply, AskRequest, NoneRequest
+from engine.values.settings import Limits
+from engine.values.tools import Tools
 from schema_catalog.pg import Pool
 
 _DECIDING = ("conversation.py", "intent.py", "measuring.py", "preview_match.py", "simulated_user.py")

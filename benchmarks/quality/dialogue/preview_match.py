@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import islice, permutations
 
-from engine.core.candidate import Preview
+from engine.values.candidate import Preview
 
 Cell = str | None
 Row = tuple[Cell, ...]

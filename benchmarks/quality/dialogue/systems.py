@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from benchmarks.harness.questions import AMBIQT as AMBIQT_SETS
 from benchmarks.harness.questions import DEFOG, SPIDER, QuestionSet
-from engine.settings import DialogueSettings
-from engine.types import OnDoubt
+from engine.values.messages import OnDoubt
+from engine.values.settings import DialogueSettings
 
 _COSTS = DialogueSettings(on_doubt=OnDoubt.ABSTAIN)
 

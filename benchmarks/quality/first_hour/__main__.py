@@ -20,7 +20,7 @@ from benchmarks.harness.processes import free_port
 from benchmarks.harness.report import Part, Run, Summary, write_result
 from benchmarks.quality.day.__main__ import Judged, forgotten, judged
 from benchmarks.quality.day.asking import by_psycopg
-from engine.calibration.proportion import Share
+from engine.values.proportion import Share
 from pgparley import cluster as postgres
 from pgparley.config import cache_dir
 from pgparley.demo.prepare import ANALYST, STORE, prepare

@@ -34,7 +34,7 @@ from benchmarks.harness.systems import Gateway, System
 from benchmarks.quality.followups.strong import CALLS, golds, survivals
 from benchmarks.quality.followups.systems import InDialogue
 from benchmarks.quality.followups.turns import DIALOGUES, TUNED, Turn, turns, unrelated, write_questions
-from engine.understanding.follow_ups import goes_on
+from engine.ask.follow_ups import goes_on
 from pgparley.cluster import Cluster
 from schema_catalog.types import Database
 

@@ -15,8 +15,8 @@ from benchmarks.harness.systems import asked_now
 from benchmarks.quality.followups.systems import in_dialogue
 from benchmarks.quality.followups.turns import Turn
 from benchmarks.quality.models.recorded import answering_with, reply
-from engine import pipeline
-from engine.errors import NLError
+from engine.app import pipeline
+from engine.values.errors import NLError
 
 CALLS = 6
 """Of the model for a question at most, as for a user's."""

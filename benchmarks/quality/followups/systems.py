@@ -9,13 +9,13 @@ from pathlib import Path
 from benchmarks.harness.journal import Proposal
 from benchmarks.harness.systems import Gateway, Task, asked_now
 from benchmarks.quality.followups.turns import Said, Turn
-from engine import pipeline
-from engine.core.ports import Prompt
-from engine.core.state import State
-from engine.core.tools import Tools
-from engine.dialogue.types import Dialogue, FollowUp
-from engine.stages.understand import understand
-from engine.understanding.follow_ups import goes_on, maybe_goes_on
+from engine.app import pipeline
+from engine.ask.follow_ups import goes_on, maybe_goes_on
+from engine.ask.understand import understand
+from engine.values.dialogue import Dialogue, FollowUp
+from engine.values.ports import Prompt
+from engine.values.state import State
+from engine.values.tools import Tools
 
 
 async def in_dialogue(state: State, before: tuple[Said, ...], tools: Tools) -> State:

@@ -24,10 +24,10 @@ from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_res
 from benchmarks.harness.schemas import snapshots
 from benchmarks.quality.linking.abstaining import ALPHA, Decided, figures, summary_of, thresholds
 from benchmarks.quality.linking.linked import SCHEMA, Known, decided, known_questions
-from engine.errors import PackagedError
+from engine.link import schema_linker as linker
 from engine.models.linker import LinkerEncoder
 from engine.models.packaged import read
-from engine.schema_linking import linker
+from engine.values.errors import PackagedError
 
 MODULE = "benchmarks.quality.linking"
 CALIBRATION, DEV = "calibration", "dev"

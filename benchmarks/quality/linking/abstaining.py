@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from benchmarks.harness.drawing import FOLDS, fold_of
 from benchmarks.harness.intervals import Figure, auc, mean, ratio
-from engine.calibration.conformal import quantile
-from engine.schema_linking.linker import Kind
+from engine.link.schema_linker import Kind
+from engine.values.conformal import quantile
 
 ALPHA = 0.1
 """That of the program."""

@@ -14,9 +14,9 @@ import numpy as np
 from benchmarks.harness.drawing import read_items
 from benchmarks.harness.schemas import gold_of
 from benchmarks.quality.linking.abstaining import Decided, Decisions
-from engine.core.elements import WHOLE_TABLE
-from engine.schema_linking.linker import Decision, Kind, decide, kind_of
-from engine.schema_linking.nodes import HiddenStates
+from engine.link.nodes import HiddenStates
+from engine.link.schema_linker import Decision, Kind, decide, kind_of
+from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import ColumnKey, Snapshot
 
 SCHEMA = "public"

@@ -25,9 +25,9 @@ from benchmarks.harness.systems import asked_now
 from benchmarks.quality.models.own_time import SIZES, made, own
 from benchmarks.quality.models.recorded import answering_with, recorded, reply, shown
 from benchmarks.quality.models.servers import answering
-from engine import pipeline
-from engine.core.tools import Tools
-from engine.errors import NLError
+from engine.app import pipeline
+from engine.values.errors import NLError
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.types import Database
 

@@ -18,10 +18,10 @@ from benchmarks.harness.questions import Question
 from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
 from benchmarks.quality.models.recorded import answering_with, reply
-from engine import pipeline
-from engine.api.prompt_log import RecordingModel
+from engine.app import pipeline
+from engine.app.prompt_log import RecordingModel
 from engine.app.warmup import prepared
-from engine.core.ports import Prompt
+from engine.values.ports import Prompt
 from pgparley.cluster import Cluster
 
 SIZES = (10, 60, 300, 1_000)

@@ -23,9 +23,9 @@ from benchmarks.harness.report import Grid, Part, Run, printed, write_lines, wri
 from benchmarks.harness.site import DATA, Site, named, prepared, serving
 from benchmarks.harness.systems import asked_now
 from benchmarks.quality.models.recorded import answering_with, reply, shown
-from engine import pipeline
-from engine.errors import NLError
+from engine.app import pipeline
 from engine.llm.replies import statement
+from engine.values.errors import NLError
 from pgparley.cluster import Cluster
 from schema_catalog.types import Database
 

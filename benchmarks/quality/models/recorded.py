@@ -15,12 +15,12 @@ from aiohttp import web
 
 from benchmarks.harness.drawing import Item, read_items
 from benchmarks.harness.processes import HOST
-from engine.core.candidate import Candidate
-from engine.core.state import State
-from engine.core.tools import Tools
 from engine.llm.client import ChatModel
-from engine.llm.settings import GrammarSupport, ModelSettings
-from engine.settings import Strategy
+from engine.values.candidate import Candidate
+from engine.values.model_settings import GrammarSupport, ModelSettings
+from engine.values.settings import Strategy
+from engine.values.state import State
+from engine.values.tools import Tools
 
 FILE = "strong/answers.jsonl"
 MODEL = "recorded"

@@ -10,9 +10,9 @@ from benchmarks.harness.questions import Question
 from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
 from benchmarks.quality.models.recorded import asked, asking_for_readings
-from engine import pipeline
+from engine.app import pipeline
 from engine.llm.client import ChatModel
-from engine.llm.settings import ModelSettings, Provider
+from engine.values.model_settings import ModelSettings, Provider
 from tests.support.providers import PROVIDERS, serve
 
 QUESTIONS = 5

@@ -26,11 +26,11 @@ from benchmarks.harness.site import Site, prepared
 from benchmarks.harness.systems import READER, WHOLE, Gateway, Task
 from benchmarks.harness.without import NoMemory
 from benchmarks.quality.personal.pairs import Meetings, pairs
-from engine.dialogue.types import Stored
-from engine.learning.feedback import Learner
-from engine.learning.store import LearningStore
-from engine.settings import LearningSettings
-from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind
+from engine.learn.feedback import Learner
+from engine.learn.store import LearningStore
+from engine.values.dialogue import Stored
+from engine.values.messages import AnswerRow, Asker, AskReply, AskRequest, RowKind
+from engine.values.settings import LearningSettings
 from schema_catalog.migrate import migrate
 from schema_catalog.pg import Pool
 from schema_catalog.store import CatalogStore, DuplicateNameError

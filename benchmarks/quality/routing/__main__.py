@@ -27,8 +27,8 @@ from benchmarks.harness.schemas import POOL, SPIDER, View, snapshots, wholly_rea
 from benchmarks.quality.routing import cost
 from benchmarks.quality.routing.systems import FIGURES, Bm25, Dense, Ours, System, judged
 from engine.models.encoder import MiniLMEncoder
-from engine.routing.router import HybridRouter
-from engine.routing.vectors import VectorCache
+from engine.route.router import HybridRouter
+from engine.route.vectors import VectorCache
 from pgparley.config import cache_dir
 
 MODULE = "benchmarks.quality.routing"

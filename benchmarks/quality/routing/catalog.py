@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.harness.drawing import digest
 from engine.models.encoder import packaged_model
-from engine.text.tokens import identifier_words
+from engine.question.tokens import identifier_words
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
 
 Vectors = NDArray[np.float32]

@@ -29,7 +29,7 @@ from engine.models import pointer
 from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import read
 from engine.models.pointer import PointerModel
-from engine.routing.router import HybridRouter
+from engine.route.router import HybridRouter
 from schema_catalog.types import Snapshot
 
 GROWTH = (1_000, 10_000, 100_000)

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from benchmarks.harness.intervals import Figure
 from benchmarks.harness.schemas import View
 from benchmarks.harness.scorer import scored
-from engine.core.ports import Match
 from engine.models.encoder import MiniLMEncoder
-from engine.routing.router import HybridRouter
-from engine.routing.scoring import probabilities
-from engine.text.tokens import identifier_words, question_words
+from engine.question.tokens import identifier_words, question_words
+from engine.route.router import HybridRouter
+from engine.route.scoring import probabilities
+from engine.values.ports import Match
 
 DATABASES, TABLES = 20, 40
 """How many of each a ranking lists."""

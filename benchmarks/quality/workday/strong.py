@@ -20,11 +20,11 @@ from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
 from benchmarks.quality.models.recorded import answering_with, reply, shown
 from benchmarks.quality.workday.cases import Cases, Judge
-from engine import pipeline
-from engine.core.candidate import Candidate, RuleKind
-from engine.core.tools import Tools
-from engine.errors import NLError
-from engine.types import TraceLine
+from engine.app import pipeline
+from engine.values.candidate import Candidate, RuleKind
+from engine.values.errors import NLError
+from engine.values.messages import TraceLine
+from engine.values.tools import Tools
 
 CALLS = 6
 """Of the model for a question at most, as for a user's."""

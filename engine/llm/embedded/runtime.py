@@ -13,7 +13,7 @@ from llguidance import LLTokenizer
 from numpy.typing import NDArray
 
 from engine.llm.embedded import library
-from engine.llm.settings import EmbeddedModelSettings
+from engine.values.model_settings import EmbeddedModelSettings
 
 BATCH_TOKENS = 512
 """Tokens that one call decodes at most: llama.cpp's own default for a CPU."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.net import tls
 from proxy.net.peers import ClientInfo
 from proxy.net.worker.context import GatewayContext

@@ -10,8 +10,8 @@ import asyncio
 import contextlib
 import socket
 
-from engine.errors import for_log
-from engine.types import ErrorReply
+from engine.values.errors import for_log
+from engine.values.messages import ErrorReply
 from proxy.net.client.startup import UNENCRYPTED_DATA, ClientStartup
 from proxy.net.login_service import TOO_MANY_LOGINS
 from proxy.net.peers import is_loopback

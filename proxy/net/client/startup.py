@@ -6,8 +6,8 @@ import asyncio
 import time
 from typing import cast
 
-from engine.errors import for_log
-from engine.types import ErrorReply
+from engine.values.errors import for_log
+from engine.values.messages import ErrorReply
 from proxy.console.grammar import Rights
 from proxy.net.access import CONSOLE_DATABASES
 from proxy.net.client.authentication import Authentication

@@ -8,8 +8,8 @@ import secrets
 from collections.abc import Awaitable, Callable
 from typing import cast
 
-from engine.errors import NLError
-from engine.types import ErrorReply
+from engine.values.errors import NLError
+from engine.values.messages import ErrorReply
 from proxy.console import views
 from proxy.console.grammar import AdminCommand, ConsoleCommand, Rights, SetSetting, ShowView
 from proxy.console.reports import ClientReport, SessionReport, WorkerReport

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.net.login_service import LOGIN_TIMEOUT
 from proxy.net.session.server_connection import ServerConnection
 from proxy.net.upstream.login_phase import RelayedLogin, with_login_handler

@@ -18,7 +18,7 @@ from typing import cast
 
 import structlog
 
-from engine.types import LOAN_PARAMETER, EngineRequest, ErrorReply, SessionLoan
+from engine.values.messages import LOAN_PARAMETER, EngineRequest, ErrorReply, SessionLoan
 from proxy.metrics import GatewayMetrics
 from proxy.net.upstream.dialer import without_delay
 from proxy.protocol import codec

@@ -6,7 +6,7 @@ import asyncio
 import select
 from collections.abc import Callable
 
-from engine.errors import for_log
+from engine.values.errors import for_log
 from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec
 from proxy.protocol.commands import CancelRunning, Command, StartClock, StopClock

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Protocol, cast
 
-from engine.errors import for_log
-from engine.types import ErrorReply
+from engine.values.errors import for_log
+from engine.values.messages import ErrorReply
 from proxy.net.upstream.login_phase import LoginHandler, with_login_handler
 from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec

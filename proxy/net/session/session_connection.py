@@ -7,7 +7,7 @@ import time
 from functools import partial
 from typing import cast
 
-from engine.types import EngineRequest, ErrorReply
+from engine.values.messages import EngineRequest, ErrorReply
 from proxy.console.reports import ClientReport
 from proxy.net import pump
 from proxy.net.session.consultation import Consultation

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import cast
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.net.peers import is_local
 from proxy.net.tls import end_point
 from proxy.protocol import codec

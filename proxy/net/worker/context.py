@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from engine.engines import Engines
-from engine.errors import InternalError, NLError
-from engine.types import EngineRequest, ErrorReply, QuestionRequest
+from engine.app.engines import Engines
+from engine.values.errors import InternalError, NLError
+from engine.values.messages import EngineRequest, ErrorReply, QuestionRequest
 from proxy.metrics import GatewayMetrics
 from proxy.net import access
 from proxy.net.access import engine_addresses

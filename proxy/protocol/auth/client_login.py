@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.scram import ClientKeys, KeyDerivation, ScramError, ServerExchange, Verifier

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol.framing import HEADER_SIZE
 
 _AUTHENTICATION = ord("R")

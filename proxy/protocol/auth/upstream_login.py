@@ -5,7 +5,7 @@ Every other message passes to the client. Whether a challenge may be answered is
 
 from __future__ import annotations
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.auth.scram import ClientExchange, ClientKeys, KeyDerivation, ScramError
 from proxy.protocol.auth.secrets import Credentials, MD5Hash, Password, md5_hash, md5_response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.errors import UnsupportedError
+from engine.values.errors import UnsupportedError
 from proxy.protocol.lexer import LexedStatement, LexedToken, SqlText, TokenKind
 from proxy.protocol.nl.statements import MOST_FINDINGS, AskCall, NLCall, Parameter, RunCall
 

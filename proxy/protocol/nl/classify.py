@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from engine.errors import NLError, UnsupportedError
-from engine.types import ErrorReply
+from engine.values.errors import NLError, UnsupportedError
+from engine.values.messages import ErrorReply
 from proxy.protocol.lexer import INSIGNIFICANT, LexedStatement, SqlText, TokenKind, split, tokens
 from proxy.protocol.nl import calls, grammar, settings
 from proxy.protocol.nl.statements import (

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from engine.errors import SyntaxProblemError
-from engine.types import (
+from engine.values.errors import SyntaxProblemError
+from engine.values.messages import (
     AnswerRequest,
     ChooseRequest,
     CorrectRequest,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.errors import SyntaxProblemError
+from engine.values.errors import SyntaxProblemError
 from proxy.protocol.lexer import (
     CONSTANTS,
     INSIGNIFICANT,

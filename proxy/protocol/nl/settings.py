@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from engine.errors import InvalidSettingError
-from engine.types import Asker, AskRequest, OnDoubt
+from engine.values.errors import InvalidSettingError
+from engine.values.messages import Asker, AskRequest, OnDoubt
 from proxy.protocol.codec import Startup
 from proxy.protocol.lexer import LexedStatement, LexedToken, SqlText
 from proxy.protocol.nl.statements import NLQuestion, Option, SettingChange

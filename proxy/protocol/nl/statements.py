@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.types import (
+from engine.values.messages import (
     AnswerRequest,
     Asker,
     ChooseRequest,

@@ -7,18 +7,18 @@ import asyncio
 import asyncpg
 import pytest
 
-from engine.api.console_views import ConsoleViews
-from engine.api.question_store import Questions
-from engine.calibration.service import Calibrating
-from engine.calibration.store import CalibrationStore
-from engine.errors import UnsupportedError
-from engine.learning.store import LearningStore, NewExample
-from engine.learning.types import ExampleKind, Vote
+from engine.app.console_views import ConsoleViews
+from engine.app.question_store import Questions
+from engine.judge.calibrating import Calibrating
+from engine.judge.point_store import CalibrationStore
+from engine.learn.store import LearningStore, NewExample
 from engine.llm.circuit import Outage
-from engine.llm.profile import EMBEDDED
-from engine.llm.settings import ModelSettings, ServiceSettings
-from engine.settings import LearningSettings, Limits, SelectionSettings
-from engine.types import AnswerRow, Asker, AskReply, AskRequest, RowKind, ViewRequest
+from engine.values.errors import UnsupportedError
+from engine.values.learned import ExampleKind, Vote
+from engine.values.messages import AnswerRow, Asker, AskReply, AskRequest, RowKind, ViewRequest
+from engine.values.model_profile import EMBEDDED
+from engine.values.model_settings import ModelSettings, ServiceSettings
+from engine.values.settings import LearningSettings, Limits, SelectionSettings
 from proxy.console import views
 from proxy.console.tables import description, row
 from schema_catalog.migrate import migrate

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from benchmarks.quality.anew.sets import everyday_files, everyday_items, everyday_made
-from engine.text.tokens import identifier_words, question_words
+from engine.question.tokens import identifier_words, question_words
 from pgparley.cluster import Cluster
 from tests.conftest import Postgres
 

@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestServer
 from typer.testing import CliRunner
 
 from engine.app.own_roles import warn_of_own_roles
-from engine.llm.model_file import QWEN_CODER_1_5B
+from engine.values.model_file import QWEN_CODER_1_5B
 from pgparley.catalog_commands import catalog_app
 from pgparley.check import parts as model_checks
 from pgparley.check.finding import Finding, Outcome, Report

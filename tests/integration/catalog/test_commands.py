@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from engine.settings import UpstreamSettings
+from engine.values.settings import UpstreamSettings
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from schema_catalog.dsn import user_of

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from engine.learning.store import AdapterTraining, LearningStore, NewExample
-from engine.learning.types import ExampleKind, Vote
-from engine.settings import LearningSettings
+from engine.learn.store import AdapterTraining, LearningStore, NewExample
+from engine.values.learned import ExampleKind, Vote
+from engine.values.settings import LearningSettings
 from schema_catalog.types import Snapshot
 from tests.integration.catalog.conftest import MakeDatabase
 

@@ -8,9 +8,9 @@ from typing import Any
 import asyncpg
 import pytest
 
+from engine.app.metrics import Metrics
 from engine.app.schema_watch import SchemaWatch
-from engine.metrics import Metrics
-from engine.settings import CatalogSettings
+from engine.values.settings import CatalogSettings
 from pgparley.cluster import Cluster
 from schema_catalog.knowledge import described
 from schema_catalog.refresh import ConnectSettings, digest_now, refresh

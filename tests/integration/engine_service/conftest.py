@@ -10,13 +10,13 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.calibration.service import Calibrating
-from engine.calibration.store import CalibrationStore
-from engine.core.tools import Tools
-from engine.routing.router import HybridRouter
-from engine.settings import (
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.judge.calibrating import Calibrating
+from engine.judge.point_store import CalibrationStore
+from engine.route.router import HybridRouter
+from engine.upstream import Databases
+from engine.values.settings import (
     DialogueSettings,
     GenerationSettings,
     Limits,
@@ -24,7 +24,7 @@ from engine.settings import (
     Strategy,
     UpstreamSettings,
 )
-from engine.upstream import Databases
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.introspect import introspect

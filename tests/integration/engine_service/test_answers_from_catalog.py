@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.api.service import Service
-from engine.types import Asker, AskRequest, ChooseRequest, MoreRequest, Topic, TopicRequest
+from engine.app.service import Service
+from engine.values.messages import Asker, AskRequest, ChooseRequest, MoreRequest, Topic, TopicRequest
 from tests.support.scripted import ScriptedLLM
 
 ANA = Asker("ana", "music")

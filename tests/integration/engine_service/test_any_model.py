@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.deadline import Deadline
-from engine.core.tools import Tools
+from engine.app.question_store import Questions
+from engine.app.service import Service
 from engine.llm.client import ChatModel
-from engine.llm.settings import Effort, ModelSettings, Provider
-from engine.settings import GenerationSettings, Limits
-from engine.types import Asker, AskRequest, RowKind
+from engine.values.deadline import Deadline
+from engine.values.messages import Asker, AskRequest, RowKind
+from engine.values.model_settings import Effort, ModelSettings, Provider
+from engine.values.settings import GenerationSettings, Limits
+from engine.values.tools import Tools
 from tests.support.providers import PROVIDERS, serve
 from tests.support.providers import Service as Stand
 

@@ -9,12 +9,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.tools import Tools
-from engine.linking.source import StoredValues
-from engine.settings import GenerationSettings, Limits, Strategy
-from engine.types import Asker, AskReply, AskRequest, RowKind
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.link.source import StoredValues
+from engine.values.messages import Asker, AskReply, AskRequest, RowKind
+from engine.values.settings import GenerationSettings, Limits, Strategy
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.store import CatalogStore

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.tools import Tools
-from engine.learning.store import LearningStore
-from engine.linking.source import StoredValues
-from engine.settings import DialogueSettings, LearningSettings, Limits
-from engine.types import Asker, AskRequest, ChooseRequest, Topic, TopicRequest
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.learn.store import LearningStore
+from engine.link.source import StoredValues
+from engine.values.messages import Asker, AskRequest, ChooseRequest, Topic, TopicRequest
+from engine.values.settings import DialogueSettings, LearningSettings, Limits
+from engine.values.tools import Tools
 from schema_catalog.values import ColumnValues, ValueStore
 from tests.support.allowed_values import allow
 from tests.support.scripted import ScriptedLLM

@@ -10,13 +10,13 @@ from typing import Any
 import asyncpg
 from aiohttp import web
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.tools import Tools
+from engine.app.question_store import Questions
+from engine.app.service import Service
 from engine.llm.client import ChatModel
-from engine.llm.settings import GrammarSupport, ModelSettings
-from engine.settings import Limits
-from engine.types import Asker, AskRequest, RowKind
+from engine.values.messages import Asker, AskRequest, RowKind
+from engine.values.model_settings import GrammarSupport, ModelSettings
+from engine.values.settings import Limits
+from engine.values.tools import Tools
 from schema_catalog.introspect import introspect
 from schema_catalog.store import CatalogStore
 from tests.chat_server import chat_server, completion

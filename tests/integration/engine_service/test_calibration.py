@@ -10,24 +10,20 @@ import asyncpg
 import pytest
 from rich.console import Console
 
-from engine.api.console_views import ConsoleViews
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.calibration.base import Base
-from engine.calibration.conformal import Threshold, Uncalibrated
-from engine.calibration.proportion import Share
-from engine.calibration.records import Judged, Point
-from engine.calibration.service import Calibrating
-from engine.calibration.splits import Split, id_hash, split_of
-from engine.calibration.store import CalibrationStore, StoredPoint, question_identity
-from engine.calibration.types import BaseStatus, KnownQuestion, Source, StatusRequest
-from engine.core.tools import Tools
-from engine.errors import InvalidSettingError, UnsupportedError
-from engine.evaluation.evaluating import Evaluating, Trials
-from engine.evaluation.types import EvaluateRequest, KnownRequest, Verdict
-from engine.llm.settings import ModelSettings
-from engine.settings import Limits, SelectionSettings
-from engine.types import (
+from engine.app.console_views import ConsoleViews
+from engine.app.evaluating import Evaluating, Trials
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.judge.calibrating import Calibrating
+from engine.judge.packaged_scores import Base
+from engine.judge.point_store import CalibrationStore, StoredPoint, question_identity
+from engine.judge.records import Judged, Point
+from engine.judge.splits import Split, id_hash, split_of
+from engine.values.calibration import BaseStatus, KnownQuestion, Source, StatusRequest
+from engine.values.conformal import Threshold, Uncalibrated
+from engine.values.errors import InvalidSettingError, UnsupportedError
+from engine.values.evaluation import EvaluateRequest, KnownRequest, Verdict
+from engine.values.messages import (
     Asker,
     AskRequest,
     ChooseRequest,
@@ -37,6 +33,10 @@ from engine.types import (
     TopicRequest,
     ViewRequest,
 )
+from engine.values.model_settings import ModelSettings
+from engine.values.proportion import Share
+from engine.values.settings import Limits, SelectionSettings
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from pgparley.evaluation.calibration import show_calibration
 from proxy.console import views

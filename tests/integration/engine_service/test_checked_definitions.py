@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.background import Background
-from engine.core.tools import Tools
-from engine.definitions.checking import check_pending, watch
-from engine.learning.store import LearningStore
-from engine.settings import LearningSettings, Limits
-from engine.types import Asker, AskRequest, ChooseRequest, RowKind, Topic, TopicRequest
+from engine.app.checking import check_pending, watch
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.learn.store import LearningStore
+from engine.values.background import Background
+from engine.values.messages import Asker, AskRequest, ChooseRequest, RowKind, Topic, TopicRequest
+from engine.values.settings import LearningSettings, Limits
+from engine.values.tools import Tools
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from schema_catalog.foreign_keys import foreign_key_graph

@@ -8,17 +8,17 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.core.candidate import Candidate
-from engine.core.elements import UnknownPhrase
-from engine.core.state import Route
-from engine.core.tools import Tools
-from engine.linking.source import StoredValues
-from engine.linking.value_reader import read_values
-from engine.settings import UpstreamSettings
-from engine.stages.check_values import check_values, validate
-from engine.understanding import missing_values
-from engine.understanding.missing_values import held_words
+from engine.findings.check_values import check_values, validate
+from engine.link import missing_values
+from engine.link.missing_values import held_words
+from engine.link.source import StoredValues
+from engine.link.value_reader import read_values
 from engine.upstream.databases import Databases
+from engine.values.candidate import Candidate
+from engine.values.elements import UnknownPhrase
+from engine.values.settings import UpstreamSettings
+from engine.values.state import Route
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings

@@ -7,19 +7,12 @@ from typing import Any
 
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
+from engine.app.metrics import Metrics
+from engine.app.question_store import Questions
 from engine.app.schema_watch import SchemaWatch
-from engine.core.tools import Tools
-from engine.errors import (
-    NeedsAnswerError,
-    StaleDialogueError,
-    UnknownQuestionError,
-    UnsupportedError,
-)
-from engine.metrics import Metrics
-from engine.settings import CatalogSettings, DialogueSettings, Limits
-from engine.types import (
+from engine.app.service import Service
+from engine.values.errors import NeedsAnswerError, StaleDialogueError, UnknownQuestionError, UnsupportedError
+from engine.values.messages import (
     AnswerRequest,
     Asker,
     AskReply,
@@ -31,6 +24,8 @@ from engine.types import (
     RowKind,
     ShowRequest,
 )
+from engine.values.settings import CatalogSettings, DialogueSettings, Limits
+from engine.values.tools import Tools
 
 ANA, BOB = Asker("ana", "music"), Asker("bob", "music")
 QUESTION = "name of each singer"

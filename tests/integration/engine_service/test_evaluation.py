@@ -13,23 +13,23 @@ import pytest
 import typer
 from aiohttp import web
 
-from engine.api.console_views import ConsoleViews
-from engine.api.endpoints import EngineAPI
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.calibration.service import Calibrating
-from engine.calibration.store import CalibrationStore
-from engine.calibration.types import KnownQuestion, Source
-from engine.core.tools import Tools
-from engine.errors import InvalidSettingError, ModelUnavailableError
-from engine.evaluation.evaluating import Evaluating, Trials
-from engine.evaluation.types import EvaluateRequest, KnownRequest, TrialRequest, Verdict
-from engine.learning.store import LearningStore
-from engine.llm.settings import ModelSettings
-from engine.metrics import Metrics
-from engine.settings import DialogueSettings, LearningSettings, Limits
-from engine.suggestions.suggesting import Suggesting
-from engine.types import Asker, AskRequest, RowKind
+from engine.app.console_views import ConsoleViews
+from engine.app.endpoints import EngineAPI
+from engine.app.evaluating import Evaluating, Trials
+from engine.app.metrics import Metrics
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.app.suggesting import Suggesting
+from engine.judge.calibrating import Calibrating
+from engine.judge.point_store import CalibrationStore
+from engine.learn.store import LearningStore
+from engine.values.calibration import KnownQuestion, Source
+from engine.values.errors import InvalidSettingError, ModelUnavailableError
+from engine.values.evaluation import EvaluateRequest, KnownRequest, TrialRequest, Verdict
+from engine.values.messages import Asker, AskRequest, RowKind
+from engine.values.model_settings import ModelSettings
+from engine.values.settings import DialogueSettings, LearningSettings, Limits
+from engine.values.tools import Tools
 from pgparley.config import load
 from pgparley.evaluation.calibration import calibration
 from pgparley.evaluation.command import Evaluation, evaluate

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.tools import Tools
-from engine.errors import BusyError, CancelledError, QuotaError
-from engine.settings import Limits
-from engine.types import Asker, AskRequest, ChooseRequest, CorrectRequest, PlanRequest
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.values.errors import BusyError, CancelledError, QuotaError
+from engine.values.messages import Asker, AskRequest, ChooseRequest, CorrectRequest, PlanRequest
+from engine.values.settings import Limits
+from engine.values.tools import Tools
 from schema_catalog.quotas import QuotaStore
 
 ANA = Asker("ana", "music")

@@ -8,15 +8,15 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.ports import Completion, Prompt
-from engine.core.tools import Tools
-from engine.errors import NoRouteError
-from engine.linking.source import StoredValues
-from engine.llm.profile import ModelProfile
-from engine.settings import Limits
-from engine.types import Asker, AskRequest, Topic, TopicRequest
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.link.source import StoredValues
+from engine.values.errors import NoRouteError
+from engine.values.messages import Asker, AskRequest, Topic, TopicRequest
+from engine.values.model_profile import ModelProfile
+from engine.values.ports import Completion, Prompt
+from engine.values.settings import Limits
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.values import ColumnValues, ValueStore
 from tests.support.allowed_values import allow

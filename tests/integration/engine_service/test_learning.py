@@ -9,17 +9,13 @@ from typing import Any
 
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.calibration.store import CalibrationStore
-from engine.core.ports import Completion, Prompt
-from engine.core.tools import Tools
-from engine.learning.feedback import Learner
-from engine.learning.store import LearningStore, NewExample
-from engine.learning.types import ExampleKind, Vote
-from engine.llm.profile import UNKNOWN, ModelProfile
-from engine.settings import LearningSettings, Limits
-from engine.types import (
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.judge.point_store import CalibrationStore
+from engine.learn.feedback import Learner
+from engine.learn.store import LearningStore, NewExample
+from engine.values.learned import ExampleKind, Vote
+from engine.values.messages import (
     Asker,
     AskReply,
     AskRequest,
@@ -31,6 +27,10 @@ from engine.types import (
     Topic,
     TopicRequest,
 )
+from engine.values.model_profile import UNKNOWN, ModelProfile
+from engine.values.ports import Completion, Prompt
+from engine.values.settings import LearningSettings, Limits
+from engine.values.tools import Tools
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")

@@ -8,14 +8,14 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.api.prompt_preview import preview
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.tools import Tools
-from engine.linking.source import StoredValues
-from engine.linking.value_reader import refresh_values
-from engine.settings import GenerationSettings, Limits, Strategy
-from engine.types import Asker, AskRequest
+from engine.app.prompt_preview import preview
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.link.source import StoredValues
+from engine.link.value_reader import refresh_values
+from engine.values.messages import Asker, AskRequest
+from engine.values.settings import GenerationSettings, Limits, Strategy
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings

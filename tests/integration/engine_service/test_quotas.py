@@ -9,9 +9,9 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.api.service import Service
-from engine.errors import ModelUnavailableError, NLError, NotPermittedError, QuotaError
-from engine.types import Asker, AskRequest, MoreRequest
+from engine.app.service import Service
+from engine.values.errors import ModelUnavailableError, NLError, NotPermittedError, QuotaError
+from engine.values.messages import Asker, AskRequest, MoreRequest
 from pgparley.cluster import Cluster
 
 ANA = Asker("ana", "music")

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.repeats import Repeats
-from engine.api.service import Service
-from engine.core.ports import Completion, Prompt
-from engine.core.tools import Tools
-from engine.llm.profile import ModelProfile
-from engine.settings import GenerationSettings, Limits, Strategy
-from engine.types import Asker, AskReply, AskRequest
+from engine.app.question_store import Questions
+from engine.app.repeats import Repeats
+from engine.app.service import Service
+from engine.values.messages import Asker, AskReply, AskRequest
+from engine.values.model_profile import ModelProfile
+from engine.values.ports import Completion, Prompt
+from engine.values.settings import GenerationSettings, Limits, Strategy
+from engine.values.tools import Tools
 
 ANA = Asker("ana", "music")
 PAIRS = "SELECT a.age > 0 AS grown FROM singer AS a CROSS JOIN singer AS b"

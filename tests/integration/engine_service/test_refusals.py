@@ -9,16 +9,14 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.candidate import Candidate
-from engine.core.deadline import Deadline
-from engine.core.elements import Literal
-from engine.core.state import Route, State
-from engine.core.tools import Tools
-from engine.errors import AbstainedError
-from engine.settings import DialogueSettings, Limits
-from engine.types import (
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.link.missing_values import check_literals
+from engine.values.candidate import Candidate
+from engine.values.deadline import Deadline
+from engine.values.elements import Literal
+from engine.values.errors import AbstainedError
+from engine.values.messages import (
     Asker,
     AskReply,
     AskRequest,
@@ -28,7 +26,9 @@ from engine.types import (
     RowKind,
     ShowRequest,
 )
-from engine.understanding.missing_values import check_literals
+from engine.values.settings import DialogueSettings, Limits
+from engine.values.state import Route, State
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.store import CatalogStore

@@ -8,13 +8,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.repeats import Repeats
-from engine.api.service import Service
-from engine.core.tools import Tools
-from engine.errors import CancelledError
-from engine.settings import DialogueSettings, Limits, UpstreamSettings
-from engine.types import (
+from engine.app.question_store import Questions
+from engine.app.repeats import Repeats
+from engine.app.service import Service
+from engine.upstream import Databases
+from engine.values.errors import CancelledError
+from engine.values.messages import (
     Asker,
     AskRequest,
     ChooseRequest,
@@ -24,7 +23,8 @@ from engine.types import (
     RowKind,
     ShowRequest,
 )
-from engine.upstream import Databases
+from engine.values.settings import DialogueSettings, Limits, UpstreamSettings
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from tests.support.scripted import ScriptedLLM
 

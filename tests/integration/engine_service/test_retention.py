@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.background import Background
-from engine.types import Asker, AskRequest, ChooseRequest
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.values.background import Background
+from engine.values.messages import Asker, AskRequest, ChooseRequest
 
 ANA = Asker("ana", "music")
 KEPT = "SELECT (SELECT count(*) FROM pgparley.question), (SELECT count(*) FROM pgparley.choice)"

@@ -7,14 +7,9 @@ from typing import Any
 
 import pytest
 
-from engine.api.service import Service
-from engine.errors import (
-    InvalidSettingError,
-    SyntaxProblemError,
-    UnknownQuestionError,
-    UnsafeSQLError,
-)
-from engine.types import (
+from engine.app.service import Service
+from engine.values.errors import InvalidSettingError, SyntaxProblemError, UnknownQuestionError, UnsafeSQLError
+from engine.values.messages import (
     Asker,
     AskRequest,
     ChooseRequest,

@@ -9,16 +9,16 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.ports import Completion, Prompt
-from engine.core.tools import Tools
-from engine.linking import looking
-from engine.linking.source import StoredValues
-from engine.linking.value_reader import read_values
-from engine.settings import DialogueSettings, Limits, UpstreamSettings
-from engine.types import Asker, AskReply, AskRequest, RowKind, Topic, TopicRequest
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.link import looking
+from engine.link.source import StoredValues
+from engine.link.value_reader import read_values
 from engine.upstream import Databases
+from engine.values.messages import Asker, AskReply, AskRequest, RowKind, Topic, TopicRequest
+from engine.values.ports import Completion, Prompt
+from engine.values.settings import DialogueSettings, Limits, UpstreamSettings
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings

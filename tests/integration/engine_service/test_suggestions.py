@@ -12,20 +12,20 @@ import pytest
 from aiohttp import web
 from typer.testing import CliRunner
 
-from engine.api.console_views import ConsoleViews
-from engine.api.endpoints import EngineAPI
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.calibration.service import Calibrating
-from engine.calibration.store import CalibrationStore
-from engine.core.tools import Tools
-from engine.errors import InvalidSettingError
-from engine.evaluation.evaluating import Evaluating, Trials
-from engine.llm.settings import ModelSettings
-from engine.metrics import Metrics
-from engine.settings import Limits
-from engine.suggestions.suggesting import Suggesting
-from engine.suggestions.types import SuggestReply, SuggestRequest
+from engine.app.console_views import ConsoleViews
+from engine.app.endpoints import EngineAPI
+from engine.app.evaluating import Evaluating, Trials
+from engine.app.metrics import Metrics
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.app.suggesting import Suggesting
+from engine.judge.calibrating import Calibrating
+from engine.judge.point_store import CalibrationStore
+from engine.values.errors import InvalidSettingError
+from engine.values.model_settings import ModelSettings
+from engine.values.settings import Limits
+from engine.values.suggestions import SuggestReply, SuggestRequest
+from engine.values.tools import Tools
 from pgparley.catalog_commands import catalog_app
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import SuggestionKind

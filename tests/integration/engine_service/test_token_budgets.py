@@ -11,10 +11,10 @@ import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
-from engine.api.service import Service
-from engine.core.ports import Completion, Prompt
-from engine.errors import CancelledError, ModelUnavailableError, NLError, QuotaError
-from engine.types import Asker, AskReply, AskRequest, ShowRequest
+from engine.app.service import Service
+from engine.values.errors import CancelledError, ModelUnavailableError, NLError, QuotaError
+from engine.values.messages import Asker, AskReply, AskRequest, ShowRequest
+from engine.values.ports import Completion, Prompt
 from pgparley.cluster import Cluster
 from tests.support.scripted import ScriptedLLM
 

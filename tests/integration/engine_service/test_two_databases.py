@@ -9,11 +9,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.tools import Tools
-from engine.settings import Limits
-from engine.types import Asker, AskRequest, ChooseRequest, RowKind
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.values.messages import Asker, AskRequest, ChooseRequest, RowKind
+from engine.values.settings import Limits
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.store import CatalogStore

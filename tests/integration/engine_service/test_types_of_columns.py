@@ -11,11 +11,11 @@ import asyncpg
 import pytest
 
 from benchmarks.quality.models.recorded import answering_with, reply
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.tools import Tools
-from engine.settings import Limits
-from engine.types import Asker, AskRequest
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.values.messages import Asker, AskRequest
+from engine.values.settings import Limits
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.logins import make_login

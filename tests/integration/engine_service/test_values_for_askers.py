@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.core.tools import Tools
-from engine.linking.source import StoredValues
-from engine.linking.value_reader import read_values
-from engine.settings import Limits, UpstreamSettings
-from engine.types import Asker, AskRequest, Topic, TopicRequest
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.link.source import StoredValues
+from engine.link.value_reader import read_values
 from engine.upstream import Databases
+from engine.values.messages import Asker, AskRequest, Topic, TopicRequest
+from engine.values.settings import Limits, UpstreamSettings
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore

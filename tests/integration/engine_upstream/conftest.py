@@ -10,9 +10,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from engine.core.deadline import Deadline
-from engine.settings import UpstreamSettings
 from engine.upstream import Databases
+from engine.values.deadline import Deadline
+from engine.values.settings import UpstreamSettings
 from pgparley.cluster import Cluster
 from schema_catalog.logins import make_login
 from schema_catalog.pg import Connection

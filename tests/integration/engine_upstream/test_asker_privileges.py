@@ -7,16 +7,12 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
-from engine.core.deadline import Deadline
-from engine.core.ports import StatementError
-from engine.errors import (
-    DatabaseUnavailableError,
-    NotPermittedError,
-    UnsafeSQLError,
-)
-from engine.settings import UpstreamSettings
-from engine.types import Asker
 from engine.upstream import Databases
+from engine.values.deadline import Deadline
+from engine.values.errors import DatabaseUnavailableError, NotPermittedError, UnsafeSQLError
+from engine.values.messages import Asker
+from engine.values.ports import StatementError
+from engine.values.settings import UpstreamSettings
 from pgparley.cluster import Cluster
 from schema_catalog.logins import make_login
 from schema_catalog.naming import quote_ident

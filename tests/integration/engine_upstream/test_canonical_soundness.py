@@ -10,7 +10,7 @@ from collections import defaultdict
 
 import pytest
 
-from engine.sql.canonical import canonical
+from engine.statement.canonical import canonical
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database

@@ -10,7 +10,7 @@ from guard_lists import SHOP, STILL_REFUSED, attacks, blocks
 
 from engine.guard import Allowed, Reason, Refused, allowed, check, versions
 from engine.guard.server_rules import rules_for
-from engine.settings import Allowances
+from engine.values.settings import Allowances
 from schema_catalog.pg import Connection
 
 NOTHING = Allowances()

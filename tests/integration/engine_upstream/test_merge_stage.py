@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from engine.core.candidate import Candidate, Meaning, Origin
-from engine.core.deadline import Deadline
-from engine.core.ports import Result
-from engine.core.state import Route, State
-from engine.core.tools import Tools
-from engine.dialogue.description import explain
-from engine.rewrite.driver import Checker
-from engine.rewrite.rule import Context
-from engine.settings import GenerationSettings, Limits, UpstreamSettings
-from engine.stages.check_values import validate
-from engine.stages.deduplicate import deduplicate
-from engine.stages.rank import rank
-from engine.types import Asker, AskRequest
+from engine.findings.check_values import validate
+from engine.findings.driver import Checker
+from engine.findings.rule import Context
+from engine.judge.deduplicate import deduplicate
+from engine.judge.rank import rank
+from engine.statement.description import explain
 from engine.upstream import Databases
+from engine.values.candidate import Candidate, Meaning, Origin
+from engine.values.deadline import Deadline
+from engine.values.messages import Asker, AskRequest
+from engine.values.ports import Result
+from engine.values.settings import GenerationSettings, Limits, UpstreamSettings
+from engine.values.state import Route, State
+from engine.values.tools import Tools
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database

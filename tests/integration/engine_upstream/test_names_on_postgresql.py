@@ -9,9 +9,9 @@ import asyncpg
 import pytest
 
 from engine.guard import Allowed, check
-from engine.sql.binder import bind
-from engine.sql.bound_query import Row
-from engine.sql.resolution import resolve
+from engine.statement.binder import bind
+from engine.statement.bound_query import Row
+from engine.statement.resolution import resolve
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database

@@ -11,9 +11,9 @@ import pytest
 
 from engine.guard import Refused, Rules, check
 from engine.guard.server_rules import rules_for
-from engine.settings import GuardSettings, UpstreamSettings
 from engine.upstream.access import Access
 from engine.upstream.frame import Frame
+from engine.values.settings import GuardSettings, UpstreamSettings
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database, Login
 

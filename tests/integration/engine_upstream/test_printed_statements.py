@@ -13,15 +13,15 @@ import asyncpg
 import pytest
 from guard_lists import STILL_REFUSED, blocks
 
-from engine.errors import UnsafeSQLError
 from engine.guard import BUILT_IN, Analysis, Refused, Rules, check
 from engine.guard.server_rules import rules_for
-from engine.printing.names import Names
-from engine.printing.statement import Printed, placed
-from engine.printing.statement import printed as statement_printed
-from engine.settings import Allowances, GuardSettings, UpstreamSettings
+from engine.statement.printing.names import Names
+from engine.statement.printing.statement import Printed, placed
+from engine.statement.printing.statement import printed as statement_printed
 from engine.upstream.access import Access
 from engine.upstream.frame import Frame
+from engine.values.errors import UnsafeSQLError
+from engine.values.settings import Allowances, GuardSettings, UpstreamSettings
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database, Login
 

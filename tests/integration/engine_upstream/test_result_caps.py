@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.core.deadline import Deadline
-from engine.core.ports import StatementError
-from engine.settings import ResultCaps, UpstreamSettings
-from engine.types import Asker
 from engine.upstream import Databases
+from engine.values.deadline import Deadline
+from engine.values.messages import Asker
+from engine.values.ports import StatementError
+from engine.values.settings import ResultCaps, UpstreamSettings
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
 

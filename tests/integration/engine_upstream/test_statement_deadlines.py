@@ -7,18 +7,14 @@ import time
 
 import pytest
 
-from engine.core.deadline import Deadline
-from engine.core.ports import StatementError
-from engine.errors import (
-    CancelledError,
-    DatabaseUnavailableError,
-    QuotaError,
-)
 from engine.guard import Allowed
 from engine.guard.analyse import analyse
-from engine.settings import UpstreamSettings
-from engine.types import Asker
 from engine.upstream import Databases
+from engine.values.deadline import Deadline
+from engine.values.errors import CancelledError, DatabaseUnavailableError, QuotaError
+from engine.values.messages import Asker
+from engine.values.ports import StatementError
+from engine.values.settings import UpstreamSettings
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
 

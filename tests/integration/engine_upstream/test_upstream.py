@@ -7,14 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from engine.core.deadline import Deadline
-from engine.core.ports import StatementError
-from engine.errors import (
-    DatabaseUnavailableError,
-    UnsafeSQLError,
-)
-from engine.types import Asker
 from engine.upstream import Databases
+from engine.values.deadline import Deadline
+from engine.values.errors import DatabaseUnavailableError, UnsafeSQLError
+from engine.values.messages import Asker
+from engine.values.ports import StatementError
 from pgparley.cluster import Cluster
 from schema_catalog.logins import make_login
 from schema_catalog.pg import Connection

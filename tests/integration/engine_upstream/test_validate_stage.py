@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from engine.core.candidate import Candidate, Origin
-from engine.core.deadline import Deadline
-from engine.core.state import Route, State
-from engine.core.tools import Tools
-from engine.errors import CancelledError, DatabaseUnavailableError, NotPermittedError
-from engine.settings import UpstreamSettings
-from engine.sql.check import Cause, Rejection, check_candidate
-from engine.stages.check_values import validate
-from engine.types import Asker, AskRequest
+from engine.findings.check import Cause, Rejection, check_candidate
+from engine.findings.check_values import validate
 from engine.upstream import Databases
+from engine.values.candidate import Candidate, Origin
+from engine.values.deadline import Deadline
+from engine.values.errors import CancelledError, DatabaseUnavailableError, NotPermittedError
+from engine.values.messages import Asker, AskRequest
+from engine.values.settings import UpstreamSettings
+from engine.values.state import Route, State
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection

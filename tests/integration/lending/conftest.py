@@ -13,19 +13,21 @@ import psycopg
 import pytest
 from aiohttp import web
 
-from engine.api.console_views import ConsoleViews
-from engine.api.endpoints import EngineAPI
-from engine.api.question_store import Questions
-from engine.api.service import Service
-from engine.calibration.service import Calibrating
-from engine.calibration.store import CalibrationStore
-from engine.evaluation.evaluating import Evaluating, Trials
-from engine.learning.feedback import Learner
-from engine.learning.store import LearningStore
-from engine.llm.settings import ModelSettings
-from engine.metrics import Metrics
-from engine.routing.router import HybridRouter
-from engine.settings import (
+from engine.app.console_views import ConsoleViews
+from engine.app.endpoints import EngineAPI
+from engine.app.evaluating import Evaluating, Trials
+from engine.app.metrics import Metrics
+from engine.app.question_store import Questions
+from engine.app.service import Service
+from engine.app.suggesting import Suggesting
+from engine.judge.calibrating import Calibrating
+from engine.judge.point_store import CalibrationStore
+from engine.learn.feedback import Learner
+from engine.learn.store import LearningStore
+from engine.route.router import HybridRouter
+from engine.upstream import Databases
+from engine.values.model_settings import ModelSettings
+from engine.values.settings import (
     DialogueSettings,
     GenerationSettings,
     LearningSettings,
@@ -34,8 +36,6 @@ from engine.settings import (
     Strategy,
     UpstreamSettings,
 )
-from engine.suggestions.suggesting import Suggesting
-from engine.upstream import Databases
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
 from schema_catalog.identity import read_identity

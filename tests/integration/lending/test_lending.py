@@ -14,7 +14,7 @@ import asyncpg
 import psycopg
 import pytest
 
-from engine.core.deadline import Deadline
+from engine.values.deadline import Deadline
 from tests.wire_fixtures import Gateway
 
 from .conftest import House

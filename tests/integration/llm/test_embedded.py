@@ -12,16 +12,16 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from engine.core.deadline import Deadline
-from engine.core.ports import Completion, Prompt
-from engine.decoding.sql_grammar import sql_grammar
-from engine.errors import CancelledError, ModelUnavailableError
 from engine.llm.client import ChatModel
 from engine.llm.embedded.runtime import Runtime
 from engine.llm.embedded.scheduler import PROMPT_TOKENS_BESIDE_ANSWERS, Request, Scheduler
-from engine.llm.model_file import QWEN_CODER_1_5B
-from engine.llm.profile import EMBEDDED
-from engine.llm.settings import EmbeddedModelSettings, ModelSettings
+from engine.values.deadline import Deadline
+from engine.values.errors import CancelledError, ModelUnavailableError
+from engine.values.model_file import QWEN_CODER_1_5B
+from engine.values.model_profile import EMBEDDED
+from engine.values.model_settings import EmbeddedModelSettings, ModelSettings
+from engine.values.ports import Completion, Prompt
+from engine.write.search.sql_grammar import sql_grammar
 from pgparley.config import cache_dir
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table

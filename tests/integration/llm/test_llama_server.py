@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from engine.core.deadline import Deadline
-from engine.core.ports import Prompt
-from engine.errors import ContextLengthError
 from engine.llm.client import ChatModel
-from engine.llm.model_file import QWEN_CODER_1_5B
-from engine.llm.profile import ModelProfile
-from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.values.deadline import Deadline
+from engine.values.errors import ContextLengthError
+from engine.values.model_file import QWEN_CODER_1_5B
+from engine.values.model_profile import ModelProfile
+from engine.values.model_settings import GrammarSupport, ModelSettings
+from engine.values.ports import Prompt
 from pgparley.config import cache_dir
 
 pytestmark = [pytest.mark.llm, pytest.mark.slow, pytest.mark.timeout(300)]

@@ -9,7 +9,7 @@ import asyncpg
 import psycopg
 import pytest
 
-from engine.types import ANSWER_COLUMNS
+from engine.values.messages import ANSWER_COLUMNS
 from tests.support.stack import Stack
 
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(300)]

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from engine.pipeline import STAGES
+from engine.app.pipeline import STAGES
 from tests.integration.lending.conftest import House
 
 

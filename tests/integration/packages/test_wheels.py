@@ -35,7 +35,7 @@ def test_the_gateways_wheel_has_the_compiled_relay_and_no_weights(wheels: dict[s
     assert not [name for name in names if name.endswith(("npz", "manifest.json"))]
     assert "schema_catalog/sql/0001_databases.sql" in names
     assert "pgparley/demo/data/sales/orders.csv" in names
-    assert "engine/prompting/prompts/generate_user.txt" in names
+    assert "engine/llm/prompts/generate_user.txt" in names
     assert {"page/templates/base.html", "page/static/page.css", "page/static/icon.svg"} <= set(names)
 
 

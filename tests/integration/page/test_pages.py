@@ -7,7 +7,7 @@ import re
 
 import asyncpg
 
-from engine.api.question_store import Questions
+from engine.app.question_store import Questions
 from page.actions import ACTIONS
 from tests.integration.page.conftest import Visit
 from tests.support.page_site import MARKUP, PageSite, save

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from engine.api.question_store import Questions
-from engine.learning.store import LearningStore, NewExample
-from engine.learning.types import ExampleKind, Vote
-from engine.settings import LearningSettings
+from engine.app.question_store import Questions
+from engine.learn.store import LearningStore, NewExample
+from engine.values.learned import ExampleKind, Vote
+from engine.values.settings import LearningSettings
 from pgparley.cluster import Cluster
 from tests.support.page_site import PASSWORD, PageSite, save
 from tests.support.statements import fetch

@@ -7,10 +7,10 @@ from collections import Counter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.core.candidate import RuleKind
-from engine.linking.mentions import mentioned_tables
-from engine.rewrite.driver import Rewritten, in_turn, readings
-from engine.rewrite.rule import Context
+from engine.findings.driver import Rewritten, in_turn, readings
+from engine.findings.rule import Context
+from engine.link.mentions import mentioned_tables
+from engine.values.candidate import RuleKind
 from schema_catalog.types import Table
 from tests.integration.rewrite.conftest import Databases
 from tests.support.golden_rules import SCHEMAS

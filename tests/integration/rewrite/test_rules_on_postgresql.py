@@ -7,9 +7,9 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from engine.core.candidate import RuleKind
-from engine.rewrite.driver import Rewritten, in_turn
-from engine.sql.resolution import resolve
+from engine.findings.driver import Rewritten, in_turn
+from engine.statement.resolution import resolve
+from engine.values.candidate import RuleKind
 from tests.integration.rewrite.conftest import Databases, Rows
 from tests.support.golden_rules import BY_NAME, Pair, pairs
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.python_process import python_command
+from engine.values.python_process import python_command
 from tests.conftest import ROOT, free_port
 from tests.unit.test_imports import BELOW
 
@@ -79,4 +79,4 @@ def test_every_python_process_is_begun_so() -> None:
         for file in (ROOT / name).rglob("*.py")
         if "sys.executable" in file.read_text("utf-8")
     }
-    assert named == {"engine/python_process.py", "pgparley/command.py"}
+    assert named == {"engine/values/python_process.py", "pgparley/command.py"}

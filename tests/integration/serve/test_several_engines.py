@@ -12,8 +12,8 @@ import asyncpg
 import pytest
 from aiohttp import web
 
-from engine.client import EngineAddress
-from engine.settings import Limits
+from engine.app.client import EngineAddress
+from engine.values.settings import Limits
 from pgparley.cluster import Cluster
 from tests.chat_server import chat_server, completion
 from tests.conftest import free_port

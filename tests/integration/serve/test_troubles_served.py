@@ -7,9 +7,9 @@ import asyncio
 import psycopg
 import pytest
 
-from engine.client import EngineAddress, EngineClient
-from engine.errors import NLError
-from engine.types import Asker, AskRequest
+from engine.app.client import EngineAddress, EngineClient
+from engine.values.errors import NLError
+from engine.values.messages import Asker, AskRequest
 from tests.integration.serve.conftest import FAILURES, Model
 from tests.support.parts import START, outcomes
 from tests.support.stack import Stack

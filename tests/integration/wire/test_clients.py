@@ -10,7 +10,7 @@ import pytest
 from psycopg.rows import dict_row
 from wire_fixtures import NAMES, expected, psql
 
-from engine.types import Asker, AskRequest
+from engine.values.messages import Asker, AskRequest
 
 ASKER = Asker("analyst", "wire")
 

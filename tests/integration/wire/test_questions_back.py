@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from wire_fixtures import BACK, CURSORS, NAMES, WAIT, expected, psql
 
-from engine.types import AnswerRequest, Asker, AskRequest, NoneRequest
+from engine.values.messages import AnswerRequest, Asker, AskRequest, NoneRequest
 
 ASKER = Asker("analyst", "wire")
 WAY = "Answer with NL ANSWER n OF 'q7', or in your own words with NL ANSWER $$text$$ OF 'q7'."

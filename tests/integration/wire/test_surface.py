@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from wire_fixtures import CURSORS, NAMES, TOLD, expected, psql
 
-from engine.types import (
+from engine.values.messages import (
     TOPIC_COLUMNS,
     Asker,
     CorrectRequest,

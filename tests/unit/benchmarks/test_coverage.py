@@ -6,7 +6,7 @@ from benchmarks.harness.journal import Answer, Cost, Proposal
 from benchmarks.harness.outcomes import Outcome
 from benchmarks.harness.scorer import Right
 from benchmarks.quality.candidates.coverage import covered, points, selected
-from engine.calibration.splits import id_hash
+from engine.judge.splits import id_hash
 
 
 def outcome(key: str, scores: list[float], *right: Right) -> Outcome:

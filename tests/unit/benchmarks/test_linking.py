@@ -12,8 +12,8 @@ import pytest
 from benchmarks.harness.intervals import Figure
 from benchmarks.quality.linking.abstaining import Decided, Decisions, by_folds, figures, summary_of
 from benchmarks.quality.linking.linked import known_questions
-from engine.core.elements import WHOLE_TABLE
-from engine.schema_linking.linker import Kind
+from engine.link.schema_linker import Kind
+from engine.values.elements import WHOLE_TABLE
 from tests.support.doubting_linker import asked
 
 

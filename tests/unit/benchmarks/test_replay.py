@@ -10,8 +10,8 @@ from typing import cast
 import pytest
 
 from benchmarks.harness.replay import Completions, Replay, file_for
-from engine.core.deadline import Deadline
-from engine.core.ports import Completion, LanguageModel, Prompt, Token
+from engine.values.deadline import Deadline
+from engine.values.ports import Completion, LanguageModel, Prompt, Token
 
 DEADLINE = Deadline(60.0, lambda: 0.0)
 PROMPT = Prompt("system", "user", "```sql\n")

@@ -14,8 +14,8 @@ from benchmarks.harness.journal import Answer, Cost, Journal, Proposal, identity
 from benchmarks.harness.questions import SPIDER, Asked, Question
 from benchmarks.harness.running import Pass, run
 from benchmarks.harness.systems import System, Task
-from engine.core.ports import Prompt
-from engine.errors import ModelUnavailableError, NoRouteError
+from engine.values.errors import ModelUnavailableError, NoRouteError
+from engine.values.ports import Prompt
 
 ASKED = tuple(Asked(Question(f"q{number}", f"question {number}", "music")) for number in range(8))
 

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 from benchmarks.harness.questions import Question
 from benchmarks.harness.systems import READER, Gateway, Place, Task
-from engine import pipeline
-from engine.core.candidate import Candidate
-from engine.core.state import State
-from engine.core.tools import Tools
-from engine.settings import Limits
+from engine.app import pipeline
+from engine.values.candidate import Candidate
+from engine.values.settings import Limits
+from engine.values.state import State
+from engine.values.tools import Tools
 from schema_catalog.types import Database
 from tests.support.schemas import MUSIC
 from tests.support.tools import bare_tools

@@ -19,8 +19,8 @@ import pytest
 import yaml
 
 from engine.app.listening import AddressSite
-from engine.errors import InvalidSettingError
-from engine.metrics import Metrics
+from engine.app.metrics import Metrics
+from engine.values.errors import InvalidSettingError
 from page.settings import address
 from pgparley.config import Config, load
 from tests.conftest import free_port

@@ -20,7 +20,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from engine.llm.settings import GrammarSupport
+from engine.values.model_settings import GrammarSupport
 from page.settings import address
 from pgparley.cli import app
 from pgparley.config import Config, load

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from prometheus_client import generate_latest
 
-from engine.metrics import Metrics
+from engine.app.metrics import Metrics
 from proxy.metrics import GatewayMetrics, exposition
 from tests.support.monitoring import (
     DASHBOARDS,

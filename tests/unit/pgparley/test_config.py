@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.llm.settings import Effort, GrammarSupport, Provider
+from engine.values.model_settings import Effort, GrammarSupport, Provider
 from pgparley.config import ConfigError, load
 from proxy.settings import described
 

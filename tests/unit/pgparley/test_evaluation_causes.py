@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.calibration.types import KnownQuestion
-from engine.evaluation.types import EvaluateReply, Verdict
+from engine.values.calibration import KnownQuestion
+from engine.values.evaluation import EvaluateReply, Verdict
 from pgparley.evaluation.causes import Cause, Diagnosis, diagnosis
 from pgparley.evaluation.report import Judged
 

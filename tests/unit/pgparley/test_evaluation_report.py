@@ -8,8 +8,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from engine.calibration.types import KnownQuestion
-from engine.evaluation.types import EvaluateReply, Verdict
+from engine.values.calibration import KnownQuestion
+from engine.values.evaluation import EvaluateReply, Verdict
 from pgparley.cli import app
 from pgparley.evaluation.questions import read_questions
 from pgparley.evaluation.report import Judged, Report, compare, decode, encode, figures

@@ -13,7 +13,7 @@ from typing import TypeGuard
 import asyncpg
 import pytest
 
-from engine.errors import DatabaseUnavailableError, for_log
+from engine.values.errors import DatabaseUnavailableError, for_log
 from tests.unit.test_imports import BELOW, modules
 
 SECRET = "zanzibar"

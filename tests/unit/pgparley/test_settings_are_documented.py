@@ -13,7 +13,7 @@ import msgspec
 import typer.main
 from typer.core import TyperGroup
 
-from engine.metrics import Metrics
+from engine.app.metrics import Metrics
 from pgparley.cli import app
 from pgparley.config import Config, load
 from proxy.console import views

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from engine.types import AnswerRow, AskReply, ErrorReply, RowKind
+from engine.values.messages import AnswerRow, AskReply, ErrorReply, RowKind
 from proxy.protocol import codec
 from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import Command, Consult, EngineReply, EngineRequest, ToClient, ToUpstream

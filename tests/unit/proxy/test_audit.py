@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.types import (
+from engine.values.messages import (
     AnswerRow,
     Asker,
     AskReply,

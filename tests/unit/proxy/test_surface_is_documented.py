@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine import errors
-from engine.types import ANSWER_COLUMNS, TOPIC_COLUMNS
+from engine.values import errors
+from engine.values.messages import ANSWER_COLUMNS, TOPIC_COLUMNS
 from proxy.protocol.nl.grammar import _COMMANDS, COMMANDS
 from proxy.protocol.nl.questions import OPTION_NAMES
 

@@ -7,17 +7,17 @@ from typing import Any, cast
 
 import pytest
 
-from engine.core.elements import WHOLE_TABLE, SchemaLinks
-from engine.linking.element_text import linked
-from engine.linking.mentions import mentioned_tables, named_terms, terms_used
-from engine.prompting.known_text import term_text
-from engine.prompting.schema_text import schema_text
-from engine.routing.router import HybridRouter
-from engine.schema_linking.nodes import FEATURES, schema_input
-from engine.sql.problems import unknown_column, whole_row
-from engine.sql.resolution import resolve
-from engine.stages.link import with_terms
-from engine.understanding.unknown import schema_words
+from engine.link.element_text import linked
+from engine.link.link import with_terms
+from engine.link.mentions import mentioned_tables, named_terms, terms_used
+from engine.link.nodes import FEATURES, schema_input
+from engine.link.unknown import schema_words
+from engine.route.router import HybridRouter
+from engine.statement.problems import unknown_column, whole_row
+from engine.statement.resolution import resolve
+from engine.values.elements import WHOLE_TABLE, SchemaLinks
+from engine.write.known_text import term_text
+from engine.write.schema_text import schema_text
 from schema_catalog.definitions import Join
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.knowledge import Knowledge, Said, described

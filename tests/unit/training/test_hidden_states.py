@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from transformers import Qwen2ForCausalLM
 
 from engine.llm.embedded.runtime import BATCH_TOKENS
-from engine.llm.settings import EmbeddedModelSettings
+from engine.values.model_settings import EmbeddedModelSettings
 from tests.support.gguf import small_model, write_model
 from training.hidden_states import StateRuntime
 

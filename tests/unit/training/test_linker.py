@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.core.elements import WHOLE_TABLE
+from engine.link.nodes import NodeStates, schema_input
 from engine.models.linker import CALIBRATION, LinkerEncoder, calibrated
 from engine.models.packaged import Manifest, Packaged
-from engine.schema_linking.nodes import NodeStates, schema_input
+from engine.values.elements import WHOLE_TABLE
 from tests.support.schemas import MUSIC
 from training.linker import Progress, Trainer
 from training.linker_examples import Example

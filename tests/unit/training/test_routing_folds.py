@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from benchmarks.harness.drawing import FOLDS, Item
 from benchmarks.quality.routing import folds
 from benchmarks.quality.routing.folds import Outcome, Placed, Variant, fold_of
-from engine.routing.candidate_space import CandidateSpace
-from engine.routing.index import build
+from engine.route.candidate_space import CandidateSpace
+from engine.route.index import build
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table
 from training import router

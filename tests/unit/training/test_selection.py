@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.harness.drawing import fold_of
-from engine.calibration.conformal import Calibrated, Threshold
-from engine.calibration.proportion import Share
-from engine.calibration.records import Point
+from engine.judge.records import Point
+from engine.values.conformal import Calibrated, Threshold
+from engine.values.proportion import Share
 from training.judgement import Held
 from training.lists import QuestionList, Written
 from training.selection import base_of, measured, pointed

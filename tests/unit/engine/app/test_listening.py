@@ -11,11 +11,11 @@ import pytest
 import trustme
 from aiohttp import web
 
+from engine.app.client import EngineAddress, EngineClient
 from engine.app.listening import AddressSite
-from engine.client import EngineAddress, EngineClient
-from engine.errors import EngineLostError, InvalidSettingError, NLError
-from engine.settings import ListenSettings
-from engine.types import RowSet
+from engine.values.errors import EngineLostError, InvalidSettingError, NLError
+from engine.values.messages import RowSet
+from engine.values.settings import ListenSettings
 from tests.conftest import free_port
 
 SECRET = "a secret of gateways and engines"

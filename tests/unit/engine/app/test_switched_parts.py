@@ -9,15 +9,15 @@ from typing import Any, cast
 import pytest
 
 from engine.app.main import conditions, ranker_of
-from engine.conditions.classifier import Classifier
-from engine.core.tools import NoConditions, NoRanker
-from engine.settings import EngineSettings, GenerationSettings
+from engine.values.settings import EngineSettings, GenerationSettings
+from engine.values.tools import NoConditions, NoRanker
+from engine.write.conditions import Classifier
 
 SETTINGS = EngineSettings(Path("/run/engine.sock"), "postgresql://store")
 
 
 def test_what_is_off_reads_no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("engine.conditions.classifier", "engine.ranking.ranker"):
+    for module in ("engine.write.conditions", "engine.judge.ranker"):
         monkeypatch.setattr(f"{module}.read", None)
     none = cast("Any", None)
     assert isinstance(conditions(SETTINGS.generation, none), NoConditions)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from engine.core.deadline import Deadline
-from engine.core.ports import Completion, Prompt
 from engine.llm.client import ChatModel
-from engine.llm.profile import ModelProfile
-from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.values.deadline import Deadline
+from engine.values.model_profile import ModelProfile
+from engine.values.model_settings import GrammarSupport, ModelSettings
+from engine.values.ports import Completion, Prompt
 from tests.chat_server import USAGE, chat_server
 from tests.support.profiles import KeptProfiles
 

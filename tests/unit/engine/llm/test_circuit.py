@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.llm.circuit import Circuit, CircuitState, Outage
-from engine.llm.settings import ModelSettings
+from engine.values.model_settings import ModelSettings
 
 SETTINGS = ModelSettings(circuit_failures=3, circuit_pause=10.0, circuit_patience=30.0)
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 import pytest
 from aiohttp import web
 
-from engine.core.deadline import Deadline
-from engine.core.ports import Prompt
-from engine.errors import CancelledError, ModelUnavailableError, NLError
 from engine.llm.circuit import Circuit, CircuitState
 from engine.llm.client import ChatModel
-from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.values.deadline import Deadline
+from engine.values.errors import CancelledError, ModelUnavailableError, NLError
+from engine.values.model_settings import GrammarSupport, ModelSettings
+from engine.values.ports import Prompt
 from tests.chat_server import chat_server, completion
 from tests.conftest import free_port
 

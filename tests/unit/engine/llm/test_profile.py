@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from engine.llm.profile import EMBEDDED, UNKNOWN, ModelProfile, TokenField
-from engine.llm.settings import GrammarSupport, ModelSettings, Price, ServiceSettings
+from engine.values.model_profile import EMBEDDED, UNKNOWN, ModelProfile, TokenField
+from engine.values.model_settings import GrammarSupport, ModelSettings, Price, ServiceSettings
 
 FULL = ModelProfile(
     logprobs=True,

@@ -9,7 +9,7 @@ import pytest
 
 from engine.llm.reading import Choice, Likely, Logprobs, Message, Reply, Told, completion
 from engine.llm.replies import Reading, Readings, readings, statement, statements
-from engine.text.plain import plain
+from engine.question.plain import plain
 
 STATEMENTS = [
     pytest.param("SELECT 1;", ("SELECT 1",), id="plain"),

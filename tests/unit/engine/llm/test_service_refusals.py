@@ -8,10 +8,10 @@ import httpx2 as httpx
 import openai
 import pytest
 
-from engine.errors import ContextLengthError, ModelAwayError
-from engine.llm.profile import ModelProfile
 from engine.llm.refusals import Refusal, explained, says, wait_before_again, without_refused
-from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.values.errors import ContextLengthError, ModelAwayError
+from engine.values.model_profile import ModelProfile
+from engine.values.model_settings import GrammarSupport, ModelSettings
 
 HOPED = ModelProfile(
     logprobs=True,

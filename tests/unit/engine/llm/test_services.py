@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from engine.core.deadline import Deadline
-from engine.core.ports import Completion, Prompt
-from engine.errors import ContextLengthError, ModelAwayError, NLError
 from engine.llm.client import ChatModel
 from engine.llm.fallback import FallbackModel
-from engine.llm.profile import ModelProfile, TokenField
-from engine.llm.settings import GrammarSupport, ModelSettings, Price, Provider
+from engine.values.deadline import Deadline
+from engine.values.errors import ContextLengthError, ModelAwayError, NLError
+from engine.values.model_profile import ModelProfile, TokenField
+from engine.values.model_settings import GrammarSupport, ModelSettings, Price, Provider
+from engine.values.ports import Completion, Prompt
 from tests.support.profiles import KeptProfiles
 from tests.support.providers import (
     PROVIDERS,

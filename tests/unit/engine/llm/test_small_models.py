@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.llm.settings import ModelSettings, Provider
+from engine.values.model_settings import ModelSettings, Provider
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from engine.core.deadline import Deadline
-from engine.core.ports import Prompt
-from engine.errors import CancelledError, ModelAwayError, NLError
 from engine.llm.client import ChatModel
 from engine.llm.fallback import FallbackModel
 from engine.llm.replies import readings
-from engine.llm.settings import GrammarSupport, ModelSettings
+from engine.values.deadline import Deadline
+from engine.values.errors import CancelledError, ModelAwayError, NLError
+from engine.values.model_settings import GrammarSupport, ModelSettings
+from engine.values.ports import Prompt
 from tests.chat_server import chat_server, completion
 
 SETTINGS = ModelSettings(grammar=GrammarSupport.EMBEDDED, api_key="k-secret", circuit_failures=0)

@@ -10,8 +10,8 @@ from torch.nn import functional
 
 from engine.models.beams import StepWeights, begin
 from engine.models.network import Ground, Network, Reading, Survey
-from engine.routing.candidate_space import CandidateSpace
-from engine.routing.graph import Edge, EdgeKind
+from engine.route.candidate_space import CandidateSpace
+from engine.values.schema_graph import Edge, EdgeKind
 from training.sequences import Sequences
 
 DIMENSION, TOKENS = 16, 5

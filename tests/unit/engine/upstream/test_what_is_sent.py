@@ -51,12 +51,12 @@ def test_a_statement_is_printed_in_one_place() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Printed"
     }
-    assert makers == {"engine/printing/statement.py"}
+    assert makers == {"engine/statement/printing/statement.py"}
 
 
 def test_what_runs_in_place_is_what_was_printed() -> None:
     """The gateway puts the text of a choice into the client's session as it is: one method says what that may be."""
-    service = ast.parse((ROOT / "engine" / "api" / "service.py").read_text("utf-8"))
+    service = ast.parse((ROOT / "engine" / "app" / "service.py").read_text("utf-8"))
     in_place = [
         ast.unparse(node)
         for path in (ROOT / "engine").rglob("*.py")

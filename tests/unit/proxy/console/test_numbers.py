@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 import structlog
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.console.grammar import AdminCommand
 from proxy.net.console.console_connection import carry_out
 from proxy.settings import GatewaySettings, assigned

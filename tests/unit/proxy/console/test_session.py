@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.console import grammar, views
 from proxy.console.grammar import AdminCommand, ConsoleError, Empty, Ignored, Rights, SetSetting, ShowView
 from proxy.console.session import CloseConnection, ConsoleAction, ConsoleSession, RunCommand, WriteReply

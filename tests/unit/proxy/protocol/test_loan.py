@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.commands import AbortConsult, CancelLent, Close, LoanEnded, ToBorrower
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import Close, StatementFailed

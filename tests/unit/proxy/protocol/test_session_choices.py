@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.types import (
+from engine.values.messages import (
     AnswerRow,
     Asker,
     AskReply,

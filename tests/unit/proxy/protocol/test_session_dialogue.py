@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.types import (
+from engine.values.messages import (
     AnswerRequest,
     AnswerRow,
     Asker,

@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.types import (
-    Asker,
-    AskRequest,
-    ErrorReply,
-    RowSet,
-)
+from engine.values.messages import Asker, AskRequest, ErrorReply, RowSet
 from proxy.protocol import codec
 from proxy.protocol.commands import AbortConsult, StatementFailed, StatementSeen
 from tests.support.messages import text_of, token_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.commands import Close, Dial, KeyKnown
 from proxy.protocol.session_phases import TRANSITIONS, Event, Phase

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.types import (
-    Asker,
-    AskRequest,
-    ErrorReply,
-    RowSet,
-)
+from engine.values.messages import Asker, AskRequest, ErrorReply, RowSet
 from proxy.protocol import codec
 from tests.support.messages import first_message, token_of
 

@@ -7,12 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.types import (
-    Asker,
-    AskRequest,
-    OnDoubt,
-    RowKind,
-)
+from engine.values.messages import Asker, AskRequest, OnDoubt, RowKind
 from proxy.protocol import codec
 from proxy.protocol.commands import StatementFailed
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.net.session.server_connection import FirstReplyFilter
 from proxy.protocol import codec
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.types import ErrorReply
+from engine.values.messages import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.auth.server_methods import (
     MethodCheck,

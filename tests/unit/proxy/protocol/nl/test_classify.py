@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.types import (
+from engine.values.messages import (
     AnswerRequest,
     ChooseRequest,
     CorrectRequest,

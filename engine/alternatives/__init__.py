@@ -1,1 +1,0 @@
-"""Statements that differ from another one in one element of the schema."""

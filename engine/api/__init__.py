@@ -1,1 +1,0 @@
-"""The engine's interface and what answers its requests."""

@@ -1,0 +1,211 @@
+"""Who may ask now: quotas, places and the queue.
+
+What an asker may still ask today and in this hour, by the store's count, in words that help; and adding to it.
+
+Owns the refusals' words. What counts and for whom is `schema_catalog.quotas`'; places and queue are
+`engine.app.admission`'s.
+
+Which question is answered next, where more are asked at once than the engine answers.
+
+A place is free, or the question waits, and the roles that wait get places in turn: who asks a hundred questions keeps
+nobody else waiting for more than one of them. Where too many wait, the newest of the role with most of them is refused;
+a question that would wait longer than its asker's own time is refused at once. Owns the places and the queue; quotas
+are `engine.app.admission`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
+
+from engine.values.errors import BusyError, NLError, NotPermittedError, QuotaError, for_log
+from engine.values.messages import Usage
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.quotas import BudgetSpent, Exhausted, QuotaStore
+
+log = structlog.stdlib.get_logger("engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Of all askers of one store."""
+
+    quotas: QuotaStore
+
+    async def admit(self, asker: str) -> None:
+        """Counts a question; raises `QuotaError`, `NotPermittedError` and `StoreUnavailableError`."""
+        refusal = await self.quotas.admit(asker)
+        match refusal:
+            case Exhausted():
+                raise _questions(asker, refusal)
+            case BudgetSpent():
+                raise _tokens(asker, refusal)
+
+    async def spend(self, asker: str, usage: Usage) -> None:
+        """Adds what a question cost. A store that does not answer then loses that, and not the question."""
+        if not usage.calls:
+            return
+        try:
+            await self.quotas.spend(
+                asker, prefilled=usage.prefilled, cached=usage.cached, generated=usage.generated
+            )
+        except StoreUnavailableError as problem:
+            tokens = usage.prefilled + usage.generated
+            log.warning("tokens not counted", user=asker, tokens=tokens, problem=for_log(problem))
+
+
+def _questions(asker: str, exhausted: Exhausted) -> NLError:
+    quota = f'The quota of "{asker}" is {exhausted.questions_an_hour} questions an hour.'
+    if exhausted.again_at is None:
+        return _never(quota, "set_quota")
+    return QuotaError(
+        "you have asked as many questions as you may in an hour",
+        detail=quota,
+        hint=f"Ask again at {_when(exhausted.again_at)}, or ask an nl_admin for more: nl_catalog.set_quota().",
+    )
+
+
+def _tokens(asker: str, spent: BudgetSpent) -> NLError:
+    if spent.anew_at is None:
+        return _never(f'The budget of "{asker}" is 0 tokens a day.', "set_token_budget")
+    return QuotaError(
+        "your questions have used the language model as much as they may in a day",
+        detail=f'They have used {spent.used} tokens today; the budget of "{asker}" is {spent.tokens_a_day} a day.',
+        hint=f"It begins anew at {_when(spent.anew_at)}; or ask an nl_admin for more:"
+        " nl_catalog.set_token_budget().",
+    )
+
+
+def _never(detail: str, function: str) -> NLError:
+    return NotPermittedError(
+        "you may not ask questions",
+        detail=detail,
+        hint=f"An nl_admin says who may ask: nl_catalog.{function}(). Plain SQL is not affected.",
+    )
+
+
+def _when(at: datetime) -> str:
+    """In UTC, and how long that is from now."""
+    minutes = max(1, math.ceil((at - datetime.now(UTC)).total_seconds() / 60))
+    return f"{at.astimezone(UTC):%H:%M:%S} UTC, in {minutes} minutes"
+
+
+ASSUMED_SECONDS = 5.0
+"""What a question takes, until one was answered."""
+
+_RECENT = 0.1
+"""What the newest question counts in the mean of what questions take."""
+
+
+class Admission:
+    """The places of one engine. Not for several event loops."""
+
+    def __init__(self, places: int, waiting: int) -> None:
+        """`places`: questions answered at once. `waiting`: how many may wait for one."""
+        self._places = places
+        self._most_waiting = waiting
+        self._taken = 0
+        self._seconds = ASSUMED_SECONDS
+        self._answered = 0
+        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
+        """Of each role that waits; the role whose turn it is comes first."""
+
+    @property
+    def running(self) -> int:
+        """Questions that are being answered."""
+        return self._taken
+
+    @property
+    def waiting(self) -> int:
+        """Questions that wait for a place."""
+        return sum(map(len, self._queues.values()))
+
+    @asynccontextmanager
+    async def place(self, role: str, seconds: float) -> AsyncIterator[None]:
+        """Holds a place for a question of `role`, which has `seconds` in all. Raises `BusyError` where it gets none."""
+        await self._enter(role, seconds)
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._answered += 1
+            newest = max(_RECENT, 1 / self._answered)
+            self._seconds += newest * (time.monotonic() - began - self._seconds)
+            self._leave()
+
+    async def _enter(self, role: str, seconds: float) -> None:
+        if self._taken < self._places:
+            self._taken += 1
+            return
+        wait = self._turn(role)
+        if wait >= seconds or not self._has_room(role):
+            raise _busy(self._places, self.waiting, wait)
+        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(role, deque()).append(mine)
+        try:
+            async with asyncio.timeout(seconds):
+                await mine
+        except (TimeoutError, asyncio.CancelledError) as ended:
+            if mine.cancelled():
+                self._forget(role, mine)
+            else:  # It had just been given a place.
+                self._leave()
+            if isinstance(ended, TimeoutError):
+                raise _busy(self._places, self.waiting, self._turn(role)) from None
+            raise
+
+    def _has_room(self, role: str) -> bool:
+        """Whether one more of `role` may wait; where all room is taken, at the cost of a role that has more waiting."""
+        if self.waiting < self._most_waiting:
+            return True
+        most = max(self._queues, key=lambda name: len(self._queues[name]), default=role)
+        if len(self._queues.get(most, ())) <= len(self._queues.get(role, ())) + 1:
+            return False
+        refused = _busy(self._places, self.waiting, self._turn(most))
+        newest = self._queues[most].pop()
+        if not newest.done():
+            newest.set_exception(refused)
+        return True
+
+    def _turn(self, role: str) -> float:
+        """Seconds until a further question of `role` begins, if nobody else comes: each round is one of each role."""
+        own = len(self._queues.get(role, ()))
+        before = sum(min(len(queue), own + 1) for name, queue in self._queues.items() if name != role) + own
+        return (before + 1) / self._places * self._seconds
+
+    def _leave(self) -> None:
+        """Gives a place back, to the next in turn where one waits."""
+        while self._queues:
+            role, queue = next(iter(self._queues.items()))
+            first = queue.popleft()
+            del self._queues[role]
+            if queue:
+                self._queues[role] = queue
+            if not first.done():
+                first.set_result(None)
+                return
+        self._taken -= 1
+
+    def _forget(self, role: str, mine: asyncio.Future[None]) -> None:
+        queue = self._queues.get(role, deque())
+        if mine in queue:
+            queue.remove(mine)
+        if not queue:
+            self._queues.pop(role, None)
+
+
+def _busy(places: int, waiting: int, wait: float) -> BusyError:
+    return BusyError(
+        "too many questions at once",
+        detail=f"The engine answers {places} at a time, and {waiting} wait.",
+        hint=f"Ask again in about {max(1, math.ceil(wait))} seconds; operators: raise [limits] concurrent or waiting,"
+        " or run another engine.",
+    )

@@ -1,0 +1,88 @@
+"""`NL CORRECT`: the asker gives the right statement.
+
+Owns the choice of the database that a correction is for. A correction is kept only where it passes the checks of a
+generated statement.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from engine.app.answer_rows import candidate_row
+from engine.app.question_store import Questions
+from engine.findings.check import Cause, Rejection, check_candidate
+from engine.statement.description import describe
+from engine.values.candidate import Candidate
+from engine.values.deadline import Deadline
+from engine.values.dialogue import Stored
+from engine.values.errors import CancelledError, NLError, NoRouteError, SyntaxProblemError, UnsafeSQLError
+from engine.values.messages import AskReply, CorrectRequest
+from engine.values.state import Route, State
+from engine.values.tools import Tools
+from schema_catalog.types import Database
+
+
+async def corrected(
+    request: CorrectRequest, tools: Tools, questions: Questions, deadline: Deadline
+) -> AskReply:
+    """Keeps the correction as the answer's last row, of kind `verified`; the reply holds that row alone.
+
+    Raises `UnknownQuestionError`; `NoRouteError` where no database can be meant; where every database refuses it, what
+    the first one says: `UnsafeSQLError`, `SyntaxProblemError` or `CancelledError`.
+    """
+    stored = await questions.stored(request.qid, request.asker.user)
+    routes = await _routes(request, stored, tools)
+    asked = replace(stored.request, asker=request.asker)
+    state = State(asked, k=1, calls=0, deadline=deadline, started=time.monotonic(), routes=routes)
+    outcomes = [
+        await check_candidate(Candidate(route.database.name, request.sql), route, state, tools)
+        for route in routes
+    ]
+    good = next((outcome for outcome in outcomes if isinstance(outcome, Candidate)), None)
+    if good is None:
+        raise _refused(next(outcome for outcome in outcomes if isinstance(outcome, Rejection)))
+    number = max((row.n for row in stored.reply.rows), default=0) + 1
+    explained = replace(good, explanation=describe(good.sql))
+    row = candidate_row(number, explained, stored.reply.qid, verified=True)
+    await questions.corrected(replace(stored.reply, rows=(*stored.reply.rows, row)), good.database, good.sql)
+    return replace(stored.reply, rows=(row,))
+
+
+async def _routes(request: CorrectRequest, stored: Stored, tools: Tools) -> tuple[Route, ...]:
+    """The databases that may be meant, as the asker sees them; raises `NoRouteError` where none is readable."""
+    entries = {database.name: (database, snapshot) for database, snapshot in await tools.catalog.entries()}
+    routes: list[Route] = []
+    for name in _meant(request, stored, [database for database, _ in entries.values()]):
+        database, snapshot = entries.get(name, (None, None))
+        if database is None or snapshot is None:
+            continue
+        readable = await tools.upstream.readable(database, request.asker)
+        if readable:
+            routes.append(Route(database, snapshot.restricted_to(readable), 1.0, ()))
+    if not routes:
+        raise NoRouteError(
+            "it is not clear for which database the correction is",
+            hint="SET nl.db to one that you may ask, and correct again.",
+        )
+    return tuple(routes)
+
+
+def _meant(request: CorrectRequest, stored: Stored, databases: list[Database]) -> list[str]:
+    named = request.db or stored.request.db
+    if named is not None:
+        return [named]
+    answered = dict.fromkeys(row.database for row in stored.reply.rows if row.database is not None)
+    own = [each.name for each in databases if each.dbname == request.asker.dbname]
+    return list(answered or stored.reply.databases) or own or [each.name for each in databases]
+
+
+def _refused(rejection: Rejection) -> NLError:
+    detail = f"{rejection.message[:1].upper()}{rejection.message[1:]}."
+    if rejection.cause is Cause.GUARD:
+        return UnsafeSQLError(
+            "the correction is refused", detail=detail, hint="It must be one query that reads."
+        )
+    if rejection.cause is Cause.TIME:
+        return CancelledError("the correction ran out of time", detail=detail)
+    return SyntaxProblemError("the correction would not run", detail=detail)

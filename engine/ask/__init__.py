@@ -1,0 +1,1 @@
+"""What is said to the asker: questions back, refusals, follow-ups, answers from the catalog."""

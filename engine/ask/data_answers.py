@@ -1,0 +1,227 @@
+"""What answers a question about the data itself: a statement over what exists, and the same in words.
+
+A statement counts or lists what is stored, or gives rows of what the catalog says, which the asker may read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.ask.data_questions import (
+    DataQuestion,
+    Subject,
+    data_question,
+    holding,
+    named_elements,
+    named_terms,
+)
+from engine.link.standing import is_sensitive
+from engine.question.names import name_words
+from engine.values.elements import WHOLE_TABLE
+from engine.values.refusal import spoken
+from schema_catalog.naming import quote_ident, quote_literal
+from schema_catalog.types import Column, Snapshot, Table, TableKind
+from schema_catalog.words import folded_name, plural
+
+MOST = 50
+"""Tables that one statement counts, or lists, at most: those of the most rows."""
+
+ASKABLE = 5
+"""Questions that are proposed, at most."""
+
+_UNSAID = "the catalog says no more than its name"
+_STORED = (TableKind.TABLE, TableKind.PARTITIONED, TableKind.MATERIALIZED_VIEW)
+
+_OF_TABLES = (Subject.PLACE, Subject.TABLES, Subject.SIZES)
+
+Element = tuple[Table, Column | None]
+"""A column, or a table as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataAnswer:
+    """`words`: one sentence without its full stop."""
+
+    sql: str
+    words: str
+
+
+def answers(asked: DataQuestion, snapshot: Snapshot) -> tuple[DataAnswer, ...]:
+    """By one database; none where it has nothing of what is asked about."""
+    if asked.subject in _OF_TABLES and named_elements("tables", snapshot):
+        # There are tables of wood, of which the data knows.
+        return ()
+    elements = _elements(asked.named, snapshot)
+    found: tuple[DataAnswer, ...]
+    match asked.subject:
+        case Subject.MEANING:
+            found = _meaning(asked, elements, snapshot)
+        case Subject.VALUES:
+            found = tuple(_values(table, each, snapshot) for table, each in elements if each is not None)
+        case Subject.COLUMNS:
+            found = tuple(_columns(table) for table, column in elements if column is None)
+        case Subject.PLACE:
+            found = _place(asked.named, snapshot)
+        case Subject.SIZES:
+            found = _sizes(snapshot)
+        case Subject.TABLES | Subject.SCOPE:
+            found = _tables(snapshot)
+    return found
+
+
+def askable(snapshot: Snapshot) -> tuple[str, ...]:
+    """Questions that this database answers: what is in it, then what its words mean."""
+    tables = [table for table in _largest(snapshot) if table.kind in _STORED] or list(snapshot.tables)
+    if not tables:
+        return ()
+    first = name_words(tables[0].name).split()
+    said = [f"How many {' '.join((*first[:-1], _plural(first[-1])))} are there?"]
+    listed = next(filter(_is_listed, _parts(tables)), None)
+    described = next(((table, column) for table, column in _parts(tables) if column.description), None)
+    about = [f"Which values does {_in_words(*listed)} have?"] if listed else []
+    about += [f"What does {_in_words(*described)} mean?"] if described else []
+    about += [f"Which tables have {folded_name(tables[-1].name)} data?", "How many rows has each table?"]
+    about += [f"Which columns does {name_words(tables[0].name)} have?"]
+    for text in about:
+        question = data_question(text)
+        if question is not None and answers(question, snapshot):
+            said.append(text)
+    return tuple(said[:ASKABLE])
+
+
+def _plural(word: str) -> str:
+    return word if word.endswith("s") else plural(word)
+
+
+def _parts(tables: Iterable[Table]) -> Iterator[tuple[Table, Column]]:
+    return ((table, column) for table in tables for column in table.columns)
+
+
+def _is_listed(part: tuple[Table, Column]) -> bool:
+    """Whether a column has few values, as far as the schema says so: labels, or no more than yes and no."""
+    _, column = part
+    return not is_sensitive(column) and (bool(column.labels) or column.type == "boolean")
+
+
+def _in_words(table: Table, column: Column) -> str:
+    return f"{name_words(column.name)} of {name_words(table.name)}"
+
+
+def _elements(named: str, snapshot: Snapshot) -> list[Element]:
+    tables = {table.key: table for table in snapshot.tables}
+    found = ((tables[key[:2]], key[2]) for key in (named_elements(named, snapshot) if named else ()))
+    return [
+        (table, None if name == WHOLE_TABLE else next(each for each in table.columns if each.name == name))
+        for table, name in found
+    ]
+
+
+def _meaning(
+    asked: DataQuestion, elements: Sequence[Element], snapshot: Snapshot, why: str = ""
+) -> tuple[DataAnswer, ...]:
+    rows = [
+        (term.name, "term", "; ".join(filter(None, [term.description, f"computed as {term.definition}"])))
+        for term in named_terms(asked.named, snapshot)
+    ]
+    rows += [(_name(*each), _kind(*each), _said(*each)) for each in elements]
+    if not rows:
+        return ()
+    # What is said of something comes before what nothing is said of.
+    rows.sort(key=lambda row: row[2] == _UNSAID)
+    words = "; ".join(f"{name} ({kind}): {said.rstrip('.')}" for name, kind, said in rows[:2])
+    more = f"; and {len(rows) - 2} more" if len(rows) > 2 else ""  # noqa: PLR2004 - those that are told
+    return (DataAnswer(_listing(("element", "kind", "meaning"), rows), f"{why}{words}{more}"),)
+
+
+def _values(table: Table, column: Column, snapshot: Snapshot) -> DataAnswer:
+    if is_sensitive(column) or is_sensitive(table):
+        asked = DataQuestion(Subject.MEANING, "")
+        why = "its values are sensitive and are not listed; "
+        return _meaning(asked, [(table, column)], snapshot, why)[0]
+    name = quote_ident(column.name)
+    labels = f"; possible are {', '.join(column.labels)}" if column.labels else ""
+    return DataAnswer(
+        f"SELECT DISTINCT {name} FROM {snapshot.display_name(table)} ORDER BY {name}",  # noqa: S608 - quoted
+        f"each value of {_in_words(table, column)} once{labels}",
+    )
+
+
+def _columns(table: Table) -> DataAnswer:
+    rows = [(column.name, _kind(table, column), _said(table, column)) for column in table.columns]
+    names = ", ".join(column.name for column in table.columns)
+    return DataAnswer(_listing(("column", "kind", "meaning"), rows), f"{table.name} has the columns {names}")
+
+
+def _place(named: str, snapshot: Snapshot) -> tuple[DataAnswer, ...]:
+    found = holding(named, snapshot)[:MOST]
+    if not found:
+        return ()
+    rows = [
+        (snapshot.display_name(table), ", ".join(each.name for each in columns), _said(table, None))
+        for table, columns in found
+    ]
+    words = f"{named}: in {spoken([row[0] for row in rows], 'and')}"
+    return (DataAnswer(_listing(("table", "columns", "meaning"), rows), words),)
+
+
+def _tables(snapshot: Snapshot) -> tuple[DataAnswer, ...]:
+    shown = sorted(_largest(snapshot)[:MOST], key=lambda table: table.key)
+    rows = [
+        (snapshot.display_name(each), _said(each, None), ", ".join(column.name for column in each.columns))
+        for each in shown
+    ]
+    words = (
+        f"{len(rows)} of {len(snapshot.tables)} tables" if len(rows) < len(snapshot.tables) else "the tables"
+    )
+    told = (
+        f"{words} with what is said of them and their columns; for example: {' '.join(askable(snapshot)[:2])}"
+    )
+    return (DataAnswer(_listing(("table", "meaning", "columns"), rows), told),) if rows else ()
+
+
+def _sizes(snapshot: Snapshot) -> tuple[DataAnswer, ...]:
+    tables = [table for table in _largest(snapshot) if table.kind in _STORED]
+    parts = [
+        f'SELECT {quote_literal(name)} AS "table", count(*) AS rows FROM {name}'  # noqa: S608 - a quoted name
+        for name in map(snapshot.display_name, tables[:MOST])
+    ]
+    some = f" (the largest {MOST} of {len(tables)})" if len(tables) > MOST else ""
+    sql = f"{' UNION ALL '.join(parts)} ORDER BY 2 DESC, 1"
+    return (DataAnswer(sql, f"the number of rows of each table{some}"),) if parts else ()
+
+
+def _largest(snapshot: Snapshot) -> list[Table]:
+    return sorted(snapshot.tables, key=lambda table: -(table.row_estimate or 0))
+
+
+def _name(table: Table, column: Column | None) -> str:
+    return table.name if column is None else f"{table.name}.{column.name}"
+
+
+def _kind(table: Table, column: Column | None) -> str:
+    if column is None:
+        return table.kind
+    unit = (
+        "" if column.attributes is None or column.attributes.unit is None else f" in {column.attributes.unit}"
+    )
+    return f"{column.type}{unit}"
+
+
+def _said(table: Table, column: Column | None) -> str:
+    """What the catalog says of an element: its comment, other names, where it refers to."""
+    element = table if column is None else column
+    parts = [" ".join((element.description or "").split()).rstrip(".")]
+    parts += [f"also called {', '.join(element.synonyms)}"] if element.synonyms else []
+    if column is not None:
+        parts += [f"one of {', '.join(column.labels)}"] if column.labels else []
+        keys = [key for key in table.foreign_keys if key.columns == (column.name,)]
+        parts += [f"refers to {key.ref_table}.{key.ref_columns[0]}" for key in keys]
+        parts += ["the key"] if table.primary_key == (column.name,) else []
+    return "; ".join(filter(None, parts)) or _UNSAID
+
+
+def _listing(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A statement whose rows are these texts."""
+    lines = ", ".join(f"({', '.join(map(quote_literal, row))})" for row in rows)
+    return f"SELECT * FROM (VALUES {lines}) AS answer ({', '.join(map(quote_ident, names))})"  # noqa: S608 - quoted

@@ -1,1 +1,0 @@
-"""What kind of statement a question asks for (MetaSQL §III-A): operators and hardness, read off SQL or predicted."""

@@ -1,1 +1,0 @@
-"""Values and ports of the pipeline, imported by everything else of the engine."""

@@ -1,1 +1,0 @@
-"""Whether a database takes what a DBA defined for it."""

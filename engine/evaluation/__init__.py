@@ -1,1 +1,0 @@
-"""Questions whose answer is known, asked as an asker would ask them; nothing of them is kept."""

@@ -1,0 +1,1 @@
+"""What is found about a statement, and what mends it."""

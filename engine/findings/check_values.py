@@ -1,0 +1,188 @@
+"""Checks the candidates: their texts against the data, then whether they would run.
+
+Check_values: looks whether the texts that statements compare columns with occur in them, and finds those that do.
+
+A model writes values as the question has them, or invents some: such a statement runs, and answers another question.
+What is surely another spelling of stored values is written so; what only may be meant stands beside the statement, as
+all of it does beside a model's reading.
+
+Validate: keeps the statements that would run for the asker, one of each normal form.
+
+The checks (guard, names, EXPLAIN as the asker) are `engine.findings.check`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, product
+
+from engine.findings.check import Rejection, check_candidate
+from engine.findings.driver import Rewritten, in_turn
+from engine.findings.rule import Context
+from engine.link.legends import code_of
+from engine.link.missing_values import check_literals
+from engine.statement.canonical import canonical
+from engine.values.candidate import Candidate, RuleKind
+from engine.values.elements import Literal, LiteralCheck, NearValues
+from engine.values.errors import NLError
+from engine.values.messages import TraceLine
+from engine.values.ports import StatementError
+from engine.values.state import Route, State
+from engine.values.tools import Tools
+from schema_catalog.catalog import StoreUnavailableError
+
+AT_ONCE = 4
+"""Candidates looked at at the same time."""
+
+CORRECTED = 3
+"""Statements made of one at most, where several values are as near."""
+
+Found = Mapping[Literal, NearValues]
+
+
+async def check_values(state: State, tools: Tools) -> State:
+    """Sets every candidate's `missing` and puts statements with stored values in its place, or behind it.
+
+    One of which nothing occurs counts as one that finds nothing. Corrected ones have no cost yet: validate is the next
+    stage. Raises as `check_literals`.
+    """
+    routes = {route.database.name: route for route in state.routes}
+    semaphore = asyncio.Semaphore(AT_ONCE)
+
+    async def checked(candidate: Candidate) -> tuple[Candidate, ...]:
+        async with semaphore:
+            route = routes[candidate.database]
+            check = await check_literals(candidate, route, state, tools)
+            near = await _near(check, route, state, tools)
+            return await asyncio.to_thread(_corrected, candidate, check, near, route, tools)
+
+    outcomes = await asyncio.gather(*map(checked, state.candidates))
+    candidates: dict[str, Candidate] = {}
+    for each in (one for outcome in outcomes for one in outcome):
+        same = candidates.get(each.sql)
+        candidates[each.sql] = each if same is None else same.telling(each)
+    lines = [
+        line
+        for before, after in zip(state.candidates, outcomes, strict=True)
+        for each in after
+        for line in _lines(before, each)
+    ]
+    return replace(state, candidates=tuple(candidates.values())).noted(*lines)
+
+
+async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -> Found:
+    """The stored values for the literals that do not occur, and for those that are only not among all that were read.
+
+    Sure are the first ones alone, and of them those of columns of which all values were read; and the code that the
+    column's comment gives for a text.
+    """
+    literals = [each for each in (*check.missing, *check.unknown) if not each.pattern]
+    codes = {each: code_of(each.text, each.column, route.snapshot) for each in literals}
+    coded = {
+        literal: NearValues((code,), sure=literal in check.missing, whole=True)
+        for literal, code in codes.items()
+        if code is not None
+    }
+    literals = [each for each in literals if each not in coded]
+    texts = [(each.column, each.text) for each in literals]
+    try:
+        found = await tools.values.near(texts, route, tools.upstream, tools.encoder)
+    except (NLError, StatementError, StoreUnavailableError):
+        state.deadline.remaining()
+        return coded
+    near = coded | {
+        literal: replace(each, sure=each.sure and each.whole and literal in check.missing)
+        for literal, each in zip(literals, found, strict=True)
+        if each.values and (each.whole or literal in check.missing)
+    }
+    # What is stored but for capital letters is none of its neighbours.
+    return {literal: each for literal, each in near.items() if each.sure or literal not in check.in_any_case}
+
+
+def _corrected(
+    candidate: Candidate, check: LiteralCheck, near: Found, route: Route, tools: Tools
+) -> tuple[Candidate, ...]:
+    """What becomes of the candidate: itself, corrected ones, or both. Parses: not for the event loop."""
+    fruitless = candidate.fruitless or check.all_invented
+    itself = replace(candidate, missing=check.missing, fruitless=fruitless)
+    found = (*near, *check.in_any_case)
+    left = tuple(each for each in check.missing if each not in found)
+    still = replace(check, missing=left, present=(*check.present, *found))
+    made = [
+        replace(
+            candidate.rewritten(each.sql, each.changes),
+            missing=left,
+            fruitless=candidate.fruitless or still.all_invented,
+        )
+        for each in _statements(candidate, check, near, route, tools)
+    ]
+    sure = bool(made and (near or check.in_any_case)) and all(each.sure for each in near.values())
+    return tuple(made) if sure and candidate.meaning.place is None else (itself, *made)
+
+
+def _statements(
+    candidate: Candidate, check: LiteralCheck, near: Found, route: Route, tools: Tools
+) -> Iterator[Rewritten]:
+    """The candidate with each choice of near values, the nearest first; what is left by a reference."""
+    given = Rewritten(candidate.sql, candidate.changes)
+    keys = [(literal.column, literal.text) for literal in near]
+    any_case = frozenset((each.column, each.text) for each in check.in_any_case if each not in near)
+    left = [each for each in check.missing if each not in (*near, *check.in_any_case)]
+    missing = frozenset((each.column, each.text) for each in left)
+    choices = product(*(each.values for each in near.values())) if near or left or any_case else ()
+    for chosen in islice(choices, CORRECTED):
+        stored = dict(zip(keys, chosen, strict=True))
+        context = Context(
+            route.snapshot, values=route.values, stored=stored, in_any_case=any_case, missing=missing
+        )
+        made = in_turn(RuleKind.CORRECTION, given, context, tools.generation.rules_off)
+        if made.sql != given.sql:
+            yield made
+
+
+def _lines(before: Candidate, after: Candidate) -> Iterator[TraceLine]:
+    for literal in after.missing:
+        yield TraceLine("check_values", f"{literal.column[2]} '{literal.text}' does not occur", after.sql)
+    yield from (change.line for change in after.changes[len(before.changes) :])
+
+
+async def validate(state: State, tools: Tools) -> State:
+    """Drops the candidates that would not run and merges those with the same normal form.
+
+    A candidate with a cost has been checked. Of equal ones the best-scored stays, in the first one's place. Raises as
+    `check_candidate`.
+    """
+    routes = {route.database.name: route for route in state.routes}
+    outcomes = await asyncio.gather(
+        *(_checked(candidate, routes[candidate.database], state, tools) for candidate in state.candidates)
+    )
+    return await asyncio.to_thread(_distinct, state, outcomes, routes)
+
+
+def _distinct(state: State, outcomes: Sequence[Candidate | Rejection], routes: Mapping[str, Route]) -> State:
+    """The state with the candidates that passed. Parses each statement: not for the event loop."""
+    kept: dict[tuple[str, str], Candidate] = {}
+    for candidate, outcome in zip(state.candidates, outcomes, strict=True):
+        if isinstance(outcome, Rejection):
+            line = TraceLine("validate", f"dropped by {outcome.cause}", f"{outcome.message}: {candidate.sql}")
+            state = state.noted(line)
+            continue
+        key = (outcome.database, canonical(outcome.sql, routes[outcome.database].snapshot))
+        other = kept.get(key)
+        if other is None:
+            kept[key] = outcome
+            continue
+        dropped = min(outcome, other, key=_score)
+        kept[key] = max(other, outcome, key=_score).telling(dropped)
+        state = state.noted(TraceLine("validate", "merged with an equal one", dropped.sql))
+    return replace(state, candidates=tuple(kept.values()))
+
+
+async def _checked(candidate: Candidate, route: Route, state: State, tools: Tools) -> Candidate | Rejection:
+    return candidate if candidate.cost is not None else await check_candidate(candidate, route, state, tools)
+
+
+def _score(candidate: Candidate) -> tuple[float, bool, float, float]:
+    return (candidate.confidence, not candidate.is_twin, *candidate.origin.likelihood)

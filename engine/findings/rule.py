@@ -1,0 +1,90 @@
+"""What a rule over SQL is: a named, versioned value, of an `engine.values.candidate.RuleKind`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from sqlglot import exp
+
+from engine.question.dimensions import LinkedDimension
+from engine.statement.scope import Scopes
+from engine.values.candidate import RuleKind
+from engine.values.elements import ColumnContent, ValueLink, ValueList
+from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
+from schema_catalog.implied_references import with_implied_references, with_shared_columns
+from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a rule may look at beside the statement.
+
+    `mentioned`: the tables that the question names. `secured`: those of which roles see different rows. `stored`:
+    column and text that it does not hold → the value to write in its place; `missing`: those without one.
+    `in_any_case`: column and text that it holds but for capital letters. `linked`: element → probability that the
+    question is about it, none without a linker. `dimensions`: what the question asks a number for each of. `lists`: of
+    columns of few values, all of them. `contents`: of columns of JSON and of days in texts. `today`: the day on which
+    it is asked.
+    """
+
+    snapshot: Snapshot
+    question: str = ""
+    values: Sequence[ValueLink] = ()
+    mentioned: Sequence[Table] = ()
+    secured: frozenset[TableKey] = frozenset()
+    stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
+    in_any_case: frozenset[tuple[ColumnKey, str]] = frozenset()
+    missing: frozenset[tuple[ColumnKey, str]] = frozenset()
+    linked: Mapping[ColumnKey, float] = field(default_factory=dict)
+    dimensions: Sequence[LinkedDimension] = ()
+    lists: Sequence[ValueList] = ()
+    contents: Sequence[ColumnContent] = ()
+    today: date = date.max
+
+    @property
+    def references(self) -> ForeignKeyGraph:
+        """The snapshot's foreign keys, and what names imply."""
+        return foreign_key_graph(with_implied_references(self.snapshot))
+
+    @property
+    def ways(self) -> ForeignKeyGraph:
+        """The same, and where no reference leads from one table to another, what may join them."""
+        return foreign_key_graph(with_shared_columns(self.snapshot))
+
+
+class Statement:
+    """A statement that a rule may change: one tree, and what its names mean there."""
+
+    def __init__(self, tree: exp.Query, snapshot: Snapshot) -> None:
+        self.tree = tree
+        self._snapshot = snapshot
+        self.scopes = Scopes(tree, snapshot)
+
+    def bind(self) -> None:
+        """Looks the names up again, after a rule changed a FROM clause and goes on."""
+        self.scopes = Scopes(self.tree, self._snapshot)
+
+    @property
+    def sql(self) -> str:
+        """The statement as text."""
+        return self.tree.sql(dialect="postgres")
+
+
+Apply = Callable[[Statement, Context], str | None]
+"""Changes `statement.tree`, in place or for another one, and says how in a few words; None where it changed nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`name`: as `[generation] rules_off` has it. `version`: raised with each change of behaviour.
+
+    `by_facts`: it rests on keys or NULL, so that what it makes of a model's reading stands behind that as well.
+    """
+
+    name: str
+    version: int
+    kind: RuleKind
+    apply: Apply
+    by_facts: bool = False

@@ -1,0 +1,198 @@
+"""Rules about what a column holds that SQL has to take out: values in JSON, days in texts, members of arrays, ranges.
+
+The last two are PostgreSQL docs 9.19 and 9.20.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from engine.findings.rule import Context, Statement
+from engine.findings.rules.periods import period_of
+from engine.link.contents import day_of
+from engine.question.periods import Period, named_periods, shortest
+from engine.question.tokens import identifier_words
+from engine.statement.scope import Scopes, from_parts
+
+_SUMMED = (exp.Sum, exp.Avg)
+_ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ)
+_COMPARED = (*_ORDERED, exp.Between)
+_TEXTUAL = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
+_PARTS = (exp.Extract, exp.TimestampTrunc, exp.DateTrunc, exp.TimeToStr, exp.Cast)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_ISO = "YYYY-MM-DD"
+
+
+def json_as_value(statement: Statement, _context: Context) -> str | None:
+    """Takes a value out of JSON as a text where it is compared with one, and as a number where it is used as one."""
+    changed = []
+    for node in list(statement.tree.find_all(*_TEXTUAL)):
+        if type(node.this) is exp.JSONExtract and _is_text(node):
+            node.set("this", _scalar(node.this))
+            changed.append(f"{node.this.sql(dialect='postgres')} as a text")
+    for node in list(statement.tree.find_all(*_SUMMED, *_ORDERED)):
+        number = isinstance(node, _SUMMED) or is_number(node.expression)
+        if number and isinstance(node.this, exp.JSONExtract | exp.JSONExtractScalar):
+            scalar = _scalar(node.this)
+            node.set("this", exp.cast(exp.paren(scalar, copy=False), "numeric"))
+            changed.append(f"{scalar.sql(dialect='postgres')} as a number")
+    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+
+
+def _scalar(node: exp.Expr) -> exp.JSONExtractScalar:
+    return exp.JSONExtractScalar(
+        **{name: part for name, part in node.copy().args.items() if part is not None}
+    )
+
+
+def _is_text(node: exp.Expr) -> bool:
+    others = node.expressions if isinstance(node, exp.In) else [node.args.get("expression")]
+    return any(isinstance(other, exp.Literal) and other.is_string for other in others)
+
+
+def is_number(node: object) -> bool:
+    """Whether it is a number that is written out."""
+    return isinstance(node, exp.Literal) and not node.is_string
+
+
+def text_as_day(statement: Statement, context: Context) -> str | None:
+    """Reads a column of texts that are days as days, where they are ordered, compared with a day, or taken apart.
+
+    A day that is written as the column has it is read as all of the period that the question names with it.
+    """
+    forms = {each.column: each.date_form for each in context.contents if each.date_form}
+    periods = named_periods(context.question) if forms else ()
+    changed = []
+    for node in list(statement.tree.find_all(exp.Ordered, *_COMPARED, *_PARTS)) if forms else ():
+        column = node.expression if isinstance(node, exp.Extract) else node.this
+        key = statement.scopes.key(column)
+        form = forms.get(key) if key else None
+        if form is None:
+            continue
+        day = exp.Anonymous(this="TO_DATE", expressions=[column.copy(), exp.Literal.string(form)])
+        period = _period(node, form, periods)
+        if period is not None:
+            node.replace(period_of(day, period))
+        elif _wants_day(node, form):
+            # The type that it is cast to has been meant for the day; `to_date` gives it.
+            (node if isinstance(node, exp.Cast) else column).replace(day)
+        else:
+            continue
+        changed.append(f"{column.name} as a day, {form}")
+    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+
+
+def _period(node: exp.Expr, form: str, periods: Sequence[Period]) -> Period | None:
+    """The shortest of some periods with the day that is equal to a column, written in its form."""
+    said = node.expression if isinstance(node, exp.EQ) else None
+    return shortest(periods, day_of(said.name, form) if isinstance(said, exp.Literal) else None)
+
+
+def _wants_day(node: exp.Expr, form: str) -> bool:
+    if isinstance(node, exp.Cast):
+        return node.to.this in exp.DataType.TEMPORAL_TYPES
+    if isinstance(node, _PARTS):
+        return True
+    others = [
+        other
+        for name in ("expression", "low", "high")
+        if isinstance(other := node.args.get(name), exp.Literal)
+    ]
+    return form != _ISO and (isinstance(node, exp.Ordered) or any(_DAY.match(each.name) for each in others))
+
+
+_HELD = {"daterange": "date", "tsrange": "timestamp", "tstzrange": "timestamptz"}
+_HELD |= {"int4range": "int", "int8range": "bigint", "numrange": "numeric"}
+"""Type of a range → type of what it holds."""
+
+_EDGES = re.compile(r"^%|%$")
+
+
+def in_range(statement: Statement, _context: Context) -> str | None:
+    """A range that is compared with a value holds it; one between two overlaps what lies between them."""
+    changed = []
+    for node in list(statement.tree.find_all(exp.EQ, exp.Between)):
+        kind = statement.scopes.type_of(node.this)
+        if kind not in _HELD or isinstance(node.args.get("expression"), exp.Column):
+            continue
+        column = node.this.copy()
+        if isinstance(node, exp.EQ):
+            held = exp.cast(node.expression.copy(), _HELD[kind], dialect="postgres")
+            node.replace(exp.ArrayContainsAll(this=column, expression=held))
+        else:
+            bounds = [node.args["low"].copy(), node.args["high"].copy(), exp.Literal.string("[]")]
+            node.replace(
+                exp.ArrayOverlaps(
+                    this=column, expression=exp.Anonymous(this=kind.upper(), expressions=bounds)
+                )
+            )
+        changed.append(column.name)
+    return f"looks into the range {', '.join(changed)}" if changed else None
+
+
+def in_array(statement: Statement, _context: Context) -> str | None:
+    """An array that is compared with a text has it as a member, of several texts any."""
+    changed = []
+    for node in list(statement.tree.find_all(*_TEXTUAL)):
+        texts = _texts(node)
+        if not texts or not _is_array(node.this, statement.scopes):
+            continue
+        array = node.this.copy()
+        member: exp.Expr = exp.EQ(this=texts[0], expression=exp.Any(this=exp.paren(array)))
+        if len(texts) > 1:
+            member = exp.ArrayOverlaps(this=array, expression=exp.Array(expressions=texts))
+        node.replace(exp.not_(member) if isinstance(node, exp.NEQ) else member)
+        changed.append(node.this.name)
+    return f"looks for a member of {', '.join(dict.fromkeys(changed))}" if changed else None
+
+
+def _texts(node: exp.Expr) -> list[exp.Expr]:
+    """The texts that a node compares with, of a pattern what stands between its percent signs."""
+    given = node.expressions if isinstance(node, exp.In) else [node.expression]
+    if not all(isinstance(each, exp.Literal) and each.is_string for each in given):
+        return []
+    if not isinstance(node, exp.Like | exp.ILike):
+        return [each.copy() for each in given]
+    return [exp.Literal.string(_EDGES.sub("", given[0].name))]
+
+
+def by_member(statement: Statement, _context: Context) -> str | None:
+    """Groups by each member of an array in place of whole arrays."""
+    tree = statement.tree
+    group = tree.args.get("group") if isinstance(tree, exp.Select) else None
+    arrays = [each for each in group.expressions if _is_array(each, statement.scopes)] if group else []
+    for column in list(tree.find_all(exp.Column)) if arrays else ():
+        if column in arrays and column.parent_select is tree:
+            member = exp.Explode(this=column.copy())
+            shown = isinstance(column.parent, exp.Select)
+            column.replace(exp.alias_(member, "member") if shown else member)
+    return f"each member of {', '.join(each.name for each in arrays)} by itself" if arrays else None
+
+
+def members_counted(statement: Statement, context: Context) -> str | None:
+    """Counts an array's members where the question asks how many, and `COUNT` counts the rows that have an array."""
+    tree, scopes = statement.tree, statement.scopes
+    every = list(tree.find_all(exp.AggFunc))
+    counts = [each for each in every if isinstance(each, exp.Count) and _is_array(each.this, scopes)]
+    asked = all(_asks_how_many(each.this.name, context.question) for each in counts)
+    alone = isinstance(tree, exp.Select) and len(from_parts(tree)) == 1 and not tree.args.get("having")
+    grouped = tree.args.get("group")
+    if not counts or not asked or not alone or (grouped and len(counts) < len(every)):
+        return None
+    for each in counts:
+        size = exp.Anonymous(this="CARDINALITY", expressions=[each.this.copy()])
+        each.replace(size if grouped else exp.Sum(this=size))
+    tree.set("group", None)
+    return f"counts the members of {', '.join(dict.fromkeys(each.this.name for each in counts))}"
+
+
+def _asks_how_many(name: str, question: str) -> bool:
+    asked = re.findall(r"\b(?:how many|number of)\s+((?:[\w-]+\s+)?[\w-]+)", question.lower())
+    return any({*identifier_words(name)} <= {*identifier_words(each)} for each in asked)
+
+
+def _is_array(node: object, scopes: Scopes) -> bool:
+    return scopes.type_of(node).endswith("[]")

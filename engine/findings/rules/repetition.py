@@ -1,0 +1,359 @@
+"""Rules about one row and many: "not", "both", rows that are shown several times, and tables joined for nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from engine.findings.rule import Context, Statement
+from engine.statement.scope import (
+    SORTING,
+    Branch,
+    JoinTree,
+    identifier,
+    join_tree,
+    nullable,
+    tests_of,
+    without_tests,
+)
+from engine.values.elements import WHOLE_TABLE
+from schema_catalog.types import Table, TableKind
+
+NEGATION = re.compile(
+    r"\b(?:not|no|never|without|none|neither|nor|except|excluding)\b|n['\u2019]t\b", re.IGNORECASE
+)
+_BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
+_AND = re.compile(r"\band\b", re.IGNORECASE)
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
+_TWO = 2
+
+
+def none_of_them(statement: Statement, context: Context) -> str | None:
+    """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`: not one of a student's pets is.
+
+    With `kind = 'dog'` beside it, which says all of one row already, the pets stay joined as well.
+    """
+    word = NEGATION.search(context.question)
+    joined = join_tree(statement.tree, statement.scopes)
+    if word is None or joined is None:
+        return None
+    for denial in _denials(joined):
+        other = _excluded(joined, denial) or _excluded_values(joined, denial)
+        if other is not None:
+            statement.tree = other
+            return f"reads '{word[0]}' as: none of them"
+    return None
+
+
+def denies_one_of_many(statement: Statement, question: str) -> bool:
+    """Whether one of many joined rows is tested for what `question` denies, so that another one of them will do."""
+    joined = join_tree(statement.tree, statement.scopes) if NEGATION.search(question) else None
+    return joined is not None and any(_excluded(joined, denial) is not None for denial in _denials(joined))
+
+
+@dataclass(frozen=True, slots=True)
+class _Denial:
+    """Parts of WHERE that deny something: the first column that they speak of, and what all of them deny."""
+
+    tests: list[exp.Expr]
+    column: exp.Column
+    denied: exp.Expr
+
+    @staticmethod
+    def of(parts: Sequence[_Denial]) -> _Denial:
+        """All of `parts` as one."""
+        tests = [test for part in parts for test in part.tests]
+        return _Denial(tests, parts[0].column, exp.and_(*(part.denied for part in parts)))
+
+
+def _denials(joined: JoinTree) -> Iterator[_Denial]:
+    """The parts of WHERE that deny something: those of the first one's tables together, then each alone."""
+    alone = [denial for test in joined.tests if (denial := _denial(test, joined)) is not None]
+    tables = [joined.names(denial.tests) for denial in alone]
+    together = [denial for denial, names in zip(alone, tables, strict=True) if names == tables[0]]
+    if len(together) > 1:
+        yield _Denial.of(together)
+    yield from alone
+
+
+def _excluded(joined: JoinTree, denial: _Denial) -> exp.Query | None:
+    others = without_tests(joined.tests, denial.tests)
+    equal = any(isinstance(each, exp.EQ) and each.this == denial.column for each in others)
+    kept = joined.names([*joined.shown(), *([] if equal else others)]) or {joined.reads[0].name}
+    branch = joined.branch(denial.column, kept)
+    if branch is None or not branch.many:
+        return None
+    inside = joined.over(branch.reads, [branch.link.far]).where(denial.denied)
+    outside = joined.without(denial.tests, [] if equal else branch.reads)
+    return outside.where(exp.In(this=branch.link.near.copy(), query=exp.Subquery(this=inside)).not_())
+
+
+def _excluded_values(joined: JoinTree, denial: _Denial) -> exp.Query | None:
+    """Where one column is shown that many rows of the tested table share: its values that no denied row has."""
+    items, column = joined.tree.expressions, denial.column
+    shown = items[0].unalias() if len(items) == 1 else None
+    read = joined.scopes.reading(column)
+    if not isinstance(shown, exp.Column) or read is None or read.table is None:
+        return None
+    if joined.scopes.reading(shown) is not read or {shown.name, column.name} & {*read.table.primary_key}:
+        return None
+    if shown == column:
+        return None
+    inside = joined.over([read], [shown]).where(denial.denied)
+    outside = joined.without(denial.tests, []).distinct(copy=False)
+    return outside.where(exp.In(this=shown.copy(), query=exp.Subquery(this=inside)).not_())
+
+
+def _denial(given: exp.Expr, joined: JoinTree) -> _Denial | None:
+    """Of `c <> …`, `NOT c LIKE …` and `NOT c IN (…)`; None for another part of WHERE.
+
+    A query in it may read no table of the statement around it. Rows without a value may be taken as well.
+    """
+    either = given.unnest()
+    test = either.right if isinstance(either, exp.Or) and isinstance(either.left, exp.Is) else given
+    if isinstance(test, exp.NEQ | exp.NullSafeNEQ):
+        positive: exp.Expr = exp.EQ(this=test.this.copy(), expression=test.expression.copy())
+    elif isinstance(test, exp.Not) and isinstance(test.this, exp.EQ | exp.Like | exp.ILike | exp.In):
+        positive = test.this.copy()
+    elif isinstance(test, exp.Like | exp.ILike) and test.args.get("negate"):
+        positive = test.copy()
+        positive.set("negate", None)
+    else:
+        return None
+    column = (test.this if isinstance(test, exp.Not) else test).this
+    around = [joined.scopes.reading(each) for each in test.find_all(exp.Column) if each is not column]
+    if not isinstance(column, exp.Column) or any(read is None or read in joined.reads for read in around):
+        return None
+    return _Denial([given], column, positive)
+
+
+def both(statement: Statement, context: Context) -> str | None:
+    """`c IN ('a', 'b')`, or both at once, as the rows of the one that are rows of the other too."""
+    joined = join_tree(statement.tree, statement.scopes)
+    found = None if joined is None else _meant_together(joined, context.question)
+    if joined is None or found is None:
+        return None
+    tests, column, values = found
+    one, other = (_with(joined.tree, tests, column, value) for value in values)
+    statement.tree = exp.intersect(one, other, dialect="postgres")
+    return f"reads '{values[0].name}' and '{values[1].name}' as: both of them"
+
+
+def takes_either_of_both(statement: Statement, question: str) -> bool:
+    """Whether rows with either of two values are taken where `question` may want what has both."""
+    joined = join_tree(statement.tree, statement.scopes)
+    found = None if joined is None else _meant_together(joined, question)
+    return found is not None and len(found[0]) == 1
+
+
+_Pair = tuple[list[exp.Expr], exp.Column, list[exp.Expr]]
+"""Where a column is compared with two values: the parts of WHERE, the column and the values."""
+
+
+def _meant_together(joined: JoinTree, question: str) -> _Pair | None:
+    """The first pair that is tested, or that the question wants both of."""
+    if any(joined.tree.args.get(name) for name in SORTING) or joined.aggregates():
+        return None
+    pairs = _pairs(joined.tests)
+    return next((each for each in pairs if len(each[0]) > 1 or _wants_both(joined, each[1], question)), None)
+
+
+def _pairs(tests: Sequence[exp.Expr]) -> Iterator[_Pair]:
+    for test in tests:
+        bare = test.unnest()
+        if isinstance(bare, exp.In) and len(bare.expressions) == _TWO and isinstance(bare.this, exp.Column):
+            yield [test], bare.this, bare.expressions
+        elif isinstance(bare, exp.Or) and (same := _same_column([bare.left, bare.right])):
+            yield [test], *same
+    for n, one in enumerate(tests):
+        for other in tests[n + 1 :]:
+            if same := _same_column([one, other]):
+                yield [one, other], *same
+
+
+def _same_column(tests: Sequence[exp.Expr]) -> tuple[exp.Column, list[exp.Expr]] | None:
+    bare = [test.unnest() for test in tests]
+    if not all(isinstance(test, exp.EQ) and isinstance(test.expression, exp.Literal) for test in bare):
+        return None
+    column, values = bare[0].this, [test.expression for test in bare]
+    same = isinstance(column, exp.Column) and all(test.this == column for test in bare)
+    return (column, values) if same and values[0] != values[1] else None
+
+
+def _wants_both(joined: JoinTree, column: exp.Column, question: str) -> bool:
+    """Whether the question's words may want one that has both values, and not those that have either."""
+    if _OR.search(question):
+        return False
+    if _BOTH.search(question):
+        return True
+    branch = joined.branch(column, joined.names(joined.shown()))
+    return bool(_AND.search(question)) and branch is not None and branch.many
+
+
+def _with(tree: exp.Select, tests: Sequence[exp.Expr], column: exp.Column, value: exp.Expr) -> exp.Select:
+    kept = [test.copy() for test in without_tests(tests_of(tree), tests)]
+    select = tree.copy()
+    select.set("where", None)
+    return select.where(*kept, exp.EQ(this=column.copy(), expression=value.copy()))
+
+
+UNLIKELY = 0.3
+"""Below this probability the schema linker is sure that a table is not meant."""
+
+SAYS_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
+"""A question that asks for each once."""
+
+_CHOSEN = ("distinct", "group", "having", "limit", "offset", "fetch")
+"""Parts of a statement that shows other rows than those which it reads."""
+
+
+def each_once(statement: Statement, context: Context) -> str | None:
+    """DISTINCT where a row is shown once for each of many joined rows of which nothing is shown or asked."""
+    joined = join_tree(statement.tree, statement.scopes)
+    if joined is None or not _repeats(joined, context.question):
+        return None
+    statement.tree = joined.tree.distinct(copy=False)
+    return "shows each row once"
+
+
+def each_match_once(statement: Statement, context: Context) -> str | None:
+    """DISTINCT where a row is shown once for each of many joined rows that a test finds: who has a cat or a dog."""
+    joined = join_tree(statement.tree, statement.scopes)
+    if joined is None or SAYS_DIFFERENT.search(context.question) or not _matched(joined, _many(joined)):
+        return None
+    statement.tree = joined.tree.distinct(copy=False)
+    return "shows each row once that is found more than once"
+
+
+def rows_once(statement: Statement, _context: Context) -> str | None:
+    """DISTINCT for rows as they are, where nothing is chosen or counted of them that DISTINCT would not leave."""
+    select = statement.tree
+    if not isinstance(select, exp.Select) or any(select.args.get(part) for part in _CHOSEN):
+        return None
+    shown = [each.unalias() for each in select.expressions]
+    names = [exp.column(identifier(name)) for name in select.named_selects if name]
+    order = select.args.get("order")
+    sorted_by = [each.this for each in order.expressions] if order else []
+    if any(each.find(exp.AggFunc, exp.Window) for each in shown) or any(
+        each not in (*shown, *names) for each in sorted_by
+    ):
+        return None
+    statement.tree = select.distinct(copy=False)
+    return "shows each row once that stands there several times"
+
+
+def _repeats(joined: JoinTree, question: str) -> bool:
+    many = _many(joined)
+    return len(many) > (0 if SAYS_DIFFERENT.search(question) else len(_matched(joined, many)))
+
+
+def _many(joined: JoinTree) -> list[Branch]:
+    """The branches of which nothing is shown and that repeat the rows that are."""
+    if joined.tree.args.get("distinct") or joined.tree.args.get("limit") or joined.aggregates():
+        return []
+    kept = joined.names(joined.shown())
+    ends = [end for link in joined.links for end in (link.near, link.far)]
+    return [branch for end in ends if (branch := joined.branch(end, kept)) is not None and branch.many]
+
+
+def _matched(joined: JoinTree, many: Sequence[Branch]) -> list[Branch]:
+    """Those that are tested."""
+    tested = joined.names(joined.tests)
+    return [branch for branch in many if tested & {read.name for read in branch.reads}]
+
+
+def drop_total_join(statement: Statement, context: Context) -> str | None:
+    """Removes an unused table where an enforced key over columns that are never NULL keeps and repeats no row."""
+    joined = join_tree(statement.tree, statement.scopes)
+    if joined is None:
+        return None
+    for branch in _unused(joined):
+        if len(branch.reads) == 1 and _total(joined, branch, context):
+            statement.tree = joined.without((), branch.reads)
+            return f"leaves out {branch.reads[0].name}, which changes no row"
+    return None
+
+
+def _total(joined: JoinTree, branch: Branch, context: Context) -> bool:
+    near, far = joined.scopes.reading(branch.link.near), branch.reads[0]
+    if near is None or near.table is None or far.table is None:
+        return False
+    plain = (TableKind.TABLE, TableKind.PARTITIONED)
+    if near.table.kind not in plain or far.table.kind not in plain or far.table.key in context.secured:
+        return False
+    column, reference = branch.link.near.name, (*far.table.key, (branch.link.far.name,))
+    return not nullable(near.table, column) and any(
+        key.enforced
+        and key.columns == (column,)
+        and (key.ref_schema, key.ref_table, key.ref_columns) == reference
+        for key in near.table.foreign_keys
+    )
+
+
+def drop_unasked_join(statement: Statement, context: Context) -> str | None:
+    """Removes tables that are neither used nor named; those that repeat rows only where the linker is sure."""
+    dropped: list[str] = []
+    for select in _queries(statement.tree):
+        joined = join_tree(select, statement.scopes, grouped=True)
+        branch = None if joined is None else next(_unasked(joined, context), None)
+        if joined is not None and branch is not None:
+            statement.tree = _put(statement.tree, select, joined.without((), branch.reads))
+            dropped += [read.name for read in branch.reads]
+    return f"leaves out {', '.join(dict.fromkeys(dropped))}" if dropped else None
+
+
+def _unasked(joined: JoinTree, context: Context) -> Iterator[Branch]:
+    for branch in _unused(joined, many=not _counts_rows_of_groups(joined.tree)):
+        keys = [read.table.key for read in branch.reads if read.table is not None]
+        unlikely = all(context.linked.get((*key, WHOLE_TABLE), 1.0) < UNLIKELY for key in keys)
+        if (unlikely or not branch.many) and all(
+            read.table not in context.mentioned for read in branch.reads
+        ):
+            yield branch
+
+
+def _counts_rows_of_groups(select: exp.Select) -> bool:
+    """Whether its groups' rows are counted: those of tables that repeat the others' rows are what is counted."""
+    counted = (each for each in select.find_all(exp.Count) if each.parent_select is select)
+    return bool(select.args.get("group")) and any(isinstance(each.this, exp.Star) for each in counted)
+
+
+def sums_repeated_rows(statement: Statement, asked: Collection[Table]) -> Iterator[str]:
+    """The tables but those `asked` for that repeat the rows which a SUM or AVG is made of, and give nothing else."""
+    for select in statement.tree.find_all(exp.Select):
+        if not any(each.parent_select is select for each in select.find_all(exp.Sum, exp.Avg)):
+            continue
+        joined = join_tree(select, statement.scopes, grouped=True)
+        for branch in () if joined is None else _unused(joined, many=True):
+            if branch.many and not any(read.table in asked for read in branch.reads):
+                yield from (read.table.name for read in branch.reads if read.table is not None)
+
+
+def _queries(tree: exp.Query) -> list[exp.Select]:
+    """The statement, or the queries of a set operation."""
+    if isinstance(tree, exp.SetOperation):
+        return [
+            each for side in (tree.left, tree.right) if isinstance(side, exp.Query) for each in _queries(side)
+        ]
+    return [tree] if isinstance(tree, exp.Select) else []
+
+
+def _put(tree: exp.Query, select: exp.Select, other: exp.Select) -> exp.Query:
+    """`tree` with `other` in place of its query `select`."""
+    if select is tree:
+        return other
+    select.replace(other)
+    return tree
+
+
+def _unused(joined: JoinTree, *, many: bool = False) -> Iterator[Branch]:
+    """Branches that nothing shown, sorted by or tested belongs to; `many`: those that repeat rows as well."""
+    used = joined.names([*joined.shown(), *joined.tests])
+    for link in joined.links:
+        for end in (link.near, link.far):
+            branch = joined.branch(end, used) if used else None
+            if branch is not None and (many or not branch.many):
+                yield branch

@@ -1,0 +1,1 @@
+"""How likely each candidate is right: its order, its confidence, what is kept."""

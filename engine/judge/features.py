@@ -1,0 +1,101 @@
+"""What `engine.judge.model` weighs: of each candidate, of its route, and of all candidates together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from engine.values.candidate import Candidate, Evidence, are_readings, likelihoods
+from engine.values.conformal import shortfall
+from engine.values.elements import elements_read
+from engine.values.state import Route, State
+
+Features = Mapping[str, float]
+"""By name; one that is not there is 0."""
+
+LEAST = 1e-3
+"""Probabilities nearer to 0 or 1 than this count as this near."""
+
+LEADING = ("likelihood", "fruitless", "invented", "unsaid", "contradicted", "doubted", "outdated")
+"""A candidate's features that say, of the leading one, whether any is right."""
+
+
+def candidate_features(state: State, found: Sequence[Evidence]) -> list[Features]:
+    """Of each candidate of `state`. `found`: `engine.findings.evidence.evidence` of them."""
+    if are_readings(state.candidates):
+        return _places(state.candidates)
+    routes = {route.database.name: route for route in state.routes}
+    known = zip(state.candidates, likelihoods(state.candidates), found, strict=True)
+    return [
+        {"likelihood": likelihood, **_beside(each, routes[each.database]), **evidence.features}
+        for each, likelihood, evidence in known
+    ]
+
+
+def _places(candidates: Sequence[Candidate]) -> list[Features]:
+    """The model was asked for what is likeliest first: behind its last reading stands what rules made of them.
+
+    `aside`: what takes nothing from a reading.
+    """
+    last = len(candidates)
+    keys = [(each.is_twin, last if (own := each.meaning.place) is None else own) for each in candidates]
+    order = sorted(range(last), key=keys.__getitem__)
+    return [
+        {
+            "place": float(order.index(number)),
+            "aside": float(each.is_twin and not each.needs_proof),
+        }
+        for number, each in enumerate(candidates)
+    ]
+
+
+def _beside(candidate: Candidate, route: Route) -> Features:
+    return {
+        "similarity": candidate.origin.schema_score,
+        "forked": float(candidate.origin.forked),
+        "readings": float(candidate.origin.readings),
+        "invented": float(bool(candidate.missing)),
+        "shortfall": min(2.0, shortfall(candidate, route.entities)),
+        "agrees": _agreement(candidate, route),
+    }
+
+
+def route_features(route: Route) -> Features:
+    """Of the database that the leading candidate is on."""
+    found = {"constant": 1.0, "unknown": math.log1p(len(route.unknown))}
+    if route.links is not None:
+        found["answerable"] = logit(route.links.answerable)
+        found["branching"] = math.log1p(len(route.links.branching))
+    return found
+
+
+def together(each: Sequence[Features], shares: Sequence[float], route: Features) -> Features:
+    """Of all candidates, one at least. `shares`: of each among them; `route`: `route_features`."""
+    first = max(range(len(each)), key=shares.__getitem__)
+    return {
+        **route,
+        "candidates": math.log(len(each)),
+        "leads": logit(shares[first]) if len(each) > 1 else 0.0,
+        "least_shortfall": min(one.get("shortfall", 0.0) for one in each),
+        "most_agrees": max(one.get("agrees", 0.0) for one in each),
+        "forks": math.log1p(sum(one.get("forked", 0.0) for one in each)),
+        **{name: each[first].get(name, 0.0) for name in LEADING},
+    }
+
+
+def logit(probability: float) -> float:
+    """Its log-odds, of finite size."""
+    within = min(max(probability, LEAST), 1.0 - LEAST)
+    return math.log(within / (1.0 - within))
+
+
+def _agreement(candidate: Candidate, route: Route) -> float:
+    """The mean log-probability, by the linker, of what a statement reads and of what was linked and it does not."""
+    if (links := route.links) is None:
+        return 0.0
+    read = elements_read(candidate.columns, candidate.tables)
+    said = [math.log(max(LEAST, links.probabilities.get(element, 0.0))) for element in read]
+    left = [
+        math.log(max(LEAST, 1.0 - links.probabilities.get(element, 0.0))) for element in links.linked - read
+    ]
+    return sum(said + left) / len(said + left) if said or left else 0.0

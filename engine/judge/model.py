@@ -1,0 +1,123 @@
+"""The model: how probable it is that each candidate is right, and what a question back is worth.
+
+A conditional logit over the candidates says which one is right, given that one is; a logistic regression whether one
+is, given the database; both times the probability of the route is the confidence. It orders, is shown, is what
+selection's threshold is on, and decides whether to show, to ask or to abstain. A third regression says whether the
+answer to a question back turns a wrong first one into a right one. `weights.json` is `training.judgement`'s; of
+readings, which a model gave in its own order, the weights are set by hand.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from engine.judge.features import Features, logit, route_features, together
+from engine.values.candidate import are_readings
+from engine.values.dialogue import Chances, Parting
+from engine.values.errors import PackagedError
+from engine.values.state import State
+
+ASIDE = 0.5
+"""Of the probability that no reading is right, or of the last reading, what stands aside has this share."""
+
+FILE = Path(__file__).with_name("weights.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """By features' names: `some` of all together, `which` of a candidate, `turns` of a question back.
+
+    `bounds`: of features of all together, the least and the most that training has seen often: what lies beyond says
+    no more than that.
+    """
+
+    some: Features
+    which: Features
+    turns: Features
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def shares(self, each: Sequence[Features], likely: Sequence[float]) -> list[float]:
+        """The candidates' shares, which sum to 1; `likely`: what each has before its features are known."""
+        odds = np.array([weighed(one, self.which) for one in each])
+        found = np.asarray(likely) * np.exp(odds - odds.max())
+        return [float(share) for share in found / (found.sum() or 1.0)]
+
+    def any_right(self, features: Features) -> float:
+        """The probability that one is right, given the database."""
+        return probability(self.bounded(features), self.some)
+
+    def bounded(self, features: Features) -> Features:
+        """Those within `bounds`."""
+        return dict(features) | {
+            name: min(max(features[name], least), most)
+            for name, (least, most) in self.bounds.items()
+            if name in features
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The weights of statements that were searched for, and those of `readings`. `made`: how, `figures`: how good."""
+
+    search: Weights
+    readings: Weights
+    made: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+    def confidences(self, state: State, each: Sequence[Features]) -> list[float]:
+        """Of `state.candidates` with these features: probabilities, at most 1 together."""
+        if not each:
+            return []
+        routes = {route.database.name: route for route in state.routes}
+        names = [candidate.database for candidate in state.candidates]
+        of, likely = self.search, [routes[name].probability for name in names]
+        reached = min(1.0, sum(routes[name].probability for name in set(names)))
+        if are_readings(state.candidates):
+            # The model has seen all databases, and has chosen.
+            of, likely = self.readings, [1.0 - one.get("aside", 0.0) for one in each]
+        shares = of.shares(each, likely)
+        leading = routes[names[shares.index(max(shares))]]
+        some = of.any_right(together(each, shares, route_features(leading)))
+        aside = sum(one.get("aside", 0.0) for one in each)
+        last = min(filter(None, shares), default=1.0)
+        least = ASIDE * min(1.0 - some, some * last) / (aside or 1.0)
+        return [
+            reached * (some * share + least * one.get("aside", 0.0))
+            for share, one in zip(shares, each, strict=True)
+        ]
+
+    def turns(self, state: State, chances: Chances, parting: Parting) -> float:
+        """The probability that the first is wrong and the answer to a question back leads to a right one."""
+        of = self.readings if are_readings(state.candidates) else self.search
+        return probability(turning_features(chances, parting), of.turns)
+
+
+def turning_features(chances: Chances, parting: Parting) -> Features:
+    """What says whether an answer turns a wrong first statement into a right one."""
+    return {"constant": 1.0, "potential": logit(parting.potential(chances)), "twins": float(parting.twins)}
+
+
+@functools.cache
+def packaged() -> Judgement:
+    """The one that comes with the program; raises `PackagedError`."""
+    try:
+        return msgspec.json.decode(FILE.read_bytes(), type=Judgement)
+    except (OSError, msgspec.MsgspecError) as problem:
+        raise PackagedError(f"{FILE.name} cannot be read ({problem}): install the program again") from problem
+
+
+def weighed(features: Features, weights: Features) -> float:
+    """The sum of the features times their weights."""
+    return sum(value * weights.get(name, 0.0) for name, value in features.items())
+
+
+def probability(features: Features, weights: Features) -> float:
+    """By a logistic regression."""
+    return 1.0 / (1.0 + math.exp(-weighed(features, weights)))

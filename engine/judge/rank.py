@@ -1,0 +1,185 @@
+"""Orders the candidates by how likely each is right, and then by what the asker prefers.
+
+What is known of each (`engine.judge.features`) is judged by `engine.judge.model`. Readings stay in the order of
+the model that gave them, and what rules made of them behind the last one. Where no other order is clear the model is
+asked how likely it is that each statement answers this very question. That is a noisy channel: it reads the
+other way round than it wrote, and of a statement that shows, tests or leaves out something else the question's own
+words are unlikely.
+
+A preference only orders. A candidate that contradicts a weak one keeps its place behind those that agree; one that
+contradicts a strong one, or was rejected for this very question, comes last. Confidences stay with the places.
+Candidates equal to the verified answer are dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engine.findings.evidence import evidence
+from engine.judge.features import Features, candidate_features
+from engine.learn.retrieve_feedback import agreement
+from engine.llm.prompts import prompt
+from engine.statement.canonical import canonical
+from engine.values.candidate import Candidate, Evidence, are_readings
+from engine.values.deadline import Deadline
+from engine.values.errors import NLError
+from engine.values.messages import TraceLine
+from engine.values.ports import Completion, Prompt
+from engine.values.state import Route, State
+from engine.values.tools import Tools
+
+UNSURE = 0.55
+"""Of the confidences of all candidates: where the first has less, the model is asked."""
+
+LEAST = 0.2
+"""The same of a candidate that is asked about: what has less is first but rarely, however well it fits
+(`benchmarks/STUDIES.md`, The order of candidates)."""
+
+TIME = 0.5
+"""Of what is left of the question's time: an answer in another order is better than none."""
+
+
+async def rank(state: State, tools: Tools) -> State:
+    """Sorts `state.candidates` and keeps the best `k`, best first, with confidences."""
+    found, each = await asyncio.to_thread(known, state, tools)
+    confidences = tools.judgement.confidences(state, each)
+    asked = [] if are_readings(state.candidates) else unsure(confidences)
+    if len(asked) > 1 and not state.late and tools.model.profile.goes_on and tools.generation.retell:
+        told = await questions([state.candidates[n] for n in asked], state, tools)
+        if told:
+            for one in told:
+                state = replace(state, usage=state.usage.plus(one.usage))
+            likely = [(one.logprob or 0.0) * one.generated for one in told]
+            each = with_questions(each, dict(zip(asked, likely, strict=True)))
+            confidences = tools.judgement.confidences(state, each)
+        else:
+            state = state.noted(TraceLine("rank", "the order stays", "the model did not answer"))
+    ranked = [
+        _Ranked(replace(candidate, confidence=confidence, evidence=one), of)
+        for candidate, confidence, of, one in zip(state.candidates, confidences, each, found, strict=True)
+    ]
+    ranked.sort(key=lambda one: one.candidate.confidence, reverse=True)
+    kept = _kept(ranked, state.k)
+    lines = [TraceLine("rank", one.candidate.sql, one.words, one.candidate.confidence) for one in kept]
+    return replace(state, candidates=tuple(one.candidate for one in kept)).noted(*lines)
+
+
+def known(state: State, tools: Tools) -> tuple[list[Evidence], list[Features]]:
+    """What is known of each candidate. Runs a network and reads whole schemas: not for the event loop."""
+    found = evidence(state)
+    read = tools.ranker.rank(state.ask.question, state.candidates)
+    each = candidate_features(state, found)
+    return found, [{**one, "second_stage": score} for one, score in zip(each, read, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    candidate: Candidate
+    features: Features
+
+    @property
+    def written(self) -> bool:
+        """Whether the model wrote it so."""
+        return self.candidate.origin.logprob is not None and not self.candidate.changes
+
+    @property
+    def words(self) -> str:
+        """What the order is made of, for the trace."""
+        numbers = (f"{name} {value:.3g}" for name, value in self.features.items() if value)
+        return ", ".join([*numbers, *self.candidate.evidence.against])
+
+
+def _kept(ranked: Sequence[_Ranked], k: int) -> Sequence[_Ranked]:
+    """The best `k`; where rules made them all, the last gives way to the likeliest that the model wrote itself."""
+    written = [each for each in ranked if each.written]
+    best = ranked[:k]
+    if k == 1 or not written or any(each.written for each in best):
+        return best
+    return [*best[: k - 1], written[0]]
+
+
+def unsure(confidences: Sequence[float]) -> list[int]:
+    """The places of those that the model is asked about, best first; none where the first one is sure."""
+    total = sum(confidences)
+    order = sorted(range(len(confidences)), key=confidences.__getitem__, reverse=True)
+    if not order or confidences[order[0]] >= UNSURE * total:
+        return []
+    return [n for n in order if confidences[n] >= LEAST * total]
+
+
+async def questions(candidates: Sequence[Candidate], state: State, tools: Tools) -> list[Completion]:
+    """The question as the model's answer to each statement; none where it fails for one."""
+    clock = state.deadline.clock
+    until = Deadline(clock() + state.deadline.remaining() * TIME, clock)
+
+    async def told(candidate: Candidate) -> Completion | None:
+        asked = Prompt(prompt("generate_system"), prompt("rank_by_question_user", sql=candidate.sql))
+        try:
+            return await tools.model.likelihood(asked, state.ask.question, deadline=until)
+        except NLError:
+            return None
+
+    found = [each for each in await asyncio.gather(*map(told, candidates)) if each is not None]
+    return found if len(found) == len(candidates) else []
+
+
+def with_questions(each: Sequence[Features], told: Mapping[int, float]) -> list[Features]:
+    """The features with the question's log-probability by place, against the mean of those that were asked about."""
+    mean = sum(told.values()) / (len(told) or 1)
+    return [{**one, "question": told[n] - mean} if n in told else one for n, one in enumerate(each)]
+
+
+REFUSED = 10.0
+"""Penalty of a statement that the asker rejected for this very question: above any sum of preferences."""
+
+
+async def apply_preferences(state: State, tools: Tools) -> State:
+    """Sorts by agreement with the preferences, stably; drops what has the normal form of `state.verified`."""
+    routes = {route.database.name: route for route in state.routes}
+    learned = [route.learned for route in state.routes]
+    if state.verified is None and not any(each.preferences or each.refused for each in learned):
+        return state
+    judged = await asyncio.to_thread(_judged, state, routes)
+    ordered = sorted(judged, key=lambda each: _place(each[1], tools.learning.strong))
+    placed = tuple(
+        replace(each, confidence=there.confidence)
+        for (each, _), (there, _) in zip(ordered, judged, strict=True)
+    )
+    lines = [
+        TraceLine("apply_preferences", "agrees" if agrees > 0 else "contradicts", each.sql, round(agrees, 3))
+        for each, agrees in ordered
+        if agrees
+    ]
+    return replace(state, candidates=placed).noted(*lines)
+
+
+def _place(preference: float, strong: float) -> float:
+    """The sort key, least first."""
+    return 0.0 if -strong < preference <= 0.0 else -round(preference, 6)
+
+
+def _judged(state: State, routes: Mapping[str, Route]) -> list[tuple[Candidate, float]]:
+    """The candidates without the verified one, each with how far it agrees with the asker's preferences.
+
+    That is negative where it contradicts them. Parses each: not for the event loop.
+    """
+    verified = None if state.verified is None else _normal_form(state.verified, routes)
+    refused = {
+        (name, canonical(sql, route.snapshot))
+        for name, route in routes.items()
+        for sql in route.learned.refused
+    }
+    judged = []
+    for each in state.candidates:
+        form = _normal_form(each, routes)
+        if form != verified:
+            agrees = agreement(each, routes[each.database].learned.preferences)
+            judged.append((each, -REFUSED if form in refused else agrees))
+    return judged
+
+
+def _normal_form(candidate: Candidate, routes: Mapping[str, Route]) -> tuple[str, str]:
+    """The database and the normal form."""
+    return (candidate.database, canonical(candidate.sql, routes[candidate.database].snapshot))

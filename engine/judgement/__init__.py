@@ -1,1 +1,0 @@
-"""How probable it is that each candidate is right: features, and one fitted model of them."""

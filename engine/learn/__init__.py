@@ -1,0 +1,1 @@
+"""What choices and corrections teach."""

@@ -1,0 +1,1 @@
+"""What of a question stands for what of a schema."""

@@ -1,1 +1,0 @@
-"""A schema, values, examples and instructions as text for a prompt."""

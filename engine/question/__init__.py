@@ -1,0 +1,1 @@
+"""What a question says: the one reader of its words."""

@@ -1,1 +1,0 @@
-"""Statements changed by rule, in the open: repairs, normal forms and other readings."""

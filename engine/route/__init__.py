@@ -1,0 +1,1 @@
+"""Which databases may answer a question, and which of their tables."""

@@ -1,1 +1,0 @@
-"""The retrieval index behind the route stage: schemas as vectors and words, scored against a question."""

@@ -1,1 +1,0 @@
-"""Schema linking: the tables and columns of one database that a question is about (RTS §3)."""

@@ -1,0 +1,1 @@
+"""What a statement says: parsed, bound, printed anew, told in words."""

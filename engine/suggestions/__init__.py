@@ -1,1 +1,0 @@
-"""Descriptions and synonyms that the language model proposes, for a DBA to decide on."""

@@ -1,1 +1,0 @@
-"""Words: splitting, folding, stop words."""

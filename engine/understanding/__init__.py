@@ -1,1 +1,0 @@
-"""Understanding a question before and beside its statements: its language, its form, and what nothing stands for."""

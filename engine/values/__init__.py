@@ -1,0 +1,1 @@
+"""What the rooms hand to each other: frozen values, ports, settings, errors."""

@@ -1,0 +1,1 @@
+"""Statements for a question: readings of a model that follows instructions, or a search."""

@@ -1,0 +1,341 @@
+"""Generates candidates that really differ, a model call each: a statement, its forks, and a search over masks.
+
+Owns the order and the budget. Behind the statement and what the model nearly wrote in its place
+(`engine.write.search.forks`) comes a best-first search over conditions (MetaSQL §III) and masked schemas (Odin §5),
+where
+these are switched on. Each statement is checked as the asker before its children are queued. One that reads what the
+schema linker doubts, and not what it is sure of, has another beside it that is written without what is doubtful. One of
+which the model was sure is the only one that is asked for. Beside what the model wrote stand its readings
+(`engine.rewrite`) and what differs from it in one name (`engine.alternatives`), which cost no call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from engine.findings.driver import Checker
+from engine.findings.rule import Context
+from engine.link.mentions import mentioned_tables
+from engine.llm.replies import statement
+from engine.question.dimensions import linked_dimensions
+from engine.values.candidate import Candidate
+from engine.values.conditions import words
+from engine.values.elements import elements_read
+from engine.values.errors import CancelledError, StaleDialogueError
+from engine.values.messages import TraceLine
+from engine.values.state import Route, State
+from engine.values.tools import Tools
+from engine.write.exchanges import ExchangedStatements, find_exchanges
+from engine.write.readings.generator import readings_of
+from engine.write.search.forks import Fork, forks
+from engine.write.search.mask_search import MaskSearch, Node
+from engine.write.search.writer import Attempt, Attempts, Writer
+from schema_catalog.types import ColumnKey, TableKey
+
+NAMED = 4
+"""Masked elements that a line of the trace names."""
+
+CONCURRENT = 3
+"""Nodes explored at once: the embedded model serves them in one batch. The first one goes alone: it is there sooner,
+and what it says lets the model guess most of what the others will. What is written because it went astray comes on
+top, and waits for one of the others."""
+
+FORKS = 2
+"""Forks of the first answer that are written."""
+
+SURE = 0.3
+"""Chance of a fork below which the model was sure of its answer, and nothing more is asked."""
+
+EXCHANGED = 2
+"""Of the other places, one in so many is taken by statements made of the first one by exchanging a name, one at least:
+where they fill the set, no condition and no mask is tried, and a statement of another structure is never written. Of
+each further statement one at most is made. What the search leaves empty, they fill."""
+
+RESERVED, RESERVED_SECONDS = 0.15, 5.0
+"""Share of what is left of the question's time, and seconds at most, in which nothing more is written: what was found
+by then is checked, ordered and shown."""
+
+BEGINNING = 40
+"""Tokens of an answer without an end in which forks are looked for: it goes astray early, listing column after column,
+and what it nearly wrote in its place ended the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the search has found, by text, in order."""
+
+    statements: dict[str, Candidate] = field(default_factory=dict)
+    readings: dict[str, Candidate] = field(default_factory=dict)
+
+    def take(self, attempt: Attempt) -> bool:
+        """Adds what an attempt gave; whether one of its statements is new."""
+        if not self.add(attempt.candidates):
+            return False
+        self.readings.update((each.sql, each) for each in attempt.readings)
+        return True
+
+    def add(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Those of `candidates` that are new."""
+        new = [each for each in candidates if each.sql not in self.statements]
+        self.statements.update((each.sql, each) for each in new)
+        return new
+
+    def kept(self) -> list[Candidate]:
+        """The statements, and the readings that are none of them."""
+        return [
+            *self.statements.values(),
+            *(each for each in self.readings.values() if each.sql not in self.statements),
+        ]
+
+
+@dataclass(slots=True)
+class _Beside:
+    """What can be made without a call: of the first statement, of its forks, and with two names exchanged."""
+
+    first: ExchangedStatements | None = None
+    forks: list[ExchangedStatements] = field(default_factory=list)
+    doubly: list[ExchangedStatements] = field(default_factory=list)
+
+
+async def generate(state: State, tools: Tools) -> State:
+    """Sets `state.candidates`: valid statements, distinct as text, in the order found; readings behind the others.
+
+    There may be more than `state.k`: which ones are kept is the rank stage's. Where a dialogue has left some, these are
+    the candidates, and the model is not asked. Raises `StaleDialogueError` (NL004), and `CancelledError` where the time
+    is over before there is one.
+    """
+    await asyncio.to_thread(check_unchanged, state)
+    if state.dialogue.survivors:
+        # Without a cost: they are checked anew, since rights may have gone meanwhile.
+        return replace(state, candidates=tuple(replace(c, cost=None) for c in state.dialogue.survivors))
+    deadline = state.deadline
+    early = replace(state, deadline=deadline.sooner(RESERVED, RESERVED_SECONDS))
+    return replace(await _written(early, tools), deadline=deadline)
+
+
+async def _written(state: State, tools: Tools) -> State:
+    if tools.asks_for_readings:
+        return await readings_of(state, tools) if state.routes and state.calls else state
+    for route, calls in _budgets(state):
+        secured = await tools.upstream.row_secured(route.database)
+        # A large schema as text takes tenths of a second.
+        explorer = await asyncio.to_thread(Explorer, route, state, tools, secured)
+        state = await explorer.explore(calls, state)
+    return state
+
+
+def _budgets(state: State) -> list[tuple[Route, int]]:
+    """Calls each route may spend: the budget shared by probability; a route that gets none is left out."""
+    total = sum(route.probability for route in state.routes) or 1.0
+    shares = [(route, round(state.calls * route.probability / total)) for route in state.routes]
+    return [(route, calls) for route, calls in shares if calls > 0]
+
+
+class Explorer:
+    """The search over one route's masked schemas. `checker`: of its statements."""
+
+    def __init__(self, route: Route, state: State, tools: Tools, secured: frozenset[TableKey]) -> None:
+        self.route = route
+        self._state = self._told = state
+        self._tools = tools
+        self._writer = Writer(route, state, tools)
+        self._shown = self._writer.shown
+        self._mentioned = mentioned_tables(state.ask.question, self._shown)
+        context = Context(
+            self._shown,
+            state.ask.question,
+            route.values,
+            self._mentioned,
+            secured,
+            linked={} if route.links is None else route.links.probabilities,
+            dimensions=linked_dimensions(state.ask.question, route.entities),
+            lists=route.lists,
+            contents=route.contents,
+            today=state.today,
+        )
+        self.checker = Checker(context, route, state, tools)
+        self._attempts = Attempts(self._writer, self.checker)
+
+    async def explore(self, calls: int, state: State) -> State:
+        """`state` with what the search found, until there are `k` statements beside readings or no calls are left.
+
+        What was found when the time is over is kept; without anything it raises `CancelledError`.
+        """
+        self._told, found = state, _Found()
+        try:
+            await self._search(calls, found)
+        except CancelledError:
+            if not (found.statements or state.candidates or state.verified):
+                raise
+            self._told = replace(self._told, late=True)
+        kept = found.kept()
+        told = replace(self._told, candidates=(*state.candidates, *kept)).noted(*_changes(kept))
+        return told.out_of_time("generate") if told.late else told
+
+    async def _search(self, calls: int, found: _Found) -> None:
+        conditions = await self._writer.conditions() if self._state.k > 1 else ()
+        search = MaskSearch(self.route.entities, self._elements(), calls, conditions, root=self._writer.root)
+        references = self._references()
+        beside = _Beside()
+        nodes = whole = search.take(1)
+        while nodes:
+            attempts = await self._attempted(nodes, found)
+            for attempt in attempts:
+                self._told = _noted(self._told, attempt)
+                if not found.take(attempt):
+                    continue
+                statements = await self._exchanged(attempt, search)
+                if attempt.node.fork is not None:
+                    beside.forks.append(statements)
+                    continue
+                k = self._state.k
+                most = 1 if beside.first else max(1, (k - 1) // EXCHANGED)
+                made = await statements.take(min(k - 1, most))
+                self._told = self._told.noted(*map(_exchange_line, found.add(each for each, _ in made)))
+                if beside.first is None:
+                    beside.first = statements
+                    beside.doubly = [statements.beside(*each) for each in made]
+                if self._tools.generation.masks and not self._writer.forks:
+                    names = {used for _, used in made}
+                    search.expand(attempt.node, _elements_used(attempt.candidates[0]), references | names)
+            first = nodes is whole
+            others = self._forks(attempts[0]) if first else []
+            doubtful = self._doubtful_elements(attempts[0]) if first else frozenset[ColumnKey]()
+            if first and not doubtful and self._is_sure(attempts[0], others):
+                break
+            branches = search.branch(nodes[0], others)
+            most = min(CONCURRENT - len(branches), self._state.k - len(found.statements))
+            nodes = [*branches, *search.take(most), *search.without(doubtful)]
+        await self._filled(found, beside)
+
+    async def _attempted(self, nodes: Sequence[Node], found: _Found) -> list[Attempt]:
+        """An attempt at each node. Where the time is over before all have ended, keeps what the others found."""
+        outcomes = await asyncio.gather(*map(self._attempts.at, nodes), return_exceptions=True)
+        attempts = [each for each in outcomes if not isinstance(each, BaseException)]
+        problems = [each for each in outcomes if isinstance(each, BaseException)]
+        if problems and all(isinstance(each, CancelledError) for each in problems):
+            for attempt in attempts:
+                self._told = _noted(self._told, attempt)
+                found.take(attempt)
+        for problem in sorted(problems, key=lambda each: isinstance(each, CancelledError)):
+            raise problem
+        return attempts
+
+    async def _filled(self, found: _Found, beside: _Beside) -> None:
+        """Adds one statement made of each fork, and what the first one gives as long as there are fewer than `k`."""
+        k = self._state.k
+        if beside.first is not None:
+            await self._made(beside.first, k - len(found.statements), found)
+        for statements in beside.forks:
+            await self._made(statements, 1, found)
+        for statements in beside.doubly:
+            await self._made(statements, min(1, k - len(found.statements)), found)
+
+    async def _made(self, statements: ExchangedStatements, most: int, found: _Found) -> None:
+        """Adds at most so many of `statements` to what is found."""
+        new = found.add([each for each, _ in await statements.take(most)])
+        self._told = self._told.noted(*map(_exchange_line, new))
+
+    def _doubtful_elements(self, attempt: Attempt) -> frozenset[ColumnKey]:
+        """What the first attempt read in doubt: another is written without it."""
+        if not attempt.candidates or self._state.k == 1:
+            return frozenset()
+        leading = attempt.leading
+        return self._writer.narrowed(elements_read(leading.columns, leading.tables))
+
+    def _is_sure(self, attempt: Attempt, others: Sequence[Fork]) -> bool:
+        """Whether the model told how sure it was of its answer, was so, and the answer needed no second call."""
+        unsure = any(each.chance >= SURE for each in others)
+        return self._writer.forks and len(attempt.calls) == 1 and bool(attempt.candidates) and not unsure
+
+    def _forks(self, attempt: Attempt) -> list[Fork]:
+        """What is worth writing again of the attempt's first answer; of its beginning where it has no end."""
+        written = attempt.calls[0]
+        if self._state.k == 1 or not self._writer.forks:
+            return []
+        return forks(written.tokens if written.finished else written.tokens[:BEGINNING])[:FORKS]
+
+    async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
+        """What differs in one name from the attempt's leading statement; none where one statement is asked for."""
+        wanted = self._state.k > 1 and self._tools.generation.exchanges
+        leading, context, encoder = attempt.leading, self.checker.context, self._tools.encoder
+        found = await find_exchanges(leading, context, encoder) if wanted else []
+        return ExchangedStatements(leading, found, search.score, self.checker)
+
+    def _elements(self) -> frozenset[ColumnKey]:
+        """Everything of the schema that a statement may name."""
+        columns = ((*table.key, column.name) for table, column in self._shown.columns())
+        return elements_read(columns, (table.key for table in self._shown.tables))
+
+    def _references(self) -> frozenset[ColumnKey]:
+        """The columns that refer to others: a mask on one brings a wrong join, or none."""
+        return frozenset(
+            (*table.key, column)
+            for table in self._shown.tables
+            for key in table.foreign_keys
+            for column in key.columns
+        )
+
+
+def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:
+    """The columns a statement reads, and each table of which it reads none."""
+    read = {key[:2] for key in candidate.columns}
+    return elements_read(candidate.columns, candidate.tables - read)
+
+
+def _exchange_line(candidate: Candidate) -> TraceLine:
+    return TraceLine("generate", "made by exchanging a name", candidate.sql)
+
+
+def _changes(candidates: Sequence[Candidate]) -> list[TraceLine]:
+    """Every change of a rule, once."""
+    changes = dict.fromkeys(change for each in candidates for change in each.changes)
+    return [each.line for each in changes]
+
+
+def _masked(node: Node) -> str:
+    names = sorted(".".join(key[1:]) for key in node.mask)
+    more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
+    return ", ".join([*names[:NAMED], *more]) or "nothing"
+
+
+def _noted(state: State, attempt: Attempt) -> State:
+    """The state with the attempt's cost and trace."""
+    usage = state.usage
+    for call in attempt.calls:
+        usage = usage.plus(call.usage)
+    how = f"with {_masked(attempt.node)} masked"
+    if attempt.node.fork is not None:
+        how += f", begun: {attempt.node.fork.text}"
+    if attempt.node.condition is not None:
+        how += f", told: {words(attempt.node.condition)}"
+    if attempt.rejection is not None:
+        refused = f"{attempt.rejection.message}: {' '.join(statement(attempt.calls[-1].text).split())}"
+        line = TraceLine("generate", f"refused {how}", refused, attempt.node.score)
+        return replace(state, usage=usage).noted(line)
+    if usage.first_candidate_seconds is None:
+        usage = replace(usage, first_candidate_seconds=attempt.ready - state.started)
+    lines = [
+        TraceLine(
+            "generate",
+            f"written {how}",
+            each.changes[0].before if each.changes else each.sql,
+            attempt.node.score,
+        )
+        for each in attempt.candidates
+    ]
+    return replace(state, usage=usage).noted(*lines)
+
+
+def check_unchanged(state: State) -> None:
+    """Raises `StaleDialogueError` (NL004) where one has changed or may not answer any longer. Blocks: use a thread."""
+    now = {route.database.name: route.snapshot for route in state.routes}
+    for name, before in state.dialogue.fingerprints:
+        if name not in now or now[name].fingerprint != before:
+            raise StaleDialogueError(
+                "the question can no longer be answered",
+                detail="The catalog, or what you may read, has changed since it was asked.",
+                hint="Ask it again with NL: and the same words.",
+            )

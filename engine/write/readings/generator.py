@@ -1,0 +1,311 @@
+"""The readings strategy: one call asks for all that a question may mean, and what is refused is mended in one more.
+
+Owns the calls, their budget and what becomes of a reply. The prompt is `engine.write.readings.prompt`'s, the parts
+of a reply `engine.llm.replies`'. A statement is checked as the asker like every other; none is made of it by exchanging
+names, and no rule reads other words into it: a model that follows instructions was asked for that. Behind the last one
+stands what rules make of them that rest on keys and NULL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, count
+
+from engine.findings.check import Rejection
+from engine.findings.driver import Checker
+from engine.findings.rule import Context
+from engine.link.mentions import mentioned_tables
+from engine.llm.prompts import prompt
+from engine.llm.replies import Reading, Readings, readings
+from engine.values.candidate import Candidate, Meaning
+from engine.values.dialogue import FollowUp
+from engine.values.elements import elements_read, plain_name
+from engine.values.errors import CancelledError, ContextLengthError
+from engine.values.messages import TraceLine
+from engine.values.ports import Completion
+from engine.values.refusal import Refusal, RefusalReason
+from engine.values.state import State
+from engine.values.tools import Tools
+from engine.write.readings.prompt import LEAST_ROOM, Writer, room
+from schema_catalog.types import TableKey
+
+STAGE = "generate"
+
+ANSWER_TOKENS = 1_200
+"""Tokens of an answer at most; twice as many where that was too few."""
+
+CUTS = 3
+"""Times that a schema is cut to half where the model says that the prompt is too long."""
+
+LONGEST = 300
+"""Characters of a model's reason that are shown."""
+
+
+def answer_schema(*, several: bool, follow_up: bool = False) -> dict[str, object]:
+    """The JSON schema of an answer, as strict as the services want it; `several`: databases to choose from.
+
+    `follow_up`: with the question in full words, which is written first, or null where it stands by itself.
+    """
+    keys = ["meaning", "sql", "assumes", *(["database"] if several else [])]
+    reading = {
+        "type": "object",
+        "properties": {key: {"type": "string"} for key in keys},
+        "required": keys,
+        "additionalProperties": False,
+    }
+    first: dict[str, object] = {"question": {"type": ["string", "null"]}} if follow_up else {}
+    parts = {
+        **first,
+        "readings": {"type": "array", "items": reading},
+        "cannot": {"type": ["string", "null"]},
+    }
+    return {
+        "type": "object",
+        "properties": parts,
+        "required": [*parts],
+        "additionalProperties": False,
+    }
+
+
+async def readings_of(state: State, tools: Tools) -> State:
+    """`state` with the readings of its routes as candidates, or with the refusal that the model gives a reason for.
+
+    What was found when the time is over is kept. Raises as `engine.values.ports.LanguageModel.complete` and
+    `engine.findings.check.check_candidate`.
+    """
+    asking = await _Asking.of(state, tools)
+    late = False
+    try:
+        await asking.answer()
+    except CancelledError:
+        late = True
+        if not asking.found and state.verified is None:
+            raise
+    state = asking.noted(state)
+    if late:
+        return state.out_of_time(STAGE)
+    if asking.cannot and not state.candidates and state.verified is None:
+        return state.refused(_refusal(asking.cannot), STAGE)
+    return state
+
+
+def _refusal(cannot: str) -> Refusal:
+    helps = ("Ask about what the tables hold, or say in other words which of it you mean",)
+    return Refusal(RefusalReason.NOT_ANSWERABLE, _short(cannot), helps)
+
+
+def _short(cannot: str) -> str:
+    words = cannot.rstrip(".")
+    return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
+
+
+class _Asking:
+    """The calls for one question, and what came of them. `cannot`: why there is no reading, in the model's words."""
+
+    def __init__(self, state: State, tools: Tools, secured: Sequence[frozenset[TableKey]]) -> None:
+        self._state = state
+        self._tools = tools
+        self._secured = secured
+        self._checkers: Mapping[str, Checker] = {}
+        self._calls = list[Completion]()
+        self._lines = list[TraceLine]()
+        self._candidates = list[Candidate]()
+        self._beside = list[Candidate]()
+        self._ready: float | None = None
+        self._room = room(tools.model.profile.context)
+        self._writer: Writer | None = None
+        self._seen = frozenset[TableKey]()
+        self.cannot = ""
+
+    @classmethod
+    async def of(cls, state: State, tools: Tools) -> _Asking:
+        """With a checker for each route."""
+        secured = [await tools.upstream.row_secured(each.database) for each in state.routes]
+        asking = cls(state, tools, secured)
+        await asking._read(state)
+        return asking
+
+    async def _read(self, state: State) -> None:
+        """Goes on with the question of `state`, by which statements are checked."""
+        contexts = await asyncio.to_thread(_contexts, state, self._secured)
+        self._state, self._checkers = (
+            state,
+            {
+                route.database.name: Checker(context, route, state, self._tools)
+                for route, context in zip(state.routes, contexts, strict=True)
+            },
+        )
+
+    async def answer(self) -> None:
+        """Asks once, and again as far as the effort allows: for what is refused, and for what is not shown yet."""
+        shown = self._state.ask.exclude
+        more = prompt("readings_more", shown="\n".join(shown)) if shown else ""
+        found = await self._ask(more)
+        schemas = (await self._show()).schemas
+        if not found.readings and any(each.left for each in schemas) and self._may_ask:
+            self._seen = frozenset[TableKey]().union(*(each.full for each in schemas))
+            await self._show(anew=True)
+            found = await self._ask(more)
+        self.cannot = found.cannot
+        rejected = await self._take(found.readings, count())
+        if rejected and self._may_ask:
+            again = await self._ask(prompt("readings_again", refused=_listed(rejected.values())))
+            # What is mended stands where it was refused.
+            await self._take(again.readings, chain(rejected, count(len(found.readings))))
+            self.cannot = again.cannot or self.cannot
+        if len(self._candidates) == 1:
+            await self._without()
+
+    @property
+    def found(self) -> bool:
+        """Whether a reading's statement stood."""
+        return bool(self._candidates)
+
+    @property
+    def _may_ask(self) -> bool:
+        return len(self._calls) < self._tools.effort.calls
+
+    async def _show(self, *, anew: bool = False) -> Writer:
+        """The writer of prompts, `anew` with what there is room for now, less the tables that were shown in full."""
+        if self._writer is None:
+            self._writer = await Writer.of(self._state, self._tools, self._room)
+        elif anew:
+            self._writer = await self._writer.showing(self._state, self._room, self._seen)
+        return self._writer
+
+    async def _ask(self, more: str = "") -> Readings:
+        """The reply to the question, behind which stands `more`; with less of the schema where that is too long."""
+        for _ in range(CUTS):
+            try:
+                return await self._reply(more)
+            except ContextLengthError:
+                # Half of what was shown: the room may be far more.
+                shown = sum(len(each.text) for each in (await self._show()).schemas)
+                self._room = max(LEAST_ROOM, min(self._room, shown) // 2)
+                await self._show(anew=True)
+        return await self._reply(more)
+
+    async def _reply(self, more: str) -> Readings:
+        writer = await self._show()
+        asked = await asyncio.to_thread(writer.prompt, self._state, self._unread, more)
+        schema = answer_schema(several=len(writer.schemas) > 1, follow_up=self._unread is not None)
+        for tokens in (ANSWER_TOKENS, 2 * ANSWER_TOKENS):
+            written = await self._tools.model.complete(
+                asked, deadline=self._state.deadline, max_tokens=tokens, schema=schema
+            )
+            self._calls.append(written)
+            if written.finished or not self._may_ask:
+                break
+        self._ready = self._ready or self._state.deadline.clock()
+        found = await asyncio.to_thread(readings, written.text)
+        if found is None:
+            said = written.refusal or written.text or "nothing"
+            self._lines.append(TraceLine(STAGE, "no readings in the reply", said[:LONGEST]))
+            return Readings(cannot=written.refusal or "")
+        if self._unread is not None:
+            full = found.question or self._unread.then
+            event = "follow-up read as" if found.question else "goes on from nothing"
+            self._lines.append(TraceLine(STAGE, event, full))
+            await self._read(self._state.in_full(full))
+        return found if written.finished else replace(found, readings=found.readings[:-1])
+
+    @property
+    def _unread(self) -> FollowUp | None:
+        """What the question goes on from, until the model has said it in full words."""
+        dialogue = self._state.dialogue
+        return None if dialogue.read_as else dialogue.follow_up
+
+    async def _take(
+        self, found: Sequence[Reading], places: Iterable[int]
+    ) -> dict[int, tuple[Reading, Rejection]]:
+        """Checks the readings' statements at once; those that stand become candidates at their `places`.
+
+        Gives those that do not by their places, each with its reason.
+        """
+        made = [self._candidate(each, place) for each, place in zip(found, places, strict=False)]
+        outcomes = await asyncio.gather(*(self._checkers[each.database].statement(each) for each in made))
+        stood = [each for each in outcomes if isinstance(each, Candidate)]
+        self._candidates += stood
+        beside = await asyncio.gather(*(self._checkers[each.database].readings(each) for each in stood))
+        self._beside += [each for found in beside for each in found]
+        rejected = {
+            each.meaning.place or 0: (reading, outcome)
+            for each, reading, outcome in zip(made, found, outcomes, strict=True)
+            if isinstance(outcome, Rejection)
+        }
+        self._lines += [TraceLine(STAGE, "written", each.sql) for each in stood]
+        self._lines += [
+            TraceLine(STAGE, f"refused by {each.cause}", f"{each.message}: {reading.sql}")
+            for reading, each in rejected.values()
+        ]
+        return rejected
+
+    def _candidate(self, reading: Reading, place: int) -> Candidate:
+        database = reading.database if reading.database in self._checkers else next(iter(self._checkers))
+        return Candidate(database, reading.sql, meaning=Meaning(place, reading.meaning, reading.assumes))
+
+    async def _without(self) -> None:
+        """Asks for readings without what the linker holds for doubtful (Odin §5: a mask, told in words)."""
+        only = self._candidates[0]
+        route = next(each for each in self._state.routes if each.database.name == only.database)
+        read = elements_read(only.columns, only.tables)
+        points = () if route.links is None else route.links.branching
+        point = next((each for each in points if each.element in read and each.alternatives), None)
+        if point is None or not self._tools.effort.doubts or not self._may_ask:
+            return
+        others = " or ".join(map(plain_name, point.alternatives))
+        more = prompt("readings_without", found=only.sql, read=plain_name(point.element), others=others)
+        await self._take((await self._ask(more)).readings, count(1))
+
+    def noted(self, state: State) -> State:
+        """The state with the candidates, what they cost, and the trace."""
+        usage = state.usage
+        for call in self._calls:
+            usage = usage.plus(call.usage)
+        if usage.first_candidate_seconds is None and self._ready is not None and self._candidates:
+            usage = replace(usage, first_candidate_seconds=self._ready - state.started)
+        candidates = (*state.candidates, *self._told(), *self._beside)
+        # As the question was read.
+        state = replace(
+            state, ask=self._state.ask, dialogue=self._state.dialogue, candidates=candidates, usage=usage
+        )
+        changes = dict.fromkeys(
+            change for each in (*self._candidates, *self._beside) for change in each.changes
+        )
+        return state.noted(*self._lines, *(each.line for each in changes))
+
+    def _told(self) -> list[Candidate]:
+        """The candidates, of which the first says what the model cannot answer beside them."""
+        if not self.cannot or not self._candidates:
+            return self._candidates
+        first = min(self._candidates, key=lambda each: each.meaning.place or 0)
+        said = (*first.meaning.beside, f"not answered: {_short(self.cannot)}")
+        told = replace(first, meaning=replace(first.meaning, beside=said))
+        return [told if each is first else each for each in self._candidates]
+
+
+def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Context]:
+    """What the rules that mend a statement know of each route."""
+    question = state.ask.question
+    return [
+        Context(
+            route.snapshot,
+            question,
+            route.values,
+            mentioned_tables(question, route.snapshot),
+            tables,
+            lists=route.lists,
+            contents=route.contents,
+            today=state.today,
+        )
+        for route, tables in zip(state.routes, secured, strict=True)
+    ]
+
+
+def _listed(rejected: Iterable[tuple[Reading, Rejection]]) -> str:
+    return "\n".join(
+        f"- {reading.meaning or 'a reading'}: {reading.sql}\n  {rejection.message}"
+        for reading, rejection in rejected
+    )

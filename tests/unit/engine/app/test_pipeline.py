@@ -1,0 +1,48 @@
+"""The pipeline over its time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from engine.app import pipeline
+from engine.values.candidate import Candidate
+from engine.values.deadline import Deadline
+from engine.values.errors import CancelledError
+from engine.values.messages import Asker, AskRequest
+from engine.values.state import State
+from engine.values.tools import Tools
+
+OVER = Deadline(1.0, clock=lambda: 2.0)
+
+
+async def late(_state: State, _tools: Tools) -> State:
+    raise CancelledError("out of time")
+
+
+async def named(state: State, _tools: Tools) -> State:
+    return replace(state, k=9)
+
+
+async def test_with_candidates_a_question_whose_time_is_over_goes_on_without_what_takes_more() -> None:
+    found = (Candidate("music", "SELECT 1", cost=1.0), Candidate("music", "SELECT 2"))
+    state = State(AskRequest(Asker("ana", "music"), "how many?"), 3, 3, OVER, 0.0, candidates=found)
+    done = await pipeline.run(state, cast("Any", None), (named, late, named))
+    assert (done.late, done.k) == (True, 9)
+    assert done.candidates == found[:1], "what was not planned is not shown"
+    with pytest.raises(CancelledError):
+        await pipeline.run(replace(state, candidates=found[1:]), cast("Any", None), (late,))
+
+
+async def test_without_candidates_nothing_begins_out_of_time() -> None:
+    state = State(AskRequest(Asker("ana", "music"), "how many?"), 3, 3, OVER, 0.0)
+    with pytest.raises(CancelledError):
+        await pipeline.run(state, cast("Any", None), (named,))
+
+
+def test_a_little_of_the_time_is_kept() -> None:
+    clock = lambda: 10.0  # noqa: E731 - as short as a clock can be
+    assert Deadline(20.0, clock).sooner(0.15, 5.0).at == pytest.approx(18.5)
+    assert Deadline(110.0, clock).sooner(0.15, 5.0).at == pytest.approx(105.0)

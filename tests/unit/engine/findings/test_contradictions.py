@@ -1,0 +1,245 @@
+"""What a statement says otherwise than the question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from functools import partial
+
+import pytest
+
+from engine.findings import contradictions as module
+from engine.values.elements import ValueList
+from schema_catalog.types import Column, Snapshot
+from tests.support.golden_rules import SCHEMAS
+from tests.support.schemas import MUSIC, table
+
+TODAY = date(2021, 1, 6)
+
+contradictions = partial(module.contradictions, today=TODAY)
+
+SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day"),))
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "said"),
+    [
+        ("sales by region", "SELECT SUM(net) FROM sales", "gives one number for all, not for each region"),
+        ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day = '2020-01-01'", "reads 2020 as one day"),
+        ("regions, best first", "SELECT region FROM sales ORDER BY net LIMIT 1", "leaves out rows"),
+        (
+            "best day of each region",
+            "SELECT day FROM sales ORDER BY net DESC LIMIT 1",
+            "does not take the first of each region",
+        ),
+        ("share of sales", "SELECT 100 * SUM(net) / SUM(net) FROM sales", "divides a number by itself"),
+        (
+            "highest sales",
+            "SELECT net, MAX(s.net) FROM sales AS s GROUP BY s.net",
+            "aggregates net, by which",
+        ),
+    ],
+)
+def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
+    assert [each.startswith(said) for each in contradictions(question, sql, SALES)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("sales by region", "SELECT region, SUM(net) FROM sales GROUP BY region"),
+        ("sales in 2020", "SELECT SUM(net) FROM sales WHERE day >= '2020-01-01' AND day < '2021-01-01'"),
+        ("sales of two regions", "SELECT a.net, b.net FROM sales a JOIN sales b ON a.day = b.day"),
+        (
+            "best day per region",
+            "SELECT DISTINCT ON (region) region, day FROM sales ORDER BY region, net DESC",
+        ),
+        ("best three days per region", "SELECT day FROM sales ORDER BY net DESC LIMIT 3"),
+        ("how many regions reach 9 by day", "SELECT COUNT(*) FROM sales GROUP BY day HAVING COUNT(*) > 9"),
+        ("average sales", "SELECT SUM(net) / COUNT(*) FROM sales"),
+        ("share of the East", "SELECT SUM(net) FILTER (WHERE region = 'East') / SUM(net) FROM sales"),
+        ("sales by region", "not a statement"),
+    ],
+)
+def test_what_says_the_same_contradicts_nothing(question: str, sql: str) -> None:
+    assert contradictions(question, sql, SALES) == ()
+
+
+OF_SINGERS = (
+    "SELECT singer.artist_name FROM singer JOIN singer_in_concert ON singer.singer_id = singer_in_concert.singer_id "
+    "JOIN concert ON singer_in_concert.concert_id = concert.concert_id"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "said"),
+    [
+        (
+            "singers who sang in both 2014 and 2015",
+            f"{OF_SINGERS} WHERE concert.year IN ('2014', '2015')",
+            "takes what has either",
+        ),
+        (
+            "singers who did not sing in 2014",
+            f"{OF_SINGERS} WHERE concert.year <> '2014'",
+            "takes what has one that is not",
+        ),
+        (
+            "singer with the most concerts",
+            "SELECT artist_name FROM singer GROUP BY singer_id ORDER BY COUNT(*) DESC LIMIT 1",
+            "counts groups of one row of singer",
+        ),
+    ],
+)
+def test_one_row_of_many(question: str, sql: str, said: str) -> None:
+    assert [each.startswith(said) for each in contradictions(question, sql, MUSIC)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("singers who sang in 2014 or 2015", f"{OF_SINGERS} WHERE concert.year IN ('2014', '2015')"),
+        ("singers of other years than 2014", f"{OF_SINGERS} WHERE concert.year <> '2014'"),
+        ("singers whose country is not France", "SELECT artist_name FROM singer WHERE country <> 'France'"),
+        (
+            "singer with the most concerts",
+            "SELECT singer.artist_name FROM singer JOIN singer_in_concert ON singer.singer_id = "
+            "singer_in_concert.singer_id GROUP BY singer.singer_id ORDER BY COUNT(*) DESC LIMIT 1",
+        ),
+    ],
+)
+def test_one_row_of_many_that_is_meant(question: str, sql: str) -> None:
+    assert contradictions(question, sql, MUSIC) == ()
+
+
+def test_rows_that_are_added_up_once_for_each_of_others() -> None:
+    sql = "SELECT AVG(stadium.capacity) FROM stadium JOIN concert ON stadium.stadium_id = concert.stadium_id"
+    concert = MUSIC.tables[0]
+    assert contradictions("average capacity", sql, MUSIC) == ("adds rows up once for each row of concert",)
+    assert contradictions("average capacity over all concerts", sql, MUSIC, (concert,)) == ()
+    tested = f"{sql} WHERE concert.year = '2014'"
+    said = ("adds stadium.capacity up once for each row of concert",)
+    assert contradictions("average capacity in 2014", tested, MUSIC) == said
+    assert module.doubts("average capacity in 2014", tested, MUSIC, today=TODAY) == said
+
+
+SUMS = "SELECT {} FROM stadium s LEFT JOIN concert c USING (stadium_id) LEFT JOIN tour t USING (stadium_id)"
+
+
+@pytest.mark.parametrize(
+    ("shown", "rest", "said"),
+    [
+        ("s.name, SUM(c.year::int), SUM(t.tour_id)", "GROUP BY s.name", 2),
+        ("s.name, SUM(c.year::int), COUNT(DISTINCT t.tour_id)", "GROUP BY s.name", 1),
+        ("s.name, SUM(t.tour_id)", "WHERE c.year = '2014' GROUP BY s.name", 1),
+        ("s.name, MAX(c.year), MAX(t.tour_id)", "GROUP BY s.name", 0),
+        ("s.name, AVG(c.year::int), AVG(t.tour_id)", "GROUP BY s.name", 0),
+        ("c.year, SUM(s.capacity::int)", "WHERE c.year > '2014' GROUP BY c.year", 0),
+        ("SUM(DISTINCT t.tour_id)", "WHERE c.year = '2014'", 0),
+    ],
+)
+def test_sums_of_rows_that_joins_repeat(shown: str, rest: str, said: int) -> None:
+    found = module.doubts("", f"{SUMS.format(shown)} {rest}", SCHEMAS["tour"], today=TODAY)
+    assert [each.startswith("adds ") for each in found] == [True] * said
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT singer.country FROM concert JOIN singer ON concert.stadium_id = singer.singer_id",
+        "SELECT country FROM singer WHERE singer_id IN (SELECT stadium_id FROM concert)",
+    ],
+)
+def test_a_reference_that_is_compared_with_something_else(sql: str) -> None:
+    said = "compares concert.stadium_id with singer.singer_id, and it refers to stadium.stadium_id"
+    assert contradictions("", sql, MUSIC) == (said,)
+
+
+WORDS = ValueList(("public", "sales", "region"), ("East", "West"))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT region FROM sales ORDER BY region DESC LIMIT 1",
+        "SELECT net FROM sales AS s ORDER BY s.region LIMIT 1",
+    ],
+)
+def test_who_is_first_of_names_is_not_the_greatest(sql: str) -> None:
+    said = "takes the first by region, which holds words"
+    assert contradictions("best region", sql, SALES, lists=(WORDS,)) == (said,)
+
+
+PAYMENTS = Snapshot(
+    "pay",
+    ("public",),
+    (
+        replace(
+            table("pay", "pay_id amt"),
+            columns=(Column("amt", "integer"), Column("paid_on", "date"), Column("month", "integer")),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("WHERE paid_on >= '2020-12-01' AND paid_on < '2021-01-01'", []),
+        ("WHERE paid_on >= date_trunc('month', now()) - interval '1 month' AND paid_on < '2021-01-01'", []),
+        ("WHERE EXTRACT(MONTH FROM paid_on) = 12", []),
+        ("WHERE paid_on >= now() - interval '1 month'", ["covers from 2020-12-06 on"]),
+        ("WHERE paid_on >= current_date - 30 AND amt > 1", ["covers from 2020-12-07 on"]),
+        ("WHERE amt > 1", ["says nothing of last month"]),
+        ("WHERE month = 12", []),
+    ],
+)
+def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[str]) -> None:
+    found = contradictions("payments of last month", f"SELECT amt FROM pay {condition}", PAYMENTS)
+    assert [each.partition(",")[0] for each in found] == said
+    assert (
+        module.doubts("payments of last month", f"SELECT amt FROM pay {condition}", PAYMENTS, today=TODAY)
+        == found
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "said"),
+    [
+        ("share paid", "SELECT 100 * COUNT(paid_on) / COUNT(*) FROM pay", ["divides whole numbers"]),
+        ("share paid", "SELECT 100.0 * COUNT(paid_on) / COUNT(*) FROM pay", []),
+        ("share large", "SELECT SUM((amt > 5)::int) / COUNT(*) FROM pay", ["divides whole numbers"]),
+        ("share large", "SELECT SUM((amt > 5)::bigint) / COUNT(*) FROM pay", []),
+        ("whole dozens", "SELECT COUNT(*) / 12 FROM pay", []),
+        ("median payment", "SELECT AVG(amt) FROM pay", ["takes the average"]),
+        ("median payment", "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY amt) FROM pay", []),
+        (
+            "average and median",
+            "SELECT AVG(amt), PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY amt) FROM pay",
+            [],
+        ),
+    ],
+)
+def test_shares_and_medians(question: str, sql: str, said: list[str]) -> None:
+    assert [each.partition(",")[0] for each in module.doubts(question, sql, PAYMENTS, today=TODAY)] == said
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT nam FROM auf a JOIN knd k ON k.kdnr = a.kdnr", ["joined by kdnr, which nobody declared"]),
+        ("SELECT nam FROM auf JOIN knd USING (kdnr)", ["joined by kdnr, which nobody declared"]),
+        (
+            "SELECT nam FROM auf JOIN vtr ON auf.v = vtr.vtrnr",
+            ["joined by auf.v = vtr.vtrnr, which nobody declared"],
+        ),
+        ("SELECT nam FROM auf JOIN knd ON auf.v = knd.kdnr", []),
+        ("SELECT nam FROM knd WHERE kdnr = 7", []),
+    ],
+)
+def test_a_join_that_nobody_declared_is_named(sql: str, said: list[str]) -> None:
+    tables = (table("auf", "aufnr kdnr v"), table("knd", "kdnr nam"), table("vtr", "vtrnr"))
+    pairs = ((("auf", "kdnr"), ("knd", "kdnr")), (("auf", "v"), ("vtr", "vtrnr")))
+    proposed = tuple((("public", *one), ("public", *other)) for one, other in pairs)
+    terse = Snapshot("sales", ("public",), tables, proposed=proposed)
+    assert list(module.said_of(module.undeclared, sql, terse)) == said

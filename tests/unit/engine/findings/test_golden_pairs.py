@@ -1,0 +1,47 @@
+"""Every rule by its golden pairs: what it makes of a statement, what it leaves alone, and that it is done at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.findings.rules import RULES
+from engine.values.candidate import RuleKind
+from tests.support.golden_rules import Pair, pairs
+
+PAIRS = pairs()
+CHANGED = [pair for pair in PAIRS if pair.after is not None]
+
+
+def name(pair: Pair) -> str:
+    return f"{pair.rule.name}: {pair.before}"
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=name)
+def test_the_rule_gives_what_the_pair_says(pair: Pair) -> None:
+    assert pair.applied(pair.before) == pair.after
+
+
+@pytest.mark.parametrize("pair", CHANGED, ids=name)
+def test_what_a_rule_made_it_leaves_alone(pair: Pair) -> None:
+    assert pair.after is not None
+    assert pair.applied(pair.after) is None
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_every_rule_has_pairs_of_both_sorts(rule: object) -> None:
+    sorts = {pair.after is None for pair in PAIRS if pair.rule is rule}
+    assert sorts == {True, False}
+
+
+def test_no_two_rules_have_one_name_and_kinds_come_in_their_order() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+    kinds = [rule.kind for rule in RULES]
+    order = [
+        RuleKind.NORMALISE,
+        RuleKind.REPAIR,
+        RuleKind.READING,
+        RuleKind.BESIDE,
+        RuleKind.CORRECTION,
+        RuleKind.REPETITION,
+    ]
+    assert kinds == sorted(kinds, key=order.index)

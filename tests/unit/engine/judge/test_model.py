@@ -1,0 +1,141 @@
+"""How likely candidates are right: what counts for and against them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.findings.evidence import evidence
+from engine.judge.features import Features, candidate_features, route_features, together
+from engine.judge.model import Judgement, Weights, packaged
+from engine.values.candidate import Candidate, Change, Meaning, Origin, RuleKind
+from engine.values.dialogue import Parting
+from engine.values.elements import SchemaLinks, UnknownPhrase
+from engine.values.state import State
+from tests.support.asking import asked, route
+
+QUESTION = "How old is the oldest singer?"
+SINGER = ("public", "singer")
+AGE = (*SINGER, "age")
+FIRST = Candidate(
+    "music",
+    "SELECT MAX(age) FROM singer",
+    frozenset({SINGER}),
+    frozenset({AGE}),
+    origin=Origin(logprob=-0.1),
+    confidence=0.7,
+)
+SECOND = replace(FIRST, sql="SELECT MIN(age) FROM singer", origin=Origin(logprob=-0.4), confidence=0.2)
+
+
+def state(*candidates: Candidate, **more: object) -> State:
+    to = replace(route(QUESTION), **more)  # type: ignore[arg-type]
+    return replace(asked(QUESTION, to), candidates=candidates)
+
+
+def known(of: State) -> list[Features]:
+    return candidate_features(of, evidence(of))
+
+
+def confidences(of: State, by: Judgement | None = None) -> list[float]:
+    return (by or packaged()).confidences(of, known(of))
+
+
+def judgement(some: Features, which: Features) -> Judgement:
+    weights = Weights(some, which, {})
+    return Judgement(weights, weights)
+
+
+def test_confidences_are_probabilities_together() -> None:
+    for candidates in ((FIRST,), (FIRST, SECOND), (FIRST, SECOND, replace(SECOND, fruitless=True))):
+        found = confidences(state(*candidates))
+        assert len(found) == len(candidates)
+        assert all(0 < each < 1 for each in found)
+        assert sum(found) <= 1
+    assert confidences(state()) == []
+
+
+def test_what_finds_nothing_and_what_nothing_stands_for_make_an_answer_less_likely() -> None:
+    (sure,) = confidences(state(FIRST))
+    assert confidences(state(replace(FIRST, fruitless=True))) < [sure]
+    unknown = UnknownPhrase("weather", None, 0.1)
+    assert confidences(state(FIRST, unknown=(unknown,))) < [sure]
+
+
+def test_what_the_schema_speaks_against_costs_what_was_searched_for_confidence_alone() -> None:
+    joined = (
+        "FROM concert AS c JOIN singer_in_concert AS s ON s.concert_id = c.concert_id WHERE s.singer_id > 3"
+    )
+    read = frozenset({("public", "concert"), ("public", "singer_in_concert")})
+    once = replace(FIRST, sql=f"SELECT c.year {joined}", tables=read)
+    twice = replace(once, sql=f"SELECT SUM(c.concert_id) {joined}")
+    (plain,), (doubted,) = (confidences(state(each)) for each in (once, twice))
+    assert doubted < plain
+    assert doubted < 0.5
+    (reading,) = confidences(state(replace(twice, meaning=Meaning(0))))
+    assert reading == pytest.approx(0.8)
+
+
+def test_what_rules_make_of_a_reading_never_stands_before_one() -> None:
+    given = [replace(FIRST, sql=f"SELECT {n} FROM singer", meaning=Meaning(n)) for n in range(5)]
+    kinds = (RuleKind.READING, RuleKind.REPETITION, RuleKind.CORRECTION)
+    twins = [
+        replace(given[n], changes=(Change("rule", kind, "otherwise", "", ""),))
+        for n, kind in enumerate(kinds)
+    ]
+    found = confidences(state(*twins, *given))
+    assert found[3:] == sorted(found[3:], reverse=True)
+    assert max(found[:3]) < min(found[3:])
+    assert sum(found) < 1
+    aside = confidences(state(given[0], *twins[1:]))
+    assert aside[0] == pytest.approx(0.8)
+
+
+def test_readings_stay_in_the_order_of_the_model_that_gave_them() -> None:
+    given = [
+        replace(FIRST, sql=f"SELECT {n} FROM singer", meaning=Meaning(n), origin=Origin()) for n in range(3)
+    ]
+    found = confidences(state(*given))
+    assert found == sorted(found, reverse=True)
+    assert sum(found) == pytest.approx(0.8)
+
+
+def test_the_linkers_agreement_counts() -> None:
+    links = SchemaLinks(
+        {(*SINGER, "*"): 0.9, AGE: 0.9, (*SINGER, "name"): 0.1}, frozenset({(*SINGER, "*"), AGE}), (), 0.9
+    )
+    other = replace(FIRST, columns=frozenset({(*SINGER, "name")}))
+    both = state(FIRST, other, links=links)
+    right, wrong = (each["agrees"] for each in known(both))
+    assert right > wrong
+    assert together(known(both), [0.5, 0.5], route_features(both.routes[0]))["answerable"] > 0
+    assert "answerable" not in route_features(state(FIRST).routes[0])
+
+
+def test_an_answer_turns_the_more_the_less_likely_the_first_is() -> None:
+    of, parting = state(FIRST, SECOND), Parting(((0,), (1,)))
+    sure, doubtful = (packaged().turns(of, each, parting) for each in ((0.9, 0.05), (0.4, 0.35)))
+    assert 0 < sure < doubtful < 1
+
+
+@pytest.mark.parametrize(
+    ("groups", "potential"),
+    [
+        (((0,), (1, 2)), 0.3),
+        (((0, 1, 2),), 0.0),
+        (((0,), (1,), (2,)), 0.4),
+        (((1,), (2,)), 0.0),
+        (((0,), ()), 0.0),
+    ],
+)
+def test_an_answer_can_turn_what_it_tells_apart(
+    groups: tuple[tuple[int, ...], ...], potential: float
+) -> None:
+    assert Parting(groups).potential((0.5, 0.3, 0.1)) == pytest.approx(potential)
+
+
+def test_a_database_that_is_less_likely_makes_its_statements_less_likely() -> None:
+    sure = confidences(state(FIRST, SECOND))
+    halved = confidences(state(FIRST, SECOND, probability=0.5))
+    assert halved == pytest.approx([each / 2 for each in sure])

@@ -1,0 +1,143 @@
+"""The two stages: what is read, how scores become one, and what the stage makes of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from engine.judge.rank import rank
+from engine.judge.ranker import SECOND_STAGE, TwoStages
+from engine.models.cross import Pair
+from engine.statement.description import explained
+from engine.values.candidate import Candidate, Origin
+from engine.values.deadline import Deadline
+from engine.values.elements import SchemaLinks, ValueList
+from engine.values.messages import Asker, AskRequest
+from engine.values.ports import Ranker
+from engine.values.state import Route, State
+from engine.values.tools import NoRanker
+from schema_catalog.types import Database
+from tests.support.schemas import MUSIC
+from tests.support.tools import bare_tools
+
+
+class Counting:
+    """An encoder by which a text is the nearer to the question the more often it says `name`."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        angles = [0.0, *(1.5 / (1 + text.count("name")) for text in texts[1:])]
+        return np.array([[np.cos(angle), np.sin(angle)] for angle in angles], dtype=np.float32)
+
+
+class Reading:
+    """A cross-encoder that likes phrases with `country`, and remembers what it read."""
+
+    def __init__(self) -> None:
+        self.read: list[Pair] = []
+
+    def scores(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        self.read += pairs
+        return np.array(
+            [[2.0 * ("country" in " ".join(said)), -0.5] for _, said in pairs], dtype=np.float32
+        ).reshape(-1, 2)
+
+
+def candidate(sql: str, logprob: float | None = -0.1) -> Candidate:
+    return Candidate("music", sql, origin=Origin(logprob=logprob, schema_score=1.0))
+
+
+NAMES = candidate("SELECT name FROM singer", -0.1)
+COUNTRIES = candidate("SELECT country FROM singer", -0.2)
+ALL = np.ones(2, dtype=np.float32)
+
+
+def test_the_head_weighs_what_the_cross_encoder_says() -> None:
+    reader = Reading()
+    assert TwoStages(ALL, reader, Counting()).rank("which?", [NAMES, COUNTRIES]) == pytest.approx([-0.5, 1.5])
+    assert reader.read == [
+        ("which?", ("show singer name", "from singer")),
+        ("which?", ("show singer country", "from singer")),
+    ]
+
+
+def test_of_many_only_the_nearest_are_read_and_the_others_come_after_them() -> None:
+    many = [candidate(f"SELECT c{number} FROM singer") for number in range(SECOND_STAGE)]
+    reader = Reading()
+    scores = TwoStages(ALL, reader, Counting()).rank("which?", [*many, NAMES])
+    assert len(reader.read) == SECOND_STAGE
+    assert scores.index(min(scores)) == SECOND_STAGE - 1
+
+
+async def ranked(
+    ranker: Ranker,
+    *candidates: Candidate,
+    question: str = "Where do the singers come from?",
+    links: SchemaLinks | None = None,
+    lists: Sequence[ValueList] = (),
+) -> State:
+    route = Route(
+        Database("music", "", "music", ("public",), ()), MUSIC, 0.8, (), links=links, lists=tuple(lists)
+    )
+    ask = AskRequest(Asker("ann", "music"), question)
+    deadline = Deadline(time.monotonic() + 60)
+    state = State(ask, 5, 5, deadline, time.monotonic(), (route,), candidates)
+    nothing = cast("Any", None)
+    return await rank(state, bare_tools(nothing, nothing, nothing, nothing, nothing, ranker=ranker))
+
+
+async def test_what_the_ranker_says_counts_beside_what_is_known() -> None:
+    done = await ranked(TwoStages(ALL, Reading(), Counting()), NAMES, COUNTRIES)
+    assert [each.sql for each in done.candidates] == [COUNTRIES.sql, NAMES.sql]
+    assert sum(each.confidence for each in done.candidates) <= 0.8
+    assert "second_stage 1.5" in done.trace[0].detail
+    assert explained(done).candidates[0].explanation == "country from singer"
+
+
+async def test_what_reads_nothing_of_a_table_that_the_question_names_comes_behind() -> None:
+    silent = replace(candidate("SELECT name FROM stadium", -0.1), tables=frozenset({("public", "stadium")}))
+    reads = replace(COUNTRIES, tables=frozenset({("public", "singer")}))
+    done = await ranked(NoRanker(), silent, reads)
+    assert [each.sql for each in done.candidates] == [reads.sql, silent.sql]
+    assert done.trace[1].detail.endswith("says nothing of singer")
+    masked = replace(silent, origin=replace(silent.origin, masked=frozenset({("public", "singer", "*")})))
+    allowed = await ranked(NoRanker(), masked, reads)
+    assert [each.sql for each in allowed.candidates] == [silent.sql, reads.sql], "it may not read that table"
+
+
+async def test_what_contradicts_the_question_comes_behind_and_says_so() -> None:
+    one = candidate("SELECT COUNT(*) FROM concert", -0.1)
+    each = candidate("SELECT year, COUNT(*) FROM concert GROUP BY year", -0.4)
+    done = await ranked(NoRanker(), one, each, question="number of concerts per year")
+    assert [found.sql for found in done.candidates] == [each.sql, one.sql]
+    assert explained(done).candidates[1].explanation.endswith("gives one number for all, not for each year")
+    assert "not for each year" in done.trace[1].detail
+    plain = await ranked(NoRanker(), one, each, question="number of concerts")
+    assert [found.sql for found in plain.candidates] == [one.sql, each.sql]
+
+
+async def test_a_statement_is_worth_what_was_merged_in_it_is() -> None:
+    likely, merged = candidate("SELECT name FROM singer", -0.1), candidate("SELECT country FROM singer", -0.2)
+    done = await ranked(NoRanker(), likely, replace(merged, origin=replace(merged.origin, readings=1)))
+    assert [found.sql for found in done.candidates] == [merged.sql, likely.sql]
+    assert "readings 1" in done.trace[0].detail
+
+
+async def test_what_leaves_a_linked_column_unread_is_the_less_likely_the_surer_the_linker_is() -> None:
+    country = ("public", "singer", "country")
+    names, countries = NAMES, replace(COUNTRIES, columns=frozenset({country}))
+
+    async def said(chance: float) -> State:
+        links = SchemaLinks({country: chance}, frozenset({country}), (), 1.0)
+        return await ranked(NoRanker(), names, countries, links=links)
+
+    hardly, surely = await said(0.1), await said(0.9)
+    assert [each.sql for each in hardly.candidates] == [names.sql, countries.sql]
+    assert [each.sql for each in surely.candidates] == [countries.sql, names.sql]
+    assert "leaves singer.country unread" in surely.trace[1].detail
+    assert "unread" not in surely.trace[0].detail

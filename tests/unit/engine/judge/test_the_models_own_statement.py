@@ -1,0 +1,76 @@
+"""A statement that runs is answered as the model wrote it; what rules make of it stands beside it, in the open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlglot
+
+from engine.findings.check_values import validate
+from engine.guard import analyse
+from engine.judge.deduplicate import deduplicate
+from engine.judge.rank import rank
+from engine.statement import tree
+from engine.values.candidate import Candidate
+from engine.write.generate import generate
+from tests.support.asking import answered
+
+STAGES = (generate, validate, deduplicate, rank)
+
+SANG = (
+    "FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id"
+    " JOIN concert AS c ON e.concert_id = c.concert_id"
+)
+
+WRITTEN = {
+    "Name and country of singers who sang between 2014 and 2015": (
+        f"SELECT s.artist_name, s.country {SANG} WHERE c.year IN ('2014','2015')",
+        {"both", "each_match_once"},
+    ),
+    "Which singers have at least one concert that was not in 2014?": (
+        f"SELECT s.artist_name {SANG} WHERE c.year <> '2014'",
+        {"none_of_them", "each_match_once", "unknown_as_other"},
+    ),
+    "For every performance, the artist's name": (
+        "SELECT s.artist_name FROM singer_in_concert e JOIN singer s ON s.singer_id = e.singer_id",
+        {"each_once"},
+    ),
+    "The concerts that have a venue": (
+        "SELECT c.title FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id",
+        {"drop_unasked_join"},
+    ),
+    "Titles of concerts by year, the unknown ones at the top": (
+        "SELECT title FROM concert ORDER BY year DESC NULLS FIRST",
+        set(),
+    ),
+}
+
+
+def rules(candidate: Candidate) -> set[str]:
+    return {change.rule for change in candidate.changes}
+
+
+def counted(function: Callable[..., Any], texts: list[str]) -> Callable[..., Any]:
+    """The function, that notes its first argument at each call."""
+
+    def call(text: str, *arguments: Any, **more: Any) -> Any:
+        texts.append(text)
+        return function(text, *arguments, **more)
+
+    return call
+
+
+@pytest.mark.parametrize("question", WRITTEN)
+def test_a_statement_is_parsed_at_most_five_times(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By PostgreSQL's parser and sqlglot's together, from the model's answer to the ranked candidates."""
+    texts: list[str] = []
+    monkeypatch.setattr(analyse, "parse_sql", counted(analyse.parse_sql, texts))
+    monkeypatch.setattr(sqlglot, "parse_one", counted(sqlglot.parse_one, texts))
+    tree._kept.cache_clear()
+    analyse._kept.cache_clear()
+    state = answered(question, WRITTEN[question][0], stages=STAGES)
+    times = {each.sql: texts.count(each.sql) for each in state.candidates}
+    assert times
+    assert all(2 <= number <= 5 for number in times.values()), times

@@ -1,0 +1,78 @@
+"""What names are short for in a question, and which of it a statement leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.link.mentions import ShortName, short_names, short_names_not_used
+from schema_catalog.types import Column, Snapshot
+from tests.support.schemas import table
+
+STRIKES = Snapshot(
+    "fields",
+    ("public",),
+    (table("strk", "strk_id spcs cst_tot rate"), table("arpt", "arpt_id name")),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Which species has cost the most?", [("spcs", "species"), ("cst", "cost")]),
+        ("How many strikes are there at each airport?", [("strk", "strikes"), ("arpt", "airport")]),
+        ("The rates of all", []),
+        ("Who is rated best?", []),
+        ("What is the name?", []),
+        ("How many in total?", []),
+        ("", []),
+    ],
+)
+def test_the_parts_that_are_surely_short_for_a_word(question: str, found: list[tuple[str, str]]) -> None:
+    assert short_names(question, STRIKES) == tuple(ShortName(*each) for each in found)
+
+
+def test_a_word_of_a_description_needs_none() -> None:
+    limits = replace(table("cust", "cno crlim"), description="Customers with a credit each")
+    told = Snapshot("told", ("public",), (limits, table("tkt", "tid cdt")))
+    assert short_names("the credit of each ticket", told) == (ShortName("tkt", "ticket"),)
+
+
+def test_a_statement_leaves_out_what_no_name_that_it_reads_is_short_for() -> None:
+    question = "Which species has cost the most?"
+    assert short_names_not_used(short_names(question, STRIKES), ["strk", "cst_tot"]) == (
+        ShortName("spcs", "species"),
+    )
+    assert short_names_not_used(short_names(question, STRIKES), ["strk", "spcs", "cst_tot"]) == ()
+
+
+INDUSTRIES = Snapshot(
+    "jobs",
+    ("public",),
+    (
+        replace(
+            table("emp_m", "mth lsh hr sb"),
+            columns=(
+                Column("mth", "date"),
+                Column("lsh", "integer", description="leisure\nand hospitality"),
+                Column("hr", "integer", description="Runs"),
+                Column("stolen_bases", "integer", description="Stolen bases"),
+            ),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Jobs in leisure and hospitality", [("lsh", "leisure and hospitality")]),
+        ("Jobs in hospitality", []),
+        ("How many runs?", []),
+        ("Who stole the stolen bases?", []),
+    ],
+)
+def test_names_by_their_whole_description(question: str, found: list[tuple[str, str]]) -> None:
+    assert short_names(question, INDUSTRIES) == tuple(ShortName(*each) for each in found)
+    assert short_names_not_used(short_names(question, INDUSTRIES), ["emp_m", "lsh"]) == ()

@@ -1,0 +1,71 @@
+"""Words that nothing in a schema stands for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from engine.link.element_text import linked
+from engine.link.unknown import unknown_phrases
+from engine.question.spans import entities
+from engine.values.elements import Relation, ValueLink
+from engine.values.state import Route
+from schema_catalog.types import Snapshot
+from tests.support.asking import DATABASE
+from tests.support.schemas import MUSIC
+from tests.support.scripted import WordEncoder
+
+ENCODER = cast("Any", WordEncoder())
+
+
+def found(question: str, snapshot: Snapshot = MUSIC, values: tuple[ValueLink, ...] = ()) -> list[str]:
+    """The unknown words; to the encoder of the tests only equal words are alike."""
+    tables = tuple(table.key for table in snapshot.tables)
+    links = linked(entities(question), snapshot, ENCODER)
+    route = Route(DATABASE, snapshot, 1.0, tables, links, values)
+    return sorted(each.text for each in unknown_phrases(question, route, ENCODER))
+
+
+def test_a_word_that_no_element_is_near_to() -> None:
+    assert found("What is the weather at each stadium?") == ["weather"]
+
+
+def test_words_of_the_schema_in_another_form_are_known() -> None:
+    assert found("How many concertgoers are there at places with the largest capacities?") == []
+
+
+def test_a_word_beside_one_that_stands_for_something_is_taken_to_belong_to_it() -> None:
+    assert found("Which singers sang?") == []
+    assert found("Who sang?") == ["sang"]
+
+
+def test_words_of_operations_numbers_and_dates_are_known() -> None:
+    assert found("How many singers were there between 2013 and 2015, on average, per year?") == []
+    assert found("Which stadium grew fastest last year?") == []
+
+
+def test_names_and_quoted_texts_are_left_to_the_data() -> None:
+    assert found("concerts of Elvis Presley in 'the old barn' (ORD)") == []
+
+
+def test_a_description_or_a_value_may_stand_for_it() -> None:
+    question = "vocalists of each country"
+    assert found(question) == ["vocalists"]
+    singer = next(table for table in MUSIC.tables if table.name == "singer")
+    described = replace(singer, description="Vocalists on tour")
+    others = tuple(described if table is singer else table for table in MUSIC.tables)
+    assert found(question, replace(MUSIC, tables=others)) == []
+    value = ValueLink("vocalists", ("public", "concert", "title"), ("Vocalists",), 1.0, Relation.EQUALS)
+    assert found(question, values=(value,)) == []
+
+
+def test_words_that_join_sentences_are_no_data() -> None:
+    assert found("Which concerts were there because of the singer, despite the stadium?") == []
+
+
+def test_it_says_what_is_nearest() -> None:
+    question = "weather"
+    route = Route(DATABASE, MUSIC, 1.0, (), linked(entities(question), MUSIC, ENCODER))
+    (unknown,) = unknown_phrases(question, route, ENCODER)
+    assert unknown.nearest is not None
+    assert -1.0 <= unknown.cosine < 0.35

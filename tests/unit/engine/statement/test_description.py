@@ -1,0 +1,169 @@
+"""A statement in words, without its SQL."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.statement.description import describe, explain, in_parts
+from engine.values.candidate import Candidate, Change, Meaning, Preview, RuleKind
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        (
+            "SELECT region, SUM(gross_sales) AS total FROM orders GROUP BY region",
+            "region, total gross sales from orders for each region",
+        ),
+        (
+            "SELECT name FROM singer WHERE country = 'France' AND age > 30 ORDER BY age DESC LIMIT 3",
+            "name from singer where country is 'France' and age is more than 30 ordered by age descending limited to 3",
+        ),
+        (
+            "SELECT count(*) FROM a JOIN b ON a.id = b.id WHERE b.d >= date '2020-01-01' HAVING count(*) > 3",
+            "number of rows from a with b where d is at least '2020-01-01'"
+            " only groups where number of rows is more than 3",
+        ),
+        (
+            "SELECT name FROM singer WHERE age > (SELECT avg(age) FROM singer WHERE country = 'France')",
+            "name from singer where age is more than average age from singer where country is 'France'",
+        ),
+        (
+            "SELECT name FROM singer s WHERE NOT EXISTS"
+            " (SELECT 1 FROM song g WHERE g.singer_id = s.id AND g.year = 2024)",
+            "name from singer where there is no song where year is 2024",
+        ),
+        (
+            "SELECT name FROM a EXCEPT SELECT name FROM b ORDER BY 1",
+            "name from a without name from b ordered by name",
+        ),
+        ("no statement", ""),
+        ("VALUES (1)", ""),
+    ],
+)
+def test_words(sql: str, words: str) -> None:
+    assert describe(sql) == words
+
+
+def test_in_parts_for_who_reads_no_sql() -> None:
+    sql = """WITH h AS (SELECT project_id, sum(hours) AS hours FROM time_entry GROUP BY project_id)
+        SELECT p.name, CASE WHEN h.hours > 99 THEN 'large' ELSE 'small' END, rank() OVER (ORDER BY h.hours DESC)
+        FROM project p LEFT JOIN h USING (project_id) GROUP BY 1, 2 HAVING count(*) > 1 LIMIT 5"""
+    assert in_parts(sql) == (
+        (
+            "shows",
+            "name, 'large' if hours is more than 99 otherwise 'small', RANK() OVER (ORDER BY h.hours DESC)",
+        ),
+        ("from", "project with h, if any"),
+        ("for each", "name, 'large' if hours is more than 99 otherwise 'small'"),
+        ("only groups where", "number of rows is more than 1"),
+        ("limited to", "5"),
+        ("where h is", "project id, total hours from time entry for each project id"),
+    )
+    assert in_parts("no statement") == ()
+
+
+LATEST = (
+    "SELECT status FROM repair_status AS s WHERE s.order_no = r.order_no ORDER BY changed_at DESC LIMIT 1"
+)
+FAR = "SELECT part_no FROM part UNION ALL SELECT c.child_no FROM far JOIN component AS c ON c.parent_no = far.part_no"
+
+
+@pytest.mark.parametrize(
+    ("sql", "aspect", "words"),
+    [
+        (
+            f"SELECT r.customer FROM repair AS r CROSS JOIN LATERAL ({LATEST}) AS l WHERE l.status = 'ready'",
+            "from",
+            f"repair AS r CROSS JOIN LATERAL ({LATEST}) AS l",
+        ),
+        (
+            f"SELECT l.status FROM repair AS r, LATERAL ({LATEST}) AS l",
+            "from",
+            f"repair AS r, LATERAL ({LATEST}) AS l",
+        ),
+        (
+            "SELECT x.a FROM (SELECT DISTINCT ON (a) a, b FROM t ORDER BY a, b DESC) AS x",
+            "from",
+            "(SELECT DISTINCT ON (a) a, b FROM t ORDER BY a, b DESC) AS x",
+        ),
+        (f"WITH RECURSIVE far AS ({FAR}) SELECT part_no FROM far", "where far is", FAR),
+        ("SELECT DISTINCT ON (a) a, b FROM t ORDER BY a", "shows", "DISTINCT ON (a) a, b"),
+        ("SELECT LAG(a) OVER (ORDER BY b) FROM t", "shows", "LAG(a) OVER (ORDER BY b)"),
+        ("SELECT a FROM t FULL JOIN u USING (a)", "from", "t FULL JOIN u USING (a)"),
+        ("SELECT a FROM t TABLESAMPLE SYSTEM (10)", "from", "t TABLESAMPLE SYSTEM (10)"),
+        ("SELECT x FROM GENERATE_SERIES(1, 3) AS x", "from", "GENERATE_SERIES(1, 3) AS x"),
+        ("SELECT SUM(a) FROM t GROUP BY ROLLUP (b)", "for each", "ROLLUP (b)"),
+        ("SELECT a FROM t FETCH FIRST 3 ROWS WITH TIES", "limited to", "FETCH FIRST 3 ROWS WITH TIES"),
+        (
+            "SELECT a FROM t WHERE a > 1 AND b IN (SELECT c FROM u ORDER BY d LIMIT 5)",
+            "where",
+            "a is more than 1 and b IN (SELECT c FROM u ORDER BY d LIMIT 5)",
+        ),
+        (
+            "SELECT a FROM t WHERE NOT (a = 1 AND (b = 2 OR c = 3))",
+            "where",
+            "NOT (a = 1 AND (b = 2 OR c = 3))",
+        ),
+        (
+            "SELECT a FROM t WHERE (b AT TIME ZONE 'Europe/Vienna')::date = '2026-06-01'",
+            "where",
+            "CAST((b AT TIME ZONE 'Europe/Vienna') AS DATE) = '2026-06-01'",
+        ),
+        ("SELECT a FROM t WHERE 'x' = ANY(tags) AND b = 2", "where", "'x' = ANY(tags) and b is 2"),
+    ],
+)
+def test_what_has_no_words_is_told_as_it_is_written(sql: str, aspect: str, words: str) -> None:
+    assert dict(in_parts(sql))[aspect] == words
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT a FROM t WHERE (b = 1 OR c = 2) AND d = 3", "(b is 1 or c is 2) and d is 3"),
+        ("SELECT a FROM t WHERE b = 1 OR c = 2", "b is 1 or c is 2"),
+        ("SELECT a FROM t LEFT JOIN u ON u.a = t.a AND u.b = 1 WHERE c = 2", "c is 2"),
+    ],
+)
+def test_conditions_are_read_in_one_way(sql: str, words: str) -> None:
+    assert dict(in_parts(sql))["where"] == words
+
+
+def test_what_a_join_asks_beside_its_keys_is_told() -> None:
+    joined = "SELECT a FROM t LEFT JOIN u ON u.a = t.a AND u.b = 1"
+    assert dict(in_parts(joined))["from"] == "t with u where b is 1, if any"
+
+
+def test_no_condition_is_cut() -> None:
+    tests = [f"a_long_name_of_column_{number} = 'a long value of a column {number}'" for number in range(20)]
+    told = describe(f"SELECT a FROM t WHERE {' AND '.join(tests)} AND last = 'one'")
+    assert told.endswith("and last is 'one'")
+    many = ", ".join(map(str, range(900)))
+    assert describe(f"SELECT a FROM t WHERE b IN ({many}) AND c = 2").endswith(
+        "or 7 or 892 others and c is 2"
+    )
+
+
+def test_a_meaning_that_is_the_statement_is_not_repeated() -> None:
+    sql = "SELECT name FROM singer WHERE age > 30"
+    said = explain(Candidate("music", sql, meaning=Meaning(says=sql)), Candidate("music", sql))
+    assert said == "name from singer where age is more than 30"
+    told = Candidate("music", sql, meaning=Meaning(says="the singers above thirty."))
+    assert explain(told, told) == "the singers above thirty"
+
+
+def test_what_was_made_of_the_first_says_how_many_rows_more_it_finds() -> None:
+    sql = "SELECT count(*) FROM singer WHERE country IS DISTINCT FROM 'France'"
+    first = Candidate("music", "SELECT count(*) FROM singer WHERE country <> 'France'", preview=counted("3"))
+    change = Change("unknown_as_other", RuleKind.BESIDE, "takes rows without country as well", first.sql, sql)
+    made = Candidate("music", sql, changes=(change,), preview=counted("5"))
+    assert explain(made, first).endswith("takes rows without country as well; 5 rows where 1 finds 3")
+    assert "where 1 finds" not in explain(replace(made, preview=counted("3")), first)
+    assert "where 1 finds" not in explain(replace(made, preview=None), first)
+    assert "where 1 finds" not in explain(replace(made, changes=()), first)
+
+
+def counted(rows: str) -> Preview:
+    return Preview(("count",), ((rows,),), total=1)

@@ -35,7 +35,7 @@ BESIDE = 6_000
 LEAST_ROOM = 3_000
 """Characters of schema at least, however small the context is said to be."""
 
-ZONE_SECONDS = 1.0
+ZONE_SECONDS = 5.0
 """For asking the asker's session for its time zone."""
 
 

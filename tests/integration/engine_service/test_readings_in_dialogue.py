@@ -71,7 +71,7 @@ async def test_the_model_says_what_goes_on_and_what_stands_by_itself(
     instructed.says(LONG, ("age of each", "SELECT age FROM singer"), by, question=full)
     second = await ask(session, LONG, first)
     told = instructed.prompts[-1].user
-    assert '"number of singers"\nStatement: SELECT count(*) FROM singer' in told
+    assert "'number of singers'\nStatement: SELECT count(*) FROM singer" in told
     assert [row.explanation for row in second.rows] == [
         f"Read as: \u201c{full}\u201d. age of each",
         "oldest alone",

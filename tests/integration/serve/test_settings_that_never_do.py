@@ -18,8 +18,8 @@ MODEL = '[model]\nbase_url = "http://127.0.0.1:1/v1"\n'
 @pytest.mark.parametrize(
     ("store", "rest", "said"),
     [
-        ("nonsense", MODEL, "the store's address cannot be understood"),
-        ("postgresql://u:hunter2@host:nope/x", MODEL, "the store's address cannot be understood"),
+        ("nonsense", MODEL, "store in [engine]: "),
+        ("postgresql://u:hunter2@host:nope/x", MODEL, "store in [engine]: "),
         ("postgresql://u@host/x?sslmode=nonsense", MODEL, "the store's address cannot be understood"),
         (None, '[embedded_model]\npath = "NONE"\n', "no language model could be loaded"),
         (None, '[embedded_model]\npath = "SELF"\n', "no language model could be loaded"),

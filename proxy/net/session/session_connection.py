@@ -99,7 +99,8 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
     def eof_received(self) -> bool:
         """The client sends no more. Returns whether it stays connected: it still gets what it has asked for."""
         self._take_back()
-        self._half_closed = self._session.under_way
+        # Within a message nothing could be said that finds a client which has gone: it counts as one.
+        self._half_closed = self._session.under_way and self._session.backend.at_boundary
         if self._half_closed and self._client is not None:
             self._perform(self._session.awaited())
             close_when_gone(self._client)

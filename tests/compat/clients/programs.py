@@ -97,7 +97,7 @@ def _psql(program: str | None, **more: str) -> dict[str, Case]:
             "SELECT sum(a) AS s FROM nl.run('q1', 1);\n"
             "NL: which name;\nNL ANSWER 2;\nNL ANSWER $$it's; both$$ OF 'q7';\nNL NONE $$old$$;\n",
             "a|b\n1|1\n2|2\n3|3\n",
-            "3|option||||Which name is meant?",
+            "3|option|||Which name is meant?",
             "|second option 2|",
             "|second it's; both|",
             "route|chosen|it's sales|0.25",

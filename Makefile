@@ -12,7 +12,7 @@ HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 RELEASE := .venv-release
 # A short folder: the path of a socket in it has room for 107 bytes.
 IN_TWO = $(BIN)/python -m pytest -n 2 --dist loadfile --durations 20 --durations-min 10 --basetemp=$$(mktemp -d /tmp/pgp.XXXX)
-.PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-everyday bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day bench-first-hour compat clean
+.PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-anew bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day bench-first-hour compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -180,9 +180,9 @@ bench-models: $(VENV)/.installed  ## a strong model's recorded answers through t
 	$(BIN)/python -m benchmarks.quality.models --json benchmarks/results/models.json $(ARGS)
 	$(BIN)/python -m benchmarks.quality.models.played --json benchmarks/results/models.json
 
-bench-everyday: $(VENV)/.installed  ## questions without the schema's words, connected and not: asked of the model, and right; a minute
+bench-anew: $(VENV)/.installed  ## everyday questions, public cases and AMBROSIA's unrecorded ones, asked of any service
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
-	$(BIN)/python -m benchmarks.quality.everyday $(ARGS)
+	$(BIN)/python -m benchmarks.quality.anew --json benchmarks/results/anew.json $(ARGS)
 
 bench-personal: $(VENV)/.installed  ## what learning from a choice is worth at the second meeting; resumable
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

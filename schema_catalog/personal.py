@@ -163,15 +163,18 @@ def personal_by_values(values: Sequence[str]) -> PersonalKind | None:
     return kind if kind is not None and found.count(kind) >= SHARE * len(values) else None
 
 
+_WITHIN = (
+    (PersonalKind.EMAIL, _EMAIL),
+    (PersonalKind.PAGE, _PAGE),
+    (PersonalKind.ACCOUNT, re.compile(rf"(?<![\w-])(?:{_IBAN.pattern}|{_CARD.pattern})(?![\w-])")),
+    (PersonalKind.PHONE, re.compile(rf"(?<![\w.-])(?:{_PHONE.pattern})(?![\w-])")),
+)
+"""What each kind looks like within a longer text."""
+
+
 def personal_texts(text: str) -> Iterator[tuple[PersonalKind, str]]:
     """What stands in a longer text and looks so."""
-    patterns = (
-        (PersonalKind.EMAIL, _EMAIL),
-        (PersonalKind.PAGE, _PAGE),
-        (PersonalKind.ACCOUNT, re.compile(rf"(?<![\w-])(?:{_IBAN.pattern}|{_CARD.pattern})(?![\w-])")),
-        (PersonalKind.PHONE, re.compile(rf"(?<![\w.-])(?:{_PHONE.pattern})(?![\w-])")),
-    )
-    for kind, pattern in patterns:
+    for kind, pattern in _WITHIN:
         for found in pattern.finditer(text):
             if kind is not PersonalKind.PHONE or personal_value(found[0]) is kind:
                 yield kind, found[0]

@@ -6,11 +6,11 @@ often somebody's. Of personal data nothing is told unless a DBA allowed that for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from engine.link.contents import JSON_TYPES
+from engine.link.value_reader import RANGED, WHOLE_NUMBER
 from engine.values.elements import ColumnFacts
 from schema_catalog.personal import personal_columns, personal_value
 from schema_catalog.types import Column, ColumnKey, Snapshot, TableKey, once_per_snapshot
@@ -24,9 +24,6 @@ EXAMPLES = 3
 
 AGAIN = 2
 """Rows that a value has on average, at least, where a column's values repeat."""
-
-_LISTED_NUMBERS = re.compile(r"smallint|integer|bigint")
-_RANGED = re.compile(rf"{_LISTED_NUMBERS.pattern}|numeric|real|double precision|date|time")
 
 
 def beginning(kept: ColumnValues) -> ColumnValues:
@@ -60,7 +57,7 @@ def column_facts(
 
 
 def _facts(kept: ColumnValues, column: Column, *, unique_too: bool) -> ColumnFacts:
-    ranged = _RANGED.match(column.type)
+    ranged = RANGED.match(column.type)
     least, greatest = (kept.least, kept.greatest) if ranged else (None, None)
     repeats = bool(kept.counts) and kept.counts[0] >= AGAIN
     few = not kept.more and len(kept.values) <= LISTED
@@ -71,7 +68,7 @@ def _facts(kept: ColumnValues, column: Column, *, unique_too: bool) -> ColumnFac
     ]
     if column.type in JSON_TYPES or column.type == "boolean" or column.labels:
         return ColumnFacts(kept.key)
-    if not (repeats or (unique_too and few)) or (ranged and not (few and _LISTED_NUMBERS.match(column.type))):
+    if not (repeats or (unique_too and few)) or (ranged and not (few and WHOLE_NUMBER.match(column.type))):
         return ColumnFacts(kept.key, least=least, greatest=greatest)
     if few and len(told) == len(kept.values):
         return ColumnFacts(kept.key, tuple(told), whole=True)

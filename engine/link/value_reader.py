@@ -125,7 +125,7 @@ async def _read(
     least = greatest = None
     try:
         result = await upstream.run(reader, asker, sql, most, deadline)
-        if _RANGED.match(type_):
+        if RANGED.match(type_):
             ends = await upstream.run(reader, asker, _range(column), 1, deadline)
             least, greatest = ends.rows[0]
     except (StatementError, UnsafeSQLError) as error:
@@ -150,7 +150,11 @@ async def _read(
 
 
 _TIME = re.compile(r"date|time")
-_RANGED = re.compile(rf"smallint|integer|bigint|numeric|real|double precision|{_TIME.pattern}")
+WHOLE_NUMBER = re.compile(r"smallint|integer|bigint")
+"""How the types of whole numbers begin."""
+
+RANGED = re.compile(rf"{WHOLE_NUMBER.pattern}|numeric|real|double precision|{_TIME.pattern}")
+"""How the types begin of whose values the least and the greatest are kept."""
 """Beginnings of types that have a range."""
 
 

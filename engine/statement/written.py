@@ -28,7 +28,7 @@ _MARKS = ("--", "/*", "```", "###", "$$")
 """Comments, and marks of the prompt's and the answer's structure."""
 
 
-def plain(text: str, most: int = QUESTION) -> str:
+def unmarked(text: str, most: int = QUESTION) -> str:
     """Foreign text on one line, cut to `most` characters, without double quotes and marks of structure."""
     said = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in text)
     said = " ".join(said.replace('"', "'").replace("`", "'").replace("#", "").split())
@@ -36,13 +36,13 @@ def plain(text: str, most: int = QUESTION) -> str:
 
 
 def quoted(text: str, most: int = QUESTION) -> str:
-    """`plain` in double quotes."""
-    return f'"{plain(text, most)}"'
+    """`unmarked` in double quotes."""
+    return f'"{unmarked(text, most)}"'
 
 
 def as_literal(text: str, most: int = QUESTION) -> str:
-    """`plain` in single quotes, as SQL writes data: double quotes are around names there."""
-    return quote_literal(plain(text, most))
+    """`unmarked` in single quotes, as SQL writes data: double quotes are around names there."""
+    return quote_literal(unmarked(text, most))
 
 
 def one_line(sql: str, most: int = STATEMENT) -> str | None:

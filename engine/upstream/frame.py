@@ -153,12 +153,14 @@ class Frame:
     async def _placed(self, connection: MeteredConnection, framed: Framed, rules: Rules) -> str | None:
         tried = None
         with suppress(PrintingError, asyncpg.InFailedSQLTransactionError):
+            expected = None
             for typed in (True, False):
                 text = await asyncio.to_thread(placed, framed.statement, framed.names, typed=typed)
                 if text == tried:
                     break
                 tried = text
-                if await referee.agree(connection, framed.statement.text, text, framed.names, rules.version):
+                expected = expected or await referee.plan(connection, framed.statement.text)
+                if await referee.agree(connection, expected, text, framed.names, rules.version):
                     return text
         return None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import asyncpg
@@ -67,20 +68,21 @@ _HIDDEN_EARLIER = {**_HIDDEN, ast.SubLink: ("subLinkType", "operName", "testexpr
 _SUBPLAN = re.compile(r"(hashed )?(SubPlan|InitPlan) \d+")
 
 
-async def agree(connection: MeteredConnection, written: str, placed: str, names: Names, version: int) -> bool:
-    """Whether `placed` means what `written` does, to a server of major `version`.
+async def agree(
+    connection: MeteredConnection, expected: Planned, placed: str, names: Names, version: int
+) -> bool:
+    """Whether `placed` means what the text of `expected` does, to a server of major `version`.
 
-    Raises the driver's exceptions where `written` cannot be planned, or neither can in time.
+    Raises the driver's exceptions where it cannot be planned in time.
     """
-    expected = await _plan(connection, written)
     try:
-        found = await _plan(connection, placed)
+        found = await plan(connection, placed)
     except asyncpg.PostgresError as error:
         if str(error.sqlstate)[:2] in _REFUSALS:
             return False
         raise
-    return same_plan(expected, found) and await asyncio.to_thread(
-        same_hidden, written, placed, names, version
+    return same_plan(expected.plan, found.plan) and await asyncio.to_thread(
+        same_hidden, expected.text, placed, names, version
     )
 
 
@@ -88,10 +90,20 @@ Plan = tuple[tuple[tuple[str, int], ...], tuple[str, ...]]
 """(name, OID of the type) of each output column, and the lines of EXPLAIN."""
 
 
-async def _plan(connection: MeteredConnection, text: str) -> Plan:
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A text and its plan."""
+
+    text: str
+    plan: Plan
+
+
+async def plan(connection: MeteredConnection, text: str) -> Planned:
+    """Plans `text`; raises the driver's exceptions where it cannot be planned."""
     columns = (await connection.prepare(text)).get_attributes()
     lines = await connection.fetch(_EXPLAIN + text)
-    return tuple((each.name, each.type.oid) for each in columns), tuple(str(line[0]) for line in lines)
+    made = tuple((each.name, each.type.oid) for each in columns), tuple(str(line[0]) for line in lines)
+    return Planned(text, made)
 
 
 def same_plan(one: Plan, other: Plan) -> bool:

@@ -1,20 +1,8 @@
-"""What is known beside the schema, as text for a prompt: examples, terms, values, and the dialogue.
+"""What is known beside the schema, as text for a prompt: examples, terms, values, what was learned, and the dialogue.
 
-Preferences and verified examples as text for a prompt, behind the schema, which stays the same.
-
-Questions are data: quoted, on one line, cut short, without marks of the prompt's structure. A statement is shown whole
-and on one line or not at all.
-
-Terms of the business as text for a prompt, behind the schema, and for who asks.
-
-A name and a description are data: quoted, on one line, cut short. A definition is SQL that was checked, on one line.
-
-Values of the database as text for a prompt, behind the schema, so that the prefix stays the same.
-
-A line is a predicate in SQL. No value has a line break or a mark of the prompt's structure
-(`engine.link.value_reader`).
-
-What is known beside the schema as text for a prompt: terms, values, what was learned, and the dialogue.
+It stands behind the schema, which stays the same. Questions, names and descriptions are data: quoted, on one line, cut
+short, without marks of the prompt's structure. A statement or a definition stands there whole and on one line, or not
+at all; a value as a predicate in SQL.
 """
 
 from __future__ import annotations
@@ -26,7 +14,7 @@ from engine.link.exclusions import exclusions
 from engine.llm.prompts import prompt
 from engine.question.periods import depends_on_today, period_lines
 from engine.statement.resolution import resolve
-from engine.statement.written import QUESTION, condition, defined, element_name, one_line, plain, quoted
+from engine.statement.written import QUESTION, condition, defined, element_name, one_line, quoted, unmarked
 from engine.values.dialogue import Dialogue, FollowUp, Turn
 from engine.values.elements import (
     WHOLE_TABLE,
@@ -147,7 +135,7 @@ def term_text(
 
 def rules_text(shown: Snapshot) -> str:
     """What holds in the database unless a question says otherwise, a line each, behind its schema; or nothing."""
-    lines = [plain(line, RULE) for line in shown.rules.splitlines() if line.strip()]
+    lines = [unmarked(line, RULE) for line in shown.rules.splitlines() if line.strip()]
     return "\n\n" + prompt("rules", lines="\n".join(f"- {line}" for line in lines)) if lines else ""
 
 

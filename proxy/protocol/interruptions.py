@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from engine.values.errors import CancelledError
@@ -22,7 +23,7 @@ from proxy.protocol.replies import Allowance
 from proxy.protocol.session_phases import Phase
 
 
-class Interruptible:
+class Interruptible(ABC):
     """The part of a session that they reach; `Session` has the streams."""
 
     __slots__ = ("_cancelling", "_late_reply", "backend", "loan", "phase", "relay_backend", "running")
@@ -41,32 +42,32 @@ class Interruptible:
 
     # -- as `LoanOwner`
 
+    @abstractmethod
     def received(self, data: bytes) -> list[Command]:
         """Takes in the server's bytes for the client, not for a borrower."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end(self, error: ErrorReply) -> list[Command]:
         """Ends the session with an error, wherever it stands."""
-        raise NotImplementedError
 
     # -- of the streams
 
     @property
+    @abstractmethod
     def _unnamed(self) -> bytes:
         """The Parse message that made the unnamed statement, where it is ours."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answered(self, reply: EngineReply) -> list[Command]:
         """The engine's reply to the last `Consult`; it waits until a loan that is open has ended."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _go_on(self, out: list[Command]) -> None:
         """Ends a hold of the client's messages where nothing needs it any more."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _settle(self, out: list[Command]) -> None:
         """Looks where the streams stand, after whatever was done."""
-        raise NotImplementedError
 
     # -- time
 

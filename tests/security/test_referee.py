@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from engine.statement.printing.names import Kind, Names
-from engine.upstream.referee import agree
+from engine.upstream.referee import agree, plan
 from tests.security.servers import Server
 
 TABLES = """
@@ -262,7 +262,7 @@ async def same(connection: Any, written: str, placed: str, version: int, names: 
     transaction = connection.transaction(readonly=True)
     await transaction.start()
     try:
-        return await agree(connection, written, placed, names or Names(), version)
+        return await agree(connection, await plan(connection, written), placed, names or Names(), version)
     finally:
         await transaction.rollback()
 

@@ -83,7 +83,7 @@ class Writer:
     @classmethod
     async def of(cls, state: State, tools: Tools, characters: int) -> Writer:
         """With the schemas in so many characters together."""
-        servers = [await Server.of(each, state, tools) for each in state.routes]
+        servers = await asyncio.gather(*(Server.of(each, state, tools) for each in state.routes))
         return await cls(tuple(servers), ()).showing(state, characters)
 
     async def showing(self, state: State, characters: int, seen: frozenset[TableKey] = frozenset()) -> Writer:

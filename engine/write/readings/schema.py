@@ -17,7 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.link.legends import bits
-from engine.statement.written import plain
+from engine.link.value_reader import WHOLE_NUMBER
+from engine.statement.written import unmarked
 from engine.values.elements import ColumnContent, ColumnFacts
 from engine.values.state import Route
 from engine.write.schema_text import marks_text, table_name
@@ -51,7 +52,7 @@ class Described:
     """The text, and the part of the snapshot that it names.
 
     `listed`: columns of which all values stand in the text. `full`: tables that are shown in full. `left`: those that
-    are not, likeliest first. `values`: characters of the text that are values.
+    are not, likeliest first.
     """
 
     text: str
@@ -59,7 +60,6 @@ class Described:
     listed: frozenset[ColumnKey] = frozenset()
     full: frozenset[TableKey] = frozenset()
     left: tuple[TableKey, ...] = ()
-    values: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +116,14 @@ def _texts(route: Route, known: _Known) -> dict[TableKey, str]:
 
 
 def _described(text: str, shown: Snapshot, known: _Known, full: frozenset[TableKey]) -> Described:
-    tables = [table for table in shown.tables if table.key in full]
-    values, listed = 0, set[ColumnKey]()
-    for table in tables:
-        for column in table.columns:
-            key = (*table.key, column.name)
-            values += len(_values(column, known.facts.get(key)))
-            facts = known.facts.get(key)
-            if 0 < len(column.labels) <= LABELS or (facts is not None and facts.whole):
-                listed.add(key)
-    return Described(text, shown, frozenset(listed), full, values=values)
+    listed = {
+        key
+        for table, column in shown.columns()
+        if table.key in full
+        for key in [(*table.key, column.name)]
+        if 0 < len(column.labels) <= LABELS or ((facts := known.facts.get(key)) is not None and facts.whole)
+    }
+    return Described(text, shown, frozenset(listed), full)
 
 
 def _beginning(snapshot: Snapshot, room: int) -> tuple[str, Snapshot | None]:
@@ -194,7 +192,7 @@ def _values(column: Column, facts: ColumnFacts | None) -> str:
     if facts is None:
         return ""
     if facts.values:
-        number = re.match(r"smallint|integer|bigint", column.type)
+        number = WHOLE_NUMBER.match(column.type)
         written = ", ".join(facts.values if number else map(quote_literal, facts.values))
         return f" [{'' if facts.whole else 'e.g. '}{written}]"
     if facts.least is None or facts.greatest is None:
@@ -230,7 +228,7 @@ def _said(element: Table | Column) -> str:
         told = ", ".join(f"{each.code} {each.words}" for each in set_bits)
         name = quote_ident(element.name)
         texts.append(f"bits, of which several may be set: {told}; tested as {name} & {set_bits[0].code} <> 0")
-    said = plain("; ".join(filter(None, texts)), COMMENT)
+    said = unmarked("; ".join(filter(None, texts)), COMMENT)
     return f" -- {said}" if said else ""
 
 

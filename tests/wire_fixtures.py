@@ -69,22 +69,10 @@ class LoopThread:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
 
     def close(self) -> None:
-        """Ends what still runs, then the thread."""
-
-        async def end() -> None:
-            left = asyncio.all_tasks() - {asyncio.current_task()}
-            for task in left:
-                task.cancel()
-            if left:
-                await asyncio.wait(left, timeout=10)
-
-        self.run(end())
+        """Stops the thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        # It waits for what the loop began outside of itself, such as the look-up of a name, however long that takes.
-        closing = threading.Thread(target=self._loop.close, daemon=True)
-        closing.start()
-        closing.join(10)
+        self._loop.close()
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Sequence
 
@@ -56,6 +57,9 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
             await _read(tools.model, Prompt(prompt("follow_up_system"), ""))
     except (NLError, StoreUnavailableError) as problem:
         log.warning("warm-up incomplete", problem=for_log(problem))
+    # Modules and models stay: a collection that visits them would hold every question up for a fifth of a second.
+    gc.collect()
+    gc.freeze()
     ready.set()
     log.info("warm", seconds=round(time.monotonic() - began, 1))
 

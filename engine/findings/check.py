@@ -6,10 +6,11 @@ Owns the order of the checks and the words of a rejection. The checks themselves
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from engine.guard import Refused, check
+from engine.guard import Refused, Rules, check
 from engine.statement.resolution import Resolution, resolve
 from engine.values.candidate import Candidate
 from engine.values.elements import WHOLE_TABLE
@@ -58,14 +59,12 @@ async def check_candidate(
     Raises errors that concern more than this statement: `NotPermittedError` (the asker's role cannot be taken on
     this database), `DatabaseUnavailableError`, and `CancelledError` when the question's time is over.
     """
-    verdict = check(candidate.sql, await tools.upstream.rules(route.database))
-    if isinstance(verdict, Refused):
-        return Rejection(Cause.GUARD, f"not allowed: {verdict.detail}")
-    sql = verdict.analysis.body
-    resolution = resolve(sql, route.snapshot)
-    if resolution.problems:
-        messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
-        return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution, route.snapshot))
+    rules = await tools.upstream.rules(route.database)
+    # Long statements take longer than the loop may stand.
+    read = await asyncio.to_thread(_read, candidate.sql, rules, route.snapshot)
+    if isinstance(read, Rejection):
+        return read
+    sql, resolution = read
     try:
         cost = await tools.upstream.explain(route.database, state.ask.asker, sql, state.deadline)
     except StatementError as error:
@@ -76,6 +75,18 @@ async def check_candidate(
         state.deadline.remaining()
         return Rejection(Cause.TIME, "planning it took too long")
     return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=cost)
+
+
+def _read(sql: str, rules: Rules, snapshot: Snapshot) -> tuple[str, Resolution] | Rejection:
+    """The trimmed statement and what its names stand for."""
+    verdict = check(sql, rules)
+    if isinstance(verdict, Refused):
+        return Rejection(Cause.GUARD, f"not allowed: {verdict.detail}")
+    resolution = resolve(verdict.analysis.body, snapshot)
+    if resolution.problems:
+        messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
+        return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution, snapshot))
+    return verdict.analysis.body, resolution
 
 
 def _stray(resolution: Resolution, snapshot: Snapshot) -> frozenset[ColumnKey]:

@@ -196,6 +196,7 @@ async def test_administrators_are_not_told_from_others(
     assert said[0] == said[1]
 
 
+@pytest.mark.usefixtures("uncollected")
 async def test_deriving_holds_nobody_up(
     gateway: StartGateway, server: Server, user_list: UserList, tmp_path: Path
 ) -> None:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, cast
 
+import pytest
+
 from engine.app.pipeline import STAGES
 from engine.app.question_store import Questions
 from engine.app.service import Service
@@ -181,6 +183,7 @@ async def longest_turn(answering: asyncio.Task[AskReply]) -> float:
     return longest
 
 
+@pytest.mark.usefixtures("uncollected")
 async def test_a_large_schema_holds_nobody_up() -> None:
     ask = AskRequest(Asker("ana", "erp"), QUESTION, k=6, exclude=SHOWN)
     answering = asyncio.create_task(

@@ -141,14 +141,15 @@ _DENSE = (
 
 
 @_WHOLE
+@pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("size", [READING_LIMIT - 100, _MIB - 100])
 @pytest.mark.parametrize("text", _DENSE)
 def test_the_longest_pause(session: Any, say: Any, text: str, size: int) -> None:
     """Processor seconds of the worker's loop for one message; the bound leaves room for a busy machine."""
     message = say.query(text * (size // len(text)))
-    began = time.process_time()
+    began = time.thread_time()
     session.client(message)
-    assert time.process_time() - began < 0.25
+    assert time.thread_time() - began < 0.25
 
 
 @_WHOLE

@@ -236,7 +236,7 @@ class Databases:
         None where that is another database, or where the statement may mean something else there. Raises as `explain`.
         """
         rules = await self.rules(database)
-        analysis = _guarded(sql, rules)
+        analysis = await asyncio.to_thread(_guarded, sql, rules)
         access = await self._accesses.lent(database, asker)
         if access is None:
             return None
@@ -260,7 +260,7 @@ class Databases:
         self, database: Database, asker: Asker, sql: str, deadline: Deadline
     ) -> AsyncIterator[_Open]:
         rules = await self.rules(database)
-        analysis = _guarded(sql, rules)
+        analysis = await asyncio.to_thread(_guarded, sql, rules)
         access = await self._accesses.get(database, asker)
         async with self._transaction(access, deadline) as connection:
             await self._frame.open(connection, deadline, version=rules.version, lent=access.lent)

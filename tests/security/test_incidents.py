@@ -18,7 +18,7 @@ from engine.guard import BUILT_IN, Refused, check
 from engine.values.settings import GuardSettings
 from pgparley.config import ConfigError, load
 from schema_catalog.dsn import in_the_clear
-from tests.security.arena import ATTACKER, SECRET, VICTIM, Arena
+from tests.security.arena import ATTACKER, CATALOG, SECRET, VICTIM, Arena
 from tests.security.engine_door import Door, asker
 from tests.security.live import Live
 from tests.security.servers import VERSIONS, marks
@@ -207,6 +207,39 @@ async def test_cve_2026_65669_lasting_instructions_reach_no_further_than_who_ask
     assert "DROP" not in told
     assert "DELETE" not in told
     assert await arena.admin.fetchval("SELECT secret FROM b.secrets") == SECRET
+
+
+_CONCEALED = ("base_salary_eur", "ghost_payroll")
+_NEARLY = (
+    "SELECT base_salary_eu FROM hr.staff",
+    "SELECT s.base_salary FROM hr.staff s",
+    "SELECT * FROM hr.ghost_payrol",
+    "SELECT * FROM hr.staff NATURAL JOIN hr.ghost",
+    "SELECT word FROM hr.staff WHERE base_salary_eu > 1",
+)
+
+
+@pytest.mark.timeout(300)
+@on_oldest_and_newest
+async def test_postgres_mcp_hardened_what_is_not_readable_is_no_suggestion(arena: Arena, live: Live) -> None:
+    """Nearly its name, or what is about it: neither an error, a trace, a prompt, nor a suggestion says the name."""
+    column, table = _CONCEALED
+    await arena.admin.execute(
+        f"""CREATE SCHEMA hr; GRANT USAGE ON SCHEMA hr TO {VICTIM}, {CATALOG};
+            CREATE TABLE hr.staff (word text, {column} int); CREATE TABLE hr.{table} (name text);
+            GRANT SELECT ON ALL TABLES IN SCHEMA hr TO {CATALOG}; GRANT SELECT (word) ON hr.staff TO {VICTIM}"""
+    )
+    await asyncio.to_thread(live.refreshed)
+    live.script.statements = _NEARLY
+    asked = ["NL (db arena): $$what is the base salary of the staff in euro, or the payroll of ghosts?$$"]
+    asked += ["NL WHY", "NL SHOWPROMPT", "NL MORE", "NL HELP", "NL: $$which tables and columns are there?$$"]
+    asked += [f"NL CORRECT $${sql}$$" for sql in _NEARLY]
+    try:
+        told = await asyncio.to_thread(_told, live.uri(VICTIM), *asked)
+    finally:
+        await arena.admin.execute("DROP SCHEMA hr CASCADE")
+    assert "staff(word text" in told[2]
+    assert [each for each in told if column in each or table in each] == []
 
 
 _QUOTES = (

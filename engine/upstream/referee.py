@@ -10,12 +10,12 @@ import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 import asyncpg
 from pglast import ast, enums, parse_sql
 from pglast.parser import ParseError
-from pglast.stream import RawStream
 
 from engine.guard.analyse import written_name
 from engine.statement.printing.names import Kind, Names
@@ -81,9 +81,11 @@ async def agree(
         if str(error.sqlstate)[:2] in _REFUSALS:
             return False
         raise
-    return same_plan(expected.plan, found.plan) and await asyncio.to_thread(
-        same_hidden, expected.text, placed, names, version
-    )
+    return await asyncio.to_thread(_same, expected, found, names, version)
+
+
+def _same(expected: Planned, found: Planned, names: Names, version: int) -> bool:
+    return same_plan(expected.plan, found.plan) and same_hidden(expected.text, found.text, names, version)
 
 
 Plan = tuple[tuple[tuple[str, int], ...], tuple[str, ...]]
@@ -109,33 +111,37 @@ async def plan(connection: MeteredConnection, text: str) -> Planned:
 def same_plan(one: Plan, other: Plan) -> bool:
     """Whether two plans are the same, but for what NULLIF and a CASE that compares are written out as."""
     columns, lines = one
-    return (
-        columns == other[0]
-        and len(lines) == len(other[1])
-        and all(a == b or _folded(a) == _folded(b) for a, b in zip(lines, other[1], strict=True))
-    )
+    if columns != other[0] or len(lines) != len(other[1]):
+        return False
+    told = [(a.partition(": "), b.partition(": ")) for a, b in zip(lines, other[1], strict=True) if a != b]
+    if any(a[0] != b[0] for a, b in told):
+        return False
+    # Each step of a plan hands the same expressions on.
+    return all(_same_words(a, b) for a, b in {(a[2], b[2]) for a, b in told})
 
 
-def _folded(line: str) -> str:
-    """A line of a plan with words in place of their spelling; as it is where it holds no expressions."""
-    label, _, text = line.partition(": ")
+def _same_words(one: str, other: str) -> bool:
+    """Whether two parts of plans are the same expressions; never where they hold none."""
     try:
-        root = parse_sql("SELECT ORDER BY " + _SUBPLAN.sub(r'"\g<0>"', text))[0].stmt
+        trees = [
+            parse_sql("SELECT ORDER BY " + _SUBPLAN.sub(r'"\g<0>"', text))[0].stmt for text in (one, other)
+        ]
     except ParseError:
-        return line
-    folded: str = RawStream()(_fold(root, bare=True))
-    return f"{label}: {folded}"
+        return False
+    return same(*(_fold(tree, bare=True) for tree in trees))
 
 
 def _fold(node: Any, *, bare: bool = False) -> Any:
     if isinstance(node, tuple):
-        return tuple(_fold(each, bare=bare) for each in node)
+        folded = tuple(_fold(each, bare=bare) for each in node)
+        return node if all(map(is_, folded, node)) else folded
     if not isinstance(node, ast.Node):
         return node
     kind: Any = type(node)
     for slot in children(kind):
-        if (value := getattr(node, slot)) is not None:
-            setattr(node, slot, _fold(value, bare=bare))
+        # Setting a member is dear, and few change.
+        if (value := getattr(node, slot)) is not None and (folded := _fold(value, bare=bare)) is not value:
+            setattr(node, slot, folded)
     return _as_words(node, bare=bare) if isinstance(node, ast.CaseExpr) else node
 
 

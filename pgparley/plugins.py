@@ -1,0 +1,56 @@
+"""What other packages plug in, by entry points: how each is asked for, and what to install where it is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Protocol, TypeAlias, cast
+
+from schema_catalog.knowledge_files.format import KnowledgeFile, Source
+from schema_catalog.pg import Connection
+
+Given: TypeAlias = Callable[[Connection], Awaitable[Source]]
+"""A file that was read: what it says may depend on the tables of the database that it is about."""
+
+EXTRAS = {"dbt": "dbt", "osi": "dbt"}
+"""Tool → the extra that brings its importer."""
+
+
+class NotInstalledError(Exception):
+    """Nothing is plugged in. `hint`: what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class Importer(Protocol):
+    """Reads and writes the files of a tool: an entry point of `pgparley.importers`, by the tool's name.
+
+    All raise `CatalogError`, those that read a file `OSError` as well.
+    """
+
+    def about(self, database: str, file: Path) -> Given:
+        """What `file`, or the files in that folder, say of a registered database."""
+        ...
+
+    def exported(self, file: Path) -> Source:
+        """What people said, in a file that `written` made."""
+        ...
+
+    def written(self, content: KnowledgeFile, /) -> str:
+        """What people said of one database."""
+        ...
+
+
+def importer(tool: str) -> Importer:
+    """Raises `NotInstalledError`."""
+    found = entry_points(group="pgparley.importers")
+    if tool in found.names:
+        return cast("Importer", found[tool].load())
+    known = sorted({*EXTRAS, *found.names})
+    hint = (
+        f"Run: pip install 'pgparley[{EXTRAS[tool]}]'" if tool in EXTRAS else f"There are: {', '.join(known)}"
+    )
+    raise NotInstalledError(f"nothing that knows files of {tool} is installed", hint)

@@ -9,7 +9,7 @@ PROMTOOL := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/prometheus
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
-PLUGGED := packages/pgparley-dbt
+PLUGGED := packages/pgparley-dbt packages/pgparley-local
 RELEASE := .venv-release
 # A short folder: the path of a socket in it has room for 107 bytes.
 IN_TWO = $(BIN)/python -m pytest -n 2 --dist loadfile --durations 20 --durations-min 10 --basetemp=$$(mktemp -d /tmp/pgp.XXXX)
@@ -80,7 +80,8 @@ $(POOLER)/.installed:
 
 lock: $(RELEASE)/.installed  ## requirements/*.txt: the versions of constraints.txt with the hashes of their files
 	$(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/gateway.txt pyproject.toml
-	$(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/engine.txt --extra engine-libraries --extra local pyproject.toml
+	printf '%s\n' '.[engine-libraries]' $(PLUGGED:%=./%) | $(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/engine.txt \
+		--no-emit-package pgparley $(PLUGGED:packages/%=--no-emit-package %) -
 
 LOCK := --quiet --universal --python-version 3.11 --constraint constraints.txt --generate-hashes --no-annotate \
 	--no-emit-find-links --custom-compile-command "make lock"
@@ -204,7 +205,7 @@ $(VENV)/.installed: pyproject.toml setup.py $(wildcard packages/*/pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@rm -f proxy/*/_*.so  # those of an older build may have names that go first
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --constraint constraints.txt \
-		--editable ".[engine-libraries,local,demo-data,dev]" $(PLUGGED:%=--editable %)
+		--editable ".[engine-libraries,demo-data,dev]" $(PLUGGED:%=--editable %)
 	@touch $@
 
 clean:  ## removes the virtual environments; caches outside the tree stay

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast
 
+from engine.values.model_settings import EmbeddedModelSettings
+from pgparley.check.finding import Finding
 from schema_catalog.knowledge_files.format import KnowledgeFile, Source
 from schema_catalog.pg import Connection
 
@@ -42,6 +44,35 @@ class Importer(Protocol):
     def written(self, content: KnowledgeFile, /) -> str:
         """What people said of one database."""
         ...
+
+
+class EmbeddedModel(Protocol):
+    """A model server that we start ourselves: the entry point of `pgparley.embedded_model`."""
+
+    def fetch(self, directory: Path) -> Path:
+        """The model's file in `directory`, got where it is not there yet; raises `ModelUnavailableError`."""
+        ...
+
+    def check(self, path: Path) -> Iterator[Finding]:
+        """Whether the model's file can be used."""
+        ...
+
+    def serve(self, settings: EmbeddedModelSettings, name: str, key: str, *, reuse_port: bool) -> None:
+        """Writes the base URL to standard output, serves until a signal ends it; raises `OSError`.
+
+        `key`: to be shown.
+        """
+        ...
+
+
+def embedded_model() -> EmbeddedModel:
+    """Raises `NotInstalledError`."""
+    for found in entry_points(group="pgparley.embedded_model"):
+        return cast("EmbeddedModel", found.load())
+    raise NotInstalledError(
+        "the embedded model is not installed",
+        "Run: pip install 'pgparley[local]'; or set base_url in [model] to a server of yours.",
+    )
 
 
 def importer(tool: str) -> Importer:

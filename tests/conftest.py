@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from engine.values.model_file import QWEN_CODER_1_5B
 from pgparley import cluster
 from pgparley.cluster import Cluster
 from pgparley.config import cache_dir
+from pgparley_local.model_file import QWEN_CODER_1_5B
 
 ROOT = Path(__file__).parents[1]
 

@@ -22,10 +22,13 @@ BELOW = {
 }
 """Package of the product → packages of ours that it may import."""
 
-PLUGGED = {name: {name, *BELOW} for name in ("pgparley_dbt",)}
+PLUGGED = {name: {name, *BELOW} for name in ("pgparley_dbt", "pgparley_local")}
 """The same of what plugs into the product, below packages/."""
 
-BESIDE = {"benchmarks": {"benchmarks", *BELOW}, "training": {"training", "benchmarks", *BELOW}}
+BESIDE = {
+    "benchmarks": {"benchmarks", *BELOW},
+    "training": {"training", "benchmarks", "pgparley_local", *BELOW},
+}
 """The same of what measures the product and makes its weights, which are no part of it."""
 
 ROOMS = [

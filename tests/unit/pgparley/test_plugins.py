@@ -10,6 +10,10 @@ import pytest
 
 from pgparley import plugins
 from pgparley.catalog_commands import catalog_app
+from pgparley.check.finding import Outcome
+from pgparley.check.parts import check_embedded
+from pgparley.cli import app
+from pgparley.config import load
 from tests.conftest import ROOT
 from tests.support.commands import runner
 
@@ -38,3 +42,15 @@ def test_an_importer_that_is_missing_is_named(option: str, monkeypatch: pytest.M
     refused = run(*command, option, "osi")
     assert refused.exit_code == 2
     assert "Run: pip install 'pgparley[dbt]'" in refused.output
+
+
+def test_an_embedded_model_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "entry_points", lambda group: EntryPoints())  # noqa: ARG005
+    monkeypatch.setenv("PGPARLEY_EMBEDDED_MODEL_PATH", str(tmp_path / "model.gguf"))
+    refused = runner(app)("fetch-model")
+    assert refused.exit_code == 1
+    (found, _) = check_embedded(load(None))
+    assert found.outcome is Outcome.PROBLEM
+    for said in (refused.output, found.action):
+        assert "pip install 'pgparley[local]'" in said
+        assert "base_url in [model]" in said

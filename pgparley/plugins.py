@@ -15,9 +15,6 @@ from schema_catalog.pg import Connection
 Given: TypeAlias = Callable[[Connection], Awaitable[Source]]
 """A file that was read: what it says may depend on the tables of the database that it is about."""
 
-EXTRAS = {"dbt": "dbt", "osi": "dbt"}
-"""Tool → the extra that brings its importer."""
-
 
 class NotInstalledError(Exception):
     """Nothing is plugged in. `hint`: what to do."""
@@ -80,8 +77,6 @@ def importer(tool: str) -> Importer:
     found = entry_points(group="pgparley.importers")
     if tool in found.names:
         return cast("Importer", found[tool].load())
-    known = sorted({*EXTRAS, *found.names})
-    hint = (
-        f"Run: pip install 'pgparley[{EXTRAS[tool]}]'" if tool in EXTRAS else f"There are: {', '.join(known)}"
+    raise NotInstalledError(
+        f"nothing that knows files of {tool} is installed", "For dbt and osi run: pip install 'pgparley[dbt]'"
     )
-    raise NotInstalledError(f"nothing that knows files of {tool} is installed", hint)

@@ -9,6 +9,7 @@ PROMTOOL := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/prometheus
 SERVERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/servers
 HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
+PLUGGED := packages/pgparley-dbt packages/pgparley-local
 RELEASE := .venv-release
 # A short folder: the path of a socket in it has room for 107 bytes.
 IN_TWO = $(BIN)/python -m pytest -n 2 --dist loadfile --durations 20 --durations-min 10 --basetemp=$$(mktemp -d /tmp/pgp.XXXX)
@@ -79,13 +80,14 @@ $(POOLER)/.installed:
 
 lock: $(RELEASE)/.installed  ## requirements/*.txt: the versions of constraints.txt with the hashes of their files
 	$(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/gateway.txt pyproject.toml
-	$(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/engine.txt --extra engine-libraries --extra local pyproject.toml
+	printf '%s\n' '.[engine-libraries]' $(PLUGGED:%=./%) | $(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/engine.txt \
+		--no-emit-package pgparley $(PLUGGED:packages/%=--no-emit-package %) -
 
 LOCK := --quiet --universal --python-version 3.11 --constraint constraints.txt --generate-hashes --no-annotate \
 	--no-emit-find-links --custom-compile-command "make lock"
 
-packages: sbom  ## both wheels, and what is in them, in dist
-	$(RELEASE)/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist . ./packages/pgparley-models
+packages: sbom  ## the wheels, and what is in them, in dist
+	$(RELEASE)/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist . ./packages/*
 
 sbom: $(RELEASE)/.installed  ## CycloneDX bills of materials of gateway and engine
 	@mkdir -p dist
@@ -197,13 +199,13 @@ compat: $(VENV)/.installed  ## real clients through the gateway; writes docs/com
 		$${XDG_CACHE_HOME:-$$HOME/.cache}/pgparley/compat/mcp/bin/python -m pip install --quiet --disable-pip-version-check postgres-mcp
 	$(BIN)/python -m pytest tests/compat --matrix docs/compatibility.md $(ARGS)
 
-$(VENV)/.installed: pyproject.toml setup.py constraints.txt $(wildcard proxy/*/*.c proxy/*/*.h)
+$(VENV)/.installed: pyproject.toml setup.py $(wildcard packages/*/pyproject.toml) constraints.txt $(wildcard proxy/*/*.c proxy/*/*.h)
 	@echo "Installing into $(VENV): some 2 GB, once."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@rm -f proxy/*/_*.so  # those of an older build may have names that go first
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar on --constraint constraints.txt \
-		--editable ".[engine-libraries,local,demo-data,dev]"
+		--editable ".[engine-libraries,demo-data,dev]" $(PLUGGED:%=--editable %)
 	@touch $@
 
 clean:  ## removes the virtual environments; caches outside the tree stay

@@ -24,7 +24,7 @@ from pgparley.evaluation.command import Evaluation
 from pgparley.evaluation.command import evaluate as run_evaluation
 from pgparley.init_command import add_init_command
 from pgparley.logs import configure
-from pgparley.model import fetch
+from pgparley.plugins import NotInstalledError, embedded_model
 from pgparley.processes import PartKind
 from pgparley.serve import restart as restart_workers
 from pgparley.serve_command import CannotStartError, serve_parts
@@ -233,7 +233,9 @@ def evaluate(
 def fetch_model() -> None:
     """Get the embedded language model (1.1 GB), verify it and keep it in the cache."""
     try:
-        path = fetch(_config().embedded_model.path.parent)
+        path = embedded_model().fetch(_config().embedded_model.path.parent)
+    except NotInstalledError as missing:
+        fail(str(missing), missing.hint)
     except NLError as problem:
         fail(problem.message, problem.detail, problem.hint)
     typer.echo(f"The model is at {path}")

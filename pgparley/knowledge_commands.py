@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import asyncpg
 import typer
 
+from pgparley.plugins import Given, Importer, NotInstalledError, importer
 from pgparley.store_session import run_on_store_as_it_is
 from pgparley.terminal import fail, printable
-from schema_catalog.imports.own_export import taken_back
-from schema_catalog.imports.statements import Statements, Target
 from schema_catalog.knowledge_files.export import open_databases, stored_file
-from schema_catalog.knowledge_files.format import KnowledgeFile, Source, read_file, write_text
+from schema_catalog.knowledge_files.format import Source, read_file, write_text
 from schema_catalog.knowledge_files.merge import Step, apply, differences, one_at_a_time
 from schema_catalog.knowledge_files.skeleton import skeleton
 from schema_catalog.pg import Connection, Pool
@@ -24,81 +21,6 @@ from schema_catalog.store import CatalogError, UnknownNameError
 
 SHOWN = 100
 """Things left out that are listed one by one: finding the line of each takes a reading of its file."""
-
-
-class Tool(StrEnum):
-    """Whose files are read and written; also the name under which they are imported."""
-
-    DBT = "dbt"
-    OSI = "osi"
-
-
-def read_tool(tool: Tool, path: Path) -> Statements:
-    """What the files at `path` say; raises `CatalogError` and `OSError`."""
-    # They load an SQL parser, which most commands do without.
-    from schema_catalog.imports.dbt import read_dbt  # noqa: PLC0415
-    from schema_catalog.imports.open_semantic import read_open_semantic  # noqa: PLC0415
-
-    return {Tool.DBT: read_dbt, Tool.OSI: read_open_semantic}[tool](path)
-
-
-def written(tool: Tool | None, content: KnowledgeFile) -> str:
-    """`content` in the form of `tool`, or in ours; raises `CatalogError`."""
-    if tool is None:
-        return write_text(content)
-    from schema_catalog.exports.dbt import dbt_text  # noqa: PLC0415
-    from schema_catalog.exports.open_semantic import open_semantic_text  # noqa: PLC0415
-
-    return {Tool.DBT: dbt_text, Tool.OSI: open_semantic_text}[tool](content)
-
-
-async def for_database(
-    connection: Connection, said: Statements, tool: Tool, database: str, name: str
-) -> Source:
-    """`said` as a file of knowledge of `database`; raises `UnknownNameError`."""
-    from schema_catalog.imports.placing import placed  # noqa: PLC0415
-
-    if database not in await open_databases(connection):
-        raise UnknownNameError(f'no database "{database}" is registered, or it is not open to you')
-    return placed(said, await _target(connection, database, tool), tool.value, name, _refusal)
-
-
-async def _target(connection: Connection, database: str, tool: Tool) -> Target:
-    tables: dict[tuple[str, str], set[str]] = {}
-    for schema, table, column in await connection.fetch(
-        'SELECT schema, "table", "column" FROM nl_catalog.columns WHERE database = $1', database
-    ):
-        tables.setdefault((schema, table), set()).add(column)
-    terms = await connection.fetch(
-        "SELECT lower(term), source FROM nl_catalog.terms WHERE database = $1 AND source IS DISTINCT FROM $2",
-        database,
-        tool.value,
-    )
-    joins = await connection.fetch(
-        "SELECT from_column, to_column, source FROM nl_catalog.joins"
-        " WHERE database = $1 AND source IS DISTINCT FROM $2",
-        database,
-        tool.value,
-    )
-    prefix = len(await connection.fetchval("SELECT quote_ident($1)", database)) + 1
-    ends = [(one[prefix:], other[prefix:], _whose(source)) for one, other, source in joins]
-    return Target(
-        database,
-        {key: frozenset(columns) for key, columns in tables.items()},
-        {term: _whose(source) for term, source in terms},
-        {pair: whose for one, other, whose in ends for pair in ((one, other), (other, one))},
-    )
-
-
-def _whose(source: str | None) -> str:
-    return "a DBA" if source is None else f"the import {source}"
-
-
-def _refusal(definition: str) -> str | None:
-    # PostgreSQL's parser, which most commands do without.
-    from engine.app.checking import refusal  # noqa: PLC0415
-
-    return refusal(definition)
 
 
 def print_left_out(file: Source) -> None:
@@ -124,11 +46,23 @@ async def print_conflicts(connection: Connection, file: Source) -> None:
 
 T = TypeVar("T")
 
+
+def _importer(tool: str) -> Importer:
+    try:
+        return importer(tool)
+    except NotInstalledError as problem:
+        raise typer.BadParameter(f"{problem}. {problem.hint}") from None
+
+
+def _of_tool(flag: str, said: str) -> Any:
+    return typer.Option(flag, parser=_importer, metavar="<dbt|osi>", help=said)
+
+
 File = Annotated[
     Path,
     typer.Argument(help="As `export` writes it; with --from a tool's file or folder.", show_default=False),
 ]
-From = Annotated[Tool | None, typer.Option("--from", help="Whose files they are; without it ours.")]
+From = Annotated[Importer | None, _of_tool("--from", "Whose files they are; without it ours.")]
 Into = Annotated[
     str | None,
     typer.Option(
@@ -157,7 +91,7 @@ def add_knowledge_commands(app: typer.Typer, store_dsn: Callable[[], str]) -> No
             bool, typer.Option("--skeleton", help="With every element, and what may help as comments.")
         ] = False,
         tool: Annotated[
-            Tool | None, typer.Option("--to", help="In the form of this tool; of one database.")
+            Importer | None, _of_tool("--to", "In the form of this tool; of one database.")
         ] = None,
     ) -> None:
         """Write what was said of databases as YAML."""
@@ -198,18 +132,13 @@ def add_knowledge_commands(app: typer.Typer, store_dsn: Callable[[], str]) -> No
         run(lambda connection: _import(connection, given, dry_run=dry_run))
 
 
-Given: TypeAlias = Callable[[Connection], Awaitable[Source]]
-"""A file that was read: what it says may depend on the tables of the database that it is about."""
-
-
-def _read(file: Path, tool: Tool | None, database: str | None) -> Given:
+def _read(file: Path, tool: Importer | None, database: str | None) -> Given:
     if tool is None and database is not None:
         raise typer.BadParameter("--database goes with --from")
     try:
         if tool is not None and database is not None:
-            said = read_tool(tool, file)
-            return partial(for_database, said=said, tool=tool, database=database, name=file.name)
-        source = read_file(file) if tool is None else taken_back(read_tool(tool, file), file.name)
+            return tool.about(database, file)
+        source = read_file(file) if tool is None else tool.exported(file)
     except CatalogError as error:
         fail(f"{error}.")
     except OSError as error:
@@ -246,7 +175,7 @@ def _explained(comment: str) -> tuple[tuple[str, str], ...]:
 
 
 async def _export(
-    connection: Connection, wanted: Iterable[str], tool: Tool | None, *, as_skeleton: bool
+    connection: Connection, wanted: Iterable[str], tool: Importer | None, *, as_skeleton: bool
 ) -> str:
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         visible = await open_databases(connection)
@@ -256,7 +185,8 @@ async def _export(
                 raise UnknownNameError(f'no database "{name}" is registered, or it is not open to you')
         if as_skeleton:
             return await skeleton(connection, sorted(set(names)), _explained)
-        return written(tool, await stored_file(connection, names))
+        content = await stored_file(connection, names)
+        return write_text(content) if tool is None else tool.written(content)
 
 
 async def _import(connection: Connection, given: Given, *, dry_run: bool) -> None:

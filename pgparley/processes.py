@@ -56,9 +56,10 @@ def engine(config: Config) -> None:
 
 def model(config: Config, *, held: bool = False) -> None:
     """Runs the embedded model server. `held`: a supervisor holds its port for it."""
-    from engine.llm.embedded.server import run  # noqa: PLC0415
+    from pgparley.plugins import embedded_model  # noqa: PLC0415
 
-    run(config.embedded_model, config.model.model, config.model_with_keys().api_key, reuse_port=held)
+    key = config.model_with_keys().api_key
+    embedded_model().serve(config.embedded_model, config.model.model, key, reuse_port=held)
 
 
 def page(config: Config) -> None:

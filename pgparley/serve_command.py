@@ -20,7 +20,7 @@ from schema_catalog.dsn import DSNError
 
 log = structlog.stdlib.get_logger("serve")
 
-_LIBRARIES = {PartKind.ENGINE: ("engine", "pglast"), PartKind.MODEL: ("local", "xllamacpp")}
+_LIBRARIES = {PartKind.ENGINE: ("engine", "torch"), PartKind.MODEL: ("local", "pgparley_local")}
 """Part → the extra that brings its libraries, and one of them that nothing else brings."""
 
 

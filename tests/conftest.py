@@ -19,10 +19,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from engine.values.model_file import QWEN_CODER_1_5B
 from pgparley import cluster
 from pgparley.cluster import Cluster
-from pgparley.config import cache_dir
+from pgparley.config import load
 
 ROOT = Path(__file__).parents[1]
 
@@ -81,7 +80,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
 @pytest.fixture(scope="session")
 def model_url() -> Iterator[str]:
     """The base URL of the embedded model, in a process of its own."""
-    path = cache_dir() / "models" / QWEN_CODER_1_5B.name
+    path = load(None).embedded_model.path
     assert path.is_file(), "the model is missing: run `pgparley fetch-model` (make test does)"
     port = free_port()
     environment = {**os.environ, "PGPARLEY_EMBEDDED_MODEL_PORT": str(port)}

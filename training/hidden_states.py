@@ -12,10 +12,10 @@ from ctypes import c_bool, c_char_p, c_size_t, c_void_p
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.llm.embedded.library import ContextParameters
-from engine.llm.embedded.prefix_cache import common
-from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
 from engine.values.model_settings import EmbeddedModelSettings
+from pgparley_local.library import ContextParameters
+from pgparley_local.prefix_cache import common
+from pgparley_local.runtime import BATCH_TOKENS, Runtime, Slice
 
 CB_EVAL = 88
 """Where the callback lies in `llama_context_params`."""

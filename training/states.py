@@ -33,14 +33,14 @@ from benchmarks.harness.scorer import Scorer
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import asked_now
 from engine.app import pipeline
-from engine.llm.embedded.runtime import Runtime
-from engine.llm.embedded.scheduler import GrammarProblemError, Request, Scheduler
-from engine.llm.embedded.server import ChatRequest, Message, chat_ml
 from engine.llm.replies import statement
 from engine.values.errors import ModelUnavailableError, NLError
 from engine.values.model_profile import EMBEDDED, ModelProfile
 from engine.values.ports import Completion, Prompt
 from pgparley.config import load
+from pgparley_local.runtime import Runtime
+from pgparley_local.scheduler import GrammarProblemError, Request, Scheduler
+from pgparley_local.server import ChatRequest, Message, chat_ml
 from training.command import parser
 from training.hidden_states import StateRuntime
 

@@ -120,8 +120,9 @@ class Gateway:
 
     @property
     def sources(self) -> tuple[Path, ...]:
-        """The engine, the catalog, and what says how this differs."""
-        return (Path(__file__), self.defined, *_sources("engine"), *_sources("schema_catalog"))
+        """The engine, what serves the model, the catalog, and what says how this differs."""
+        folders = ("engine", "packages/pgparley-local", "schema_catalog")
+        return (Path(__file__), self.defined, *(file for each in folders for file in _sources(each)))
 
     async def prepare(self, task: Task) -> None:
         """Has the router encode the schemas, as the engine does when it starts."""
@@ -171,7 +172,7 @@ class Alone:
     @property
     def sources(self) -> tuple[Path, ...]:
         """This prompt, and what serves the model."""
-        embedded = (ROOT / "engine" / "llm" / "embedded").glob("*.py")
+        embedded = _sources("packages/pgparley-local")
         return (Path(__file__), ROOT / "engine" / "write" / "schema_text.py", *embedded)
 
     async def prepare(self, task: Task) -> None:

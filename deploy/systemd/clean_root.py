@@ -129,9 +129,9 @@ def clean_root(work: Path) -> Path:
 
 
 def wheels(folder: Path) -> None:
-    """Both wheels of this checkout."""
+    """The wheels of this checkout."""
     shutil.rmtree(folder, ignore_errors=True)
-    sources = (str(CHECKOUT), str(CHECKOUT / "packages" / "pgparley-models"))
+    sources = map(str, (CHECKOUT, *(CHECKOUT / "packages").iterdir()))
     _run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), *sources)
 
 

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import aiohttp
 
-from engine.llm.fetch import is_verified
-from engine.values.model_file import QWEN_CODER_1_5B
 from engine.values.model_settings import NO_KEY, ModelSettings, Provider
 from engine.values.shipped import shipped
 from page.settings import PageConfigError, address, tls_context
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
+from pgparley.plugins import NotInstalledError, embedded_model
 
 _SECONDS = 5.0
 
@@ -40,7 +39,7 @@ def check_engine(config: Config) -> Iterator[Finding]:
     else:
         yield ok("engine's libraries", "installed, with the trained models")
     if config.engine.vectors is not None:
-        yield _room("vectors", config.engine.vectors.parent, ROOM)
+        yield room("vectors", config.engine.vectors.parent, ROOM)
 
 
 async def check_model(config: Config) -> AsyncIterator[Finding]:
@@ -57,21 +56,12 @@ async def check_model(config: Config) -> AsyncIterator[Finding]:
 
 def check_embedded(config: Config) -> Iterator[Finding]:
     """What the embedded model's process needs on this machine."""
-    if find_spec("xllamacpp") is None:
-        action = "Run: pip install 'pgparley[local]'; or set base_url in [model] to a server of yours."
-        yield problem("model's libraries", "xllamacpp is not installed", action)
-    path = config.embedded_model.path
-    ours = path.name == QWEN_CODER_1_5B.name
-    if not path.is_file():
-        action = "Run: pgparley fetch-model" if ours else "Correct path in [embedded_model]."
-        yield problem("model", f"{path} is not there", action)
-        yield _room("model", path.parent, 2 * QWEN_CODER_1_5B.size)
-    elif ours and not is_verified(QWEN_CODER_1_5B, path):
-        yield warning("model", f"{path} was never verified, or changed since", "Run: pgparley fetch-model")
-    else:
-        yield ok("model", str(path))
+    try:
+        yield from embedded_model().check(config.embedded_model.path)
+    except NotInstalledError as missing:
+        yield problem("model's libraries", str(missing), missing.hint)
     if config.embedded_model.prefixes is not None:
-        yield _room("prefixes", config.embedded_model.prefixes, ROOM)
+        yield room("prefixes", config.embedded_model.prefixes, ROOM)
 
 
 def check_key(settings: ModelSettings) -> Finding:
@@ -105,7 +95,7 @@ async def _server(url: str, key: str, name: str) -> Finding:
     return ok("model", f"{url} serves {name}")
 
 
-def _room(name: str, folder: Path, least: int) -> Finding:
+def room(name: str, folder: Path, least: int) -> Finding:
     """Whether the folder, or the one in which it will be made, has room and takes files."""
     check = f"disk of {name}"
     there = next(each for each in (folder, *folder.parents) if each.exists())

@@ -20,7 +20,7 @@ from pgparley.demo.prepare import STORE, prepare
 from pgparley.demo.questions import QUESTIONS
 from pgparley.demo.serving import pgparley, serving
 from pgparley.demo.site import Site
-from pgparley.model import fetch
+from pgparley.plugins import embedded_model
 from pgparley.private_file import private
 from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
 from schema_catalog.personal import personal_by_name
@@ -53,7 +53,7 @@ async def run(cache: Path, *, keep: bool) -> int:
     console = Console(highlight=False, soft_wrap=True)
     home, taken = take_folder(cache)
     console.rule("1. The language model")
-    model = await asyncio.to_thread(fetch, cache / "models")
+    model = await asyncio.to_thread(embedded_model().fetch, cache / "models")
     console.print(f"{model.name} is in {model.parent}")
     console.rule("2. PostgreSQL and five sample databases")
     site = Site(home, postgres.start(home / "postgres"), _listen_port())

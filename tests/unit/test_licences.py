@@ -9,17 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.test_locks import plugged
+
 ROOT = Path(__file__).parents[2]
 NOTICE = (ROOT / "NOTICE").read_text("utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 SHIPPED = sorted(path.parent for path in (ROOT / "engine").rglob("manifest.json"))
-RUN_WITH = ("engine-libraries", "local", "demo-data", "tracing")
+RUN_WITH = ("engine-libraries", "demo-data", "tracing")
 """The extras whose libraries a user runs; the others serve whoever works on the program."""
 
 
 def libraries() -> list[str]:
     extras = PROJECT["optional-dependencies"]
-    wanted = [*PROJECT["dependencies"], *(name for extra in RUN_WITH for name in extras[extra])]
+    wanted = [*PROJECT["dependencies"], *(name for extra in RUN_WITH for name in extras[extra]), *plugged()]
     return sorted({re.split(r"[\[<>=~ ]", requirement)[0] for requirement in wanted})
 
 

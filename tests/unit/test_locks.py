@@ -13,13 +13,22 @@ from packaging.utils import canonicalize_name
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "requirements"
+
+
+def plugged() -> list[str]:
+    """What the packages need that plug into the program."""
+    files = (ROOT / "packages").glob("*/pyproject.toml")
+    needed = (tomllib.loads(file.read_text("utf-8"))["project"].get("dependencies", ()) for file in files)
+    return [each for names in needed for each in names if Requirement(each).name != "pgparley"]
+
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 WANTED = {
     "gateway": PROJECT["dependencies"],
     "engine": [
         *PROJECT["dependencies"],
         *PROJECT["optional-dependencies"]["engine-libraries"],
-        *PROJECT["optional-dependencies"]["local"],
+        *plugged(),
     ],
 }
 

@@ -15,7 +15,6 @@ from aiohttp.test_utils import TestServer
 from typer.testing import CliRunner
 
 from engine.app.own_roles import warn_of_own_roles
-from engine.values.model_file import QWEN_CODER_1_5B
 from pgparley.catalog_commands import catalog_app
 from pgparley.check import parts as model_checks
 from pgparley.check.finding import Finding, Outcome, Report
@@ -23,6 +22,7 @@ from pgparley.check_command import check
 from pgparley.cluster import Cluster
 from pgparley.config import load
 from pgparley.processes import PartKind
+from pgparley_local.model_file import QWEN_CODER_1_5B
 from schema_catalog.login_rights import store_rights
 from schema_catalog.migrate import bundled, migrate
 from schema_catalog.refresh import ConnectSettings, refresh

@@ -13,16 +13,16 @@ import aiohttp
 import pytest
 
 from engine.llm.client import ChatModel
-from engine.llm.embedded.runtime import Runtime
-from engine.llm.embedded.scheduler import PROMPT_TOKENS_BESIDE_ANSWERS, Request, Scheduler
 from engine.values.deadline import Deadline
 from engine.values.errors import CancelledError, ModelUnavailableError
-from engine.values.model_file import QWEN_CODER_1_5B
 from engine.values.model_profile import EMBEDDED
 from engine.values.model_settings import EmbeddedModelSettings, ModelSettings
 from engine.values.ports import Completion, Prompt
 from engine.write.search.sql_grammar import sql_grammar
 from pgparley.config import cache_dir
+from pgparley_local.model_file import QWEN_CODER_1_5B
+from pgparley_local.runtime import Runtime
+from pgparley_local.scheduler import PROMPT_TOKENS_BESIDE_ANSWERS, Request, Scheduler
 from schema_catalog.types import Snapshot
 from tests.support.schemas import table
 

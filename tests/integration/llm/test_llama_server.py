@@ -13,11 +13,11 @@ import pytest
 from engine.llm.client import ChatModel
 from engine.values.deadline import Deadline
 from engine.values.errors import ContextLengthError
-from engine.values.model_file import QWEN_CODER_1_5B
 from engine.values.model_profile import ModelProfile
 from engine.values.model_settings import GrammarSupport, ModelSettings
 from engine.values.ports import Prompt
 from pgparley.config import cache_dir
+from pgparley_local.model_file import QWEN_CODER_1_5B
 
 pytestmark = [pytest.mark.llm, pytest.mark.slow, pytest.mark.timeout(300)]
 

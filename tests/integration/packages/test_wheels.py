@@ -75,6 +75,18 @@ def test_what_is_not_installed_is_named(installed: Installed) -> None:
     assert "pip install 'pgparley[engine]'" in libraries["action"]
 
 
+def test_what_is_installed_beside_it_is_plugged_in(installed: Installed, wheels: dict[str, Path]) -> None:
+    read = ("pgparley", "catalog", "import", "absent.yml", "--from", "dbt", "--database", "d")
+    looked = ("pgparley", "check", "model")
+    for command, extra in ((read, "dbt"), (looked, "local")):
+        done = installed.run(*command, check=False)
+        assert f"pip install 'pgparley[{extra}]'" in done.stdout + done.stderr
+    options = ("--constraint", str(ROOT / "constraints.txt"), "--find-links", str(wheels["pgparley"].parent))
+    installed.run("pip", "--quiet", "install", *options, "pgparley[dbt,local]")
+    assert "cannot read absent.yml" in installed.run(*read, check=False).stderr
+    assert "model's libraries" not in installed.run(*looked, check=False).stdout
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_gateway_alone_relays(installed: Installed, upstream: cluster.Cluster, compiled: bool) -> None:  # noqa: FBT001
     """Last: it takes the compiled modules away, and the gateway goes on with its Python versions."""

@@ -12,7 +12,7 @@ import pytest
 
 from engine.values.python_process import python_command
 from tests.conftest import ROOT, free_port
-from tests.unit.test_imports import BELOW
+from tests.unit.test_imports import BELOW, BESIDE, modules
 
 MARK = "a planted module ran"
 OTHERS = ("asyncio", "pip", "structlog", "typer")
@@ -75,8 +75,7 @@ def test_the_console_script_and_the_workers_that_it_starts(here: Path, tmp_path:
 def test_every_python_process_is_begun_so() -> None:
     named = {
         str(file.relative_to(ROOT))
-        for name in BELOW
-        for file in (ROOT / name).rglob("*.py")
-        if "sys.executable" in file.read_text("utf-8")
+        for name, file in modules().items()
+        if name.split(".")[0] not in BESIDE and "sys.executable" in file.read_text("utf-8")
     }
     assert named == {"engine/values/python_process.py", "pgparley/command.py"}

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from transformers import Qwen2ForCausalLM
 
-from engine.llm.embedded.runtime import BATCH_TOKENS
 from engine.values.model_settings import EmbeddedModelSettings
+from pgparley_local.runtime import BATCH_TOKENS
 from tests.support.gguf import small_model, write_model
 from training.hidden_states import StateRuntime
 

@@ -46,7 +46,7 @@ def test_the_engine_sends_no_text_that_was_written() -> None:
 def test_a_statement_is_printed_in_one_place() -> None:
     makers = {
         path.relative_to(ROOT).as_posix()
-        for package in ("engine", "proxy", "pgparley", "page")
+        for package in ("engine", "packages", "proxy", "pgparley", "page")
         for path in (ROOT / package).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Printed"

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from schema_catalog.imports.dbt_metrics import MetricBlock, SemanticModel, said_metrics
-from schema_catalog.imports.documents import YAML_ENDINGS, Document, read_documents, words_in, yaml_files
-from schema_catalog.imports.statements import (
+from pgparley_dbt.dbt_metrics import MetricBlock, SemanticModel, said_metrics
+from pgparley_dbt.documents import YAML_ENDINGS, Document, read_documents, words_in, yaml_files
+from pgparley_dbt.statements import (
     VENDOR,
     SaidColumn,
     SaidJoin,

@@ -21,11 +21,11 @@ import numpy as np
 from llguidance import LLMatcher, LLParserLimits
 from numpy.typing import NDArray
 
-from engine.llm.embedded import circles
-from engine.llm.embedded.drafts import GRAM, Drafts
-from engine.llm.embedded.next_token import Likely, likeliest, log_total
-from engine.llm.embedded.prefix_cache import PrefixCache, common
-from engine.llm.embedded.runtime import BATCH_TOKENS, Runtime, Slice
+from pgparley_local import circles
+from pgparley_local.drafts import GRAM, Drafts
+from pgparley_local.next_token import Likely, likeliest, log_total
+from pgparley_local.prefix_cache import PrefixCache, common
+from pgparley_local.runtime import BATCH_TOKENS, Runtime, Slice
 
 PROMPT_TOKENS_BESIDE_ANSWERS = 64
 """Prompt tokens computed in a step that also writes answers, which would otherwise wait seconds for each token."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.llm.embedded.runtime import Runtime
+from pgparley_local.runtime import Runtime
 
 TOKENS_A_TURN = 8
 """Of a sequence's own tokens, as many as keep it as if one prompt fewer had been placed since it was used."""

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from schema_catalog.imports.statements import SaidText, Statements, stands_at
+from pgparley_dbt.statements import SaidText, Statements, stands_at
 from schema_catalog.knowledge_files.format import (
     Cardinality,
     ColumnBlock,

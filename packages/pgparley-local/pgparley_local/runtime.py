@@ -12,8 +12,8 @@ import numpy as np
 from llguidance import LLTokenizer
 from numpy.typing import NDArray
 
-from engine.llm.embedded import library
 from engine.values.model_settings import EmbeddedModelSettings
+from pgparley_local import library
 
 BATCH_TOKENS = 512
 """Tokens that one call decodes at most: llama.cpp's own default for a CPU."""

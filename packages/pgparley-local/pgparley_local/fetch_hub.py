@@ -16,7 +16,7 @@ from huggingface_hub import get_hf_file_metadata, hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.file_download import http_get
 
-from engine.values.model_file import Limits, ModelFile, Progress
+from pgparley_local.model_file import Limits, ModelFile, Progress
 
 
 class HubError(Exception):

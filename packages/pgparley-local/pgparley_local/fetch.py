@@ -18,9 +18,9 @@ from pathlib import Path
 
 import msgspec
 
-from engine.llm import fetch_slices
 from engine.values.errors import ModelUnavailableError
-from engine.values.model_file import Limits, ModelFile, Progress
+from pgparley_local import fetch_slices
+from pgparley_local.model_file import Limits, ModelFile, Progress
 
 _HASH_CHUNK = 8 << 20
 
@@ -82,7 +82,7 @@ def _download(model: ModelFile, path: Path, progress: Progress, limits: Limits) 
 
 
 def _transfer(model: ModelFile, partial: Path, progress: Progress, limits: Limits) -> None:
-    from engine.llm import fetch_hub  # noqa: PLC0415  heavy; most starts find the file
+    from pgparley_local import fetch_hub  # noqa: PLC0415  heavy; most starts find the file
 
     try:
         fetch_hub.download(model, partial, progress, limits)

@@ -10,8 +10,8 @@ from zoneinfo import available_timezones
 
 import msgspec
 
-from schema_catalog.imports.expressions import ExpressionError, qualified
-from schema_catalog.imports.statements import (
+from pgparley_dbt.expressions import ExpressionError, qualified
+from pgparley_dbt.statements import (
     SaidColumn,
     SaidJoin,
     SaidMetric,

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from engine.llm.embedded import library, runtime
+from pgparley_local import library, runtime
 
 
 def library_that_gives(context: int, cells: int, cells_a_sequence: int) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from schema_catalog.imports.documents import words_in
-from schema_catalog.imports.expressions import ExpressionError, composed
-from schema_catalog.imports.statements import SaidMetric, Statements, TableName
+from pgparley_dbt.documents import words_in
+from pgparley_dbt.expressions import ExpressionError, composed
+from pgparley_dbt.statements import SaidMetric, Statements, TableName
 from schema_catalog.knowledge_files.format import LeftOut, Place
 
 _DIMENSION = re.compile(r"""\{\{\s*Dimension\(\s*['"](\w+)__(\w+)['"]\s*\)\s*\}\}""")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.llm.embedded.drafts import LONGEST, Drafts
+from pgparley_local.drafts import LONGEST, Drafts
 
 
 def learned(*answers: Sequence[int], kept: int = 9) -> Drafts:

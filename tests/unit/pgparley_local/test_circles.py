@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.embedded.circles import LEAST, LONGEST, ROUNDS, second_round
+from pgparley_local.circles import LEAST, LONGEST, ROUNDS, second_round
 
 ROUND = [7, 8, 9, 10, 11, 12]
 

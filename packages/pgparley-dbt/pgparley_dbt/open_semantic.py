@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from schema_catalog.imports.documents import read_documents, words_in
-from schema_catalog.imports.expressions import ExpressionError, qualified
-from schema_catalog.imports.statements import (
+from pgparley_dbt.documents import read_documents, words_in
+from pgparley_dbt.expressions import ExpressionError, qualified
+from pgparley_dbt.statements import (
     VENDOR,
     SaidColumn,
     SaidJoin,

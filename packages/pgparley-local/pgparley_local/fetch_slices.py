@@ -13,8 +13,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from engine.values.model_file import Limits, ModelFile, Progress, Slice
 from engine.values.python_process import python_command
+from pgparley_local.model_file import Limits, ModelFile, Progress, Slice
 
 
 class SliceError(Exception):

@@ -6,8 +6,8 @@ else is in `config: {meta: {pgparley: …}}`.
 
 from __future__ import annotations
 
-from schema_catalog.exports.blocks import held_joins, only_database, rest_of, tables_with, unique_columns
-from schema_catalog.imports.statements import VENDOR
+from pgparley_dbt.export_blocks import held_joins, only_database, rest_of, tables_with, unique_columns
+from pgparley_dbt.statements import VENDOR
 from schema_catalog.knowledge_files.format import (
     Cardinality,
     ColumnBlock,

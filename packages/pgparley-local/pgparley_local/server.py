@@ -20,10 +20,10 @@ from typing import Annotated, Any
 import msgspec
 from aiohttp import web
 
-from engine.llm.embedded.runtime import Runtime
-from engine.llm.embedded.scheduler import Generated, GrammarProblemError, Request, Scheduler
 from engine.values.keyed import keyed
 from engine.values.model_settings import NO_KEY, OWNER, EmbeddedModelSettings
+from pgparley_local.runtime import Runtime
+from pgparley_local.scheduler import Generated, GrammarProblemError, Request, Scheduler
 
 
 @dataclass(frozen=True, slots=True)

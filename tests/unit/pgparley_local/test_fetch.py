@@ -20,9 +20,9 @@ from random import Random
 import pytest
 from huggingface_hub import constants
 
-from engine.llm.fetch import ensure_model
 from engine.values.errors import ModelUnavailableError
-from engine.values.model_file import Limits, ModelFile, Slice
+from pgparley_local.fetch import ensure_model
+from pgparley_local.model_file import Limits, ModelFile, Slice
 
 CONTENT = Random(7).randbytes(250_000)  # noqa: S311 - any bytes will do
 SLICE = 100_000
@@ -224,7 +224,8 @@ def test_slices_go_on_from_what_the_hub_left(tmp_path: Path, hub: Hub, index: Pa
 
 def test_the_hub_is_where_its_client_s_setting_says(tmp_path: Path, hub: Hub) -> None:
     code = (
-        "import pathlib; from engine.llm.fetch import ensure_model; from engine.values.model_file import ModelFile\n"
+        "import pathlib; from pgparley_local.fetch import ensure_model\n"
+        "from pgparley_local.model_file import ModelFile\n"
         f"model = ModelFile('tiny.gguf', {MODEL.size}, '{MODEL.sha256}', 'some/model')\n"
         f"ensure_model(model, pathlib.Path({str(tmp_path)!r}), lambda *_: None)"
     )

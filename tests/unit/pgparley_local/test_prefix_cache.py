@@ -8,8 +8,8 @@ from typing import cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.llm.embedded.prefix_cache import PrefixCache, common
-from engine.llm.embedded.runtime import Runtime
+from pgparley_local.prefix_cache import PrefixCache, common
+from pgparley_local.runtime import Runtime
 
 SEQUENCES, CELLS = 3, 60
 

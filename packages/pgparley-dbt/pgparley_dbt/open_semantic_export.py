@@ -10,15 +10,15 @@ import json
 
 from sqlglot import exp
 
-from schema_catalog.exports.blocks import (
+from pgparley_dbt.export_blocks import (
     held_joins,
     only_database,
     rest_of,
     tables_with,
     unique_columns,
 )
-from schema_catalog.imports.expressions import ExpressionError, parsed
-from schema_catalog.imports.statements import VENDOR
+from pgparley_dbt.expressions import ExpressionError, parsed
+from pgparley_dbt.statements import VENDOR
 from schema_catalog.knowledge_files.format import (
     ColumnBlock,
     DatabaseBlock,

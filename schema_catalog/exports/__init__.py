@@ -1,1 +1,0 @@
-"""What was said of a database, in the forms of other tools; `schema_catalog/imports` reads them."""

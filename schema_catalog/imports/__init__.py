@@ -1,1 +1,0 @@
-"""What other tools' files say of a database, as a file of knowledge."""

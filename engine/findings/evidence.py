@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 
 from engine.findings.contradictions import contradictions, doubts, remarks, said_of, undeclared
 from engine.link.exclusions import excluded
@@ -25,6 +24,7 @@ from engine.link.mentions import (
 from engine.link.standing import deprecated, measured
 from engine.link.synonyms import are_same_tables
 from engine.link.unknown import names_not_used
+from engine.question.question import Question
 from engine.question.spans import numbers_not_used
 from engine.statement.tree import parsed
 from engine.values.candidate import Candidate, Evidence, are_readings
@@ -38,7 +38,7 @@ SURELY = 0.95
 
 def evidence(state: State) -> list[Evidence]:
     """Of each candidate. Of readings what became of them alone, not how their words compare with the question's."""
-    question = state.ask.question
+    question = state.question
     asked = {
         route.database.name: _Asked(
             route, mentioned_tables(question, route.snapshot), short_names(question, route.snapshot)
@@ -46,7 +46,7 @@ def evidence(state: State) -> list[Evidence]:
         for route in state.routes
     }
     of = _of_schema if are_readings(state.candidates) else _against
-    return [of(question, each, asked[each.database], state.today) for each in state.candidates]
+    return [of(question, each, asked[each.database]) for each in state.candidates]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class _Asked:
     short: Sequence[ShortName]
 
 
-def _of_schema(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
+def _of_schema(question: Question, candidate: Candidate, asked: _Asked) -> Evidence:
     """What keys, comments and the calendar say of a statement, and what it found.
 
     Of a model's reading no period is checked, and what it leaves out itself is not told again.
@@ -72,16 +72,14 @@ def _of_schema(question: str, candidate: Candidate, asked: _Asked, today: date) 
         used=terms_used(asked.route.terms, candidate.tables, candidate.columns),
         outdated=deprecated(candidate.tables, candidate.columns, snapshot),
         measured=(*measured(candidate.columns, snapshot), *left_out, *joined),
-        doubted=remarks(candidate.sql, snapshot)
-        if is_reading
-        else doubts(question, candidate.sql, snapshot, today=today),
+        doubted=remarks(candidate.sql, snapshot) if is_reading else doubts(question, candidate.sql, snapshot),
         fruitless=candidate.fruitless,
     )
 
 
-def _against(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
+def _against(question: Question, candidate: Candidate, asked: _Asked) -> Evidence:
     """With what the statement does not name of values, terms and what is `asked`, less tables that it may not read."""
-    route, found = asked.route, _of_schema(question, candidate, asked, today)
+    route, found = asked.route, _of_schema(question, candidate, asked)
     hidden = {key[:2] for key in candidate.origin.masked if key[2] == WHOLE_TABLE}
     left = tables_not_read(asked.tables, candidate.tables, route.snapshot)
     values = values_not_used(question, candidate.sql, route.values)
@@ -89,7 +87,7 @@ def _against(question: str, candidate: Candidate, asked: _Asked, today: date) ->
     terms = (each.name for each in route.terms if each not in found.used)
     short = (each.words for each in short_names_not_used(asked.short, candidate.names))
     tree = parsed(candidate.sql)
-    numbers = [] if tree is None else numbers_not_used(question, tree, candidate.names)
+    numbers = [] if tree is None else numbers_not_used(question.numbers, tree, candidate.names)
     unread = _linked_unread(candidate, route)
     return replace(
         found,

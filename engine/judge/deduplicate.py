@@ -209,7 +209,7 @@ def _better(candidate: Candidate, other: Candidate, state: State, route: Route) 
         return False
     if _does_without(candidate, other, route.snapshot):
         return True
-    asked = mentioned_tables(state.ask.question, route.snapshot)
+    asked = mentioned_tables(state.question, route.snapshot)
     one, two = (_objections(each, state, asked, route) for each in (candidate, other))
     return one < two or (one == two and _says_one_thing_once(candidate, other, route.snapshot))
 
@@ -218,8 +218,8 @@ def _objections(
     candidate: Candidate, state: State, asked: Sequence[Table], route: Route
 ) -> tuple[int, int, int]:
     """The gravest first: it contradicts the question, leaves out tables that it names, reads tables for nothing."""
-    question, sql = state.ask.question, candidate.sql
-    said = contradictions(question, sql, route.snapshot, asked, route.lists, today=state.today)
+    question, sql = state.question, candidate.sql
+    said = contradictions(question, sql, route.snapshot, asked, route.lists, by_facts=True)
     left = tables_not_read(asked, candidate.tables, route.snapshot)
     return bool(said), len(left), len(candidate.tables)
 

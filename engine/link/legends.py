@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from engine.link.mentions import CERTAIN, standing_alone
+from engine.question.question import Question
 from engine.question.tokens import OPERATION_WORDS, STOP_WORDS, identifier_words
 from engine.values.elements import Relation, ValueLink
 from schema_catalog.types import Column, ColumnKey, Snapshot, once_per_snapshot
@@ -136,7 +137,7 @@ def code_of(text: str, column: ColumnKey, snapshot: Snapshot) -> str | None:
     return codes[0] if len(codes) == 1 and words else None
 
 
-def coded_links(question: str, snapshot: Snapshot) -> tuple[ValueLink, ...]:
+def coded_links(question: Question, snapshot: Snapshot) -> tuple[ValueLink, ...]:
     """The codes whose meanings stand in `question`, and are no part of a longer meaning or name there.
 
     Not a meaning that is a name of the schema, or words of grammar and of operations alone.
@@ -147,7 +148,7 @@ def coded_links(question: str, snapshot: Snapshot) -> tuple[ValueLink, ...]:
     names = {identifier_words(table.name) for table in snapshot.tables}
     names.update(identifier_words(column.name) for _, column in snapshot.columns())
     meant = {identifier_words(each.words) for meanings in known.values() for each in meanings}
-    said = standing_alone(identifier_words(question), names | meant) - names
+    said = standing_alone(question.words, names | meant) - names
     return tuple(
         ValueLink(each.words.lower(), key, (each.code,), CERTAIN, Relation.EQUALS, coded=True)
         for key, meanings in known.items()

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.question.names import name_words
+from engine.question.question import Question
 from engine.question.tokens import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
 from engine.values.elements import Relation, ValueLink
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, Term, once_per_snapshot
@@ -39,14 +40,14 @@ class ShortName:
     words: str
 
 
-def short_names(question: str, snapshot: Snapshot) -> tuple[ShortName, ...]:
+def short_names(question: Question, snapshot: Snapshot) -> tuple[ShortName, ...]:
     """The parts surest to be short for words of `question` that nothing says in full, and names that it describes."""
     return (*_abbreviated(question, snapshot), *_described(question, snapshot))
 
 
-def _abbreviated(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
+def _abbreviated(question: Question, snapshot: Snapshot) -> Iterator[ShortName]:
     parts, told = _parts(snapshot), told_words(snapshot)
-    asked = _spelt(question)
+    asked = _spelt(question.text)
     words = (each for each in asked if len(each) >= LONG and each.isalpha() and each not in _LEFT_OUT)
     for word in words:
         if word in told or any(_says_in_full(part, word) for part in parts):
@@ -71,9 +72,9 @@ def told_words(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(word for text in texts for word in identifier_words(text))
 
 
-def _described(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
+def _described(question: Question, snapshot: Snapshot) -> Iterator[ShortName]:
     """Columns whose whole description, of a few words, stands in the question: `lsh`, "leisure and hospitality"."""
-    asked = frozenset(identifier_words(question))
+    asked = frozenset(question.words)
     found: dict[frozenset[str], dict[str, str]] = {}
     for _, column in snapshot.columns():
         told = short_description(column)
@@ -127,9 +128,9 @@ CERTAIN = 0.97
 """Least similarity of a link for a named value: equal but for spelling."""
 
 
-def called_columns(question: str, snapshot: Snapshot) -> list[ColumnKey]:
+def called_columns(question: Question, snapshot: Snapshot) -> list[ColumnKey]:
     """The columns whose name or synonym of several words stands in the question: "net sales" for `net_sales`."""
-    asked = f" {' '.join(identifier_words(question))} "
+    asked = f" {' '.join(question.words)} "
     names = (
         ((*table.key, column.name), identifier_words(name))
         for table, column in snapshot.columns()
@@ -138,7 +139,7 @@ def called_columns(question: str, snapshot: Snapshot) -> list[ColumnKey]:
     return [key for key, words in names if len(words) > 1 and f" {' '.join(words)} " in asked]
 
 
-def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
+def mentioned_tables(question: Question, snapshot: Snapshot) -> tuple[Table, ...]:
     """The tables whose names stand in `question`, in singular or plural, in full or in short. Reads every name.
 
     Not where the name is part of a longer name in the question, or the last word of a column's: "country" may be a
@@ -151,7 +152,7 @@ def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
     names = columns | synonyms
     names.update(name for _, name in tables)
     names.update(identifier_words(each.name) for each in snapshot.terms)
-    asked = identifier_words(question)
+    asked = question.words
     alone = standing_alone(asked, names)
     short = _named_in_short(asked, tables, {word for name in names for word in name})
     terms = (each for each in snapshot.terms if identifier_words(each.name) in alone)
@@ -170,13 +171,13 @@ def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
     return tuple(table for table in found if table.schema in named or table.name not in there)
 
 
-def named_schemas(question: str, snapshot: Snapshot) -> frozenset[str]:
+def named_schemas(question: Question, snapshot: Snapshot) -> frozenset[str]:
     """The schemas whose names stand in `question`, of several; `public` is a word of its own."""
     schemas = {table.schema for table in snapshot.tables}
     if len(schemas) == 1:
         return frozenset()
     words = {schema: identifier_words(schema) for schema in schemas - {"public"}}
-    alone = standing_alone(identifier_words(question), {each for each in words.values() if each})
+    alone = standing_alone(question.words, {each for each in words.values() if each})
     return frozenset(schema for schema, name in words.items() if name in alone)
 
 
@@ -203,10 +204,10 @@ def _named_in_short(
     return frozenset(found)
 
 
-def named_terms(question: str, snapshot: Snapshot) -> tuple[Term, ...]:
+def named_terms(question: Question, snapshot: Snapshot) -> tuple[Term, ...]:
     """The terms that stand in `question`, in singular or plural, and are no part of a longer one there."""
     names = {identifier_words(each.name) for each in snapshot.terms} - {()}
-    alone = standing_alone(identifier_words(question), names)
+    alone = standing_alone(question.words, names)
     return tuple(each for each in snapshot.terms if identifier_words(each.name) in alone)
 
 
@@ -242,7 +243,7 @@ def standing_alone(asked: Words, names: Collection[Words]) -> frozenset[Words]:
     )
 
 
-def values_not_used(question: str, sql: str, links: Iterable[ValueLink]) -> list[str]:
+def values_not_used(question: Question, sql: str, links: Iterable[ValueLink]) -> list[str]:
     """The spans of `question` that name a value which `sql` does not contain.
 
     A name has a capital letter that it would have anywhere, not only as the question's first word, and a link of
@@ -260,6 +261,6 @@ def values_not_used(question: str, sql: str, links: Iterable[ValueLink]) -> list
     return [span for span, values in spelt.items() if not any(re.search(value, said) for value in values)]
 
 
-def _is_name(span: str, question: str) -> bool:
+def _is_name(span: str, question: Question) -> bool:
     code = len(span) > 1 and span.isupper()
-    return span[:1].isupper() and (code or question.find(span) > 0)
+    return span[:1].isupper() and (code or question.text.find(span) > 0)

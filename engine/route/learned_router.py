@@ -13,7 +13,7 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from engine.question.tokens import question_words
+from engine.question.question import Question
 from engine.route.candidate_space import CandidateSpace, Columns, cut_field, whole_field
 from engine.route.decoder import BeamSettings, table_scores
 from engine.route.index import Index
@@ -44,10 +44,10 @@ class LearnedLeg:
 
     def warm_up(self) -> None:
         """Loads the network."""
-        self._read(["warm up"])
+        self._read([Question("warm up")])
 
     def rank(
-        self, questions: Sequence[str], index: Index, positions: Sequence[int]
+        self, questions: Sequence[Question], index: Index, positions: Sequence[int]
     ) -> list[tuple[Match, ...]] | None:
         """The matches of each question, best first, by the databases' `positions`; None where no network fits."""
         pointer, read = self._pointer, self._read(questions)
@@ -55,21 +55,24 @@ class LearnedLeg:
             return None
         fields = list(self._fields_for(questions, read, index, quantized=pointer.quantized))
         if fields and fields[0] is fields[-1]:
-            asked = [Asked.of(text, one, index, fields[0]) for text, one in zip(questions, read, strict=True)]
+            asked = [
+                Asked.of(question, one, index, fields[0])
+                for question, one in zip(questions, read, strict=True)
+            ]
             pointed = pointer.point(asked, fields[0], self._beams)
         else:
             pointed = [
-                pointer.point([Asked.of(text, one, index, field)], field, self._beams)[0]
-                for text, one, field in zip(questions, read, fields, strict=True)
+                pointer.point([Asked.of(question, one, index, field)], field, self._beams)[0]
+                for question, one, field in zip(questions, read, fields, strict=True)
             ]
         return [
-            self._matches(text, one, field, index, positions)
-            for text, one, field in zip(questions, pointed, fields, strict=True)
+            self._matches(question, one, field, index, positions)
+            for question, one, field in zip(questions, pointed, fields, strict=True)
         ]
 
-    def _read(self, questions: Sequence[str]) -> Sequence[tuple[Vectors, Vectors]] | None:
+    def _read(self, questions: Sequence[Question]) -> Sequence[tuple[Vectors, Vectors]] | None:
         try:
-            return self._pointer.read(questions) if self._fits else None
+            return self._pointer.read([each.text for each in questions]) if self._fits else None
         except PackagedError as problem:
             log.warning("learned router left out", problem=for_log(problem))
             self._fits = False
@@ -77,7 +80,7 @@ class LearnedLeg:
 
     def _fields_for(
         self,
-        questions: Sequence[str],
+        questions: Sequence[Question],
         read: Sequence[tuple[Vectors, Vectors]],
         index: Index,
         *,
@@ -88,8 +91,8 @@ class LearnedLeg:
             field = self._whole(index, columns)
             yield from (field for _ in questions)
             return
-        for text, (sentence, _) in zip(questions, read, strict=True):
-            databases, tables = choose(sentence, question_words(text), index)
+        for question, (sentence, _) in zip(questions, read, strict=True):
+            databases, tables = choose(sentence, question.content_words, index)
             graphs = {number: index.parts[number].graph for number in databases.tolist()}
             yield cut_field(index, graphs, databases, tables, columns)
 
@@ -100,9 +103,14 @@ class LearnedLeg:
             return self._fields[index]
 
     def _matches(
-        self, question: str, pointed: Pointed, field: CandidateSpace, index: Index, positions: Sequence[int]
+        self,
+        question: Question,
+        pointed: Pointed,
+        field: CandidateSpace,
+        index: Index,
+        positions: Sequence[int],
     ) -> tuple[Match, ...]:
-        words = question_words(question)
+        words = question.content_words
         scores, sets = _decoded(pointed, field, index)
         found = []
         for database in np.argsort(-pointed.logits, kind="stable")[:_RANKED].tolist():

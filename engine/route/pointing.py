@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.question.tokens import question_words
+from engine.question.question import Question
 from engine.route.candidate_space import CandidateSpace
 from engine.route.decoder import BeamSettings, Found
 from engine.route.index import Index
@@ -28,9 +28,9 @@ class Asked:
     coverage: Vectors
 
     @staticmethod
-    def of(question: str, read: tuple[Vectors, Vectors], index: Index, field: CandidateSpace) -> Asked:
+    def of(question: Question, read: tuple[Vectors, Vectors], index: Index, field: CandidateSpace) -> Asked:
         """A question over `field`, a part of `index`."""
-        words = question_words(question)
+        words = question.content_words
         shares = word_shares(words, index)
         return Asked(
             *read,

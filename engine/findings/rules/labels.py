@@ -91,13 +91,13 @@ def name_for_key(statement: Statement, context: Context) -> str | None:
 
 
 def _asks_for_keys(context: Context) -> bool:
-    asked = context.question.lower().replace("number of", "")
+    asked = context.question.text.lower().replace("number of", "")
     return not _KEY_WORDS.isdisjoint(identifier_words(asked))
 
 
 def _is_named(column: exp.Column, context: Context) -> bool:
     """Whether the question says the key's own name."""
-    return set(identifier_words(column.name)) <= set(identifier_words(context.question))
+    return set(identifier_words(column.name)) <= set(context.question.words)
 
 
 def _shown_key(column: exp.Column, statement: Statement, context: Context) -> _ShownKey | None:

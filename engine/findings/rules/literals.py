@@ -246,7 +246,7 @@ def _named(values: Sequence[ValueLink]) -> dict[ColumnKey, str]:
 
 def _said(context: Context) -> set[str]:
     """The words of the question, and those of the stored values that it names."""
-    said = set(identifier_words(context.question))
+    said = set(context.question.words)
     for link in context.values:
         said.update(word for value in link.values for word in identifier_words(value))
     return said

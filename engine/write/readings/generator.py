@@ -269,7 +269,11 @@ class _Asking:
         candidates = (*state.candidates, *self._told(), *self._beside)
         # As the question was read.
         state = replace(
-            state, ask=self._state.ask, dialogue=self._state.dialogue, candidates=candidates, usage=usage
+            state,
+            question=self._state.question,
+            dialogue=self._state.dialogue,
+            candidates=candidates,
+            usage=usage,
         )
         changes = dict.fromkeys(
             change for each in (*self._candidates, *self._beside) for change in each.changes
@@ -288,7 +292,7 @@ class _Asking:
 
 def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Context]:
     """What the rules that mend a statement know of each route."""
-    question = state.ask.question
+    question = state.question
     return [
         Context(
             route.snapshot,
@@ -298,7 +302,6 @@ def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Cont
             tables,
             lists=route.lists,
             contents=route.contents,
-            today=state.today,
         )
         for route, tables in zip(state.routes, secured, strict=True)
     ]

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from engine.link.element_text import linked
 from engine.link.unknown import unknown_phrases
+from engine.question.question import Question
 from engine.question.spans import entities
 from engine.values.elements import Relation, ValueLink
 from engine.values.state import Route
@@ -23,7 +24,7 @@ def found(question: str, snapshot: Snapshot = MUSIC, values: tuple[ValueLink, ..
     tables = tuple(table.key for table in snapshot.tables)
     links = linked(entities(question), snapshot, ENCODER)
     route = Route(DATABASE, snapshot, 1.0, tables, links, values)
-    return sorted(each.text for each in unknown_phrases(question, route, ENCODER))
+    return sorted(each.text for each in unknown_phrases(Question(question), route, ENCODER))
 
 
 def test_a_word_that_no_element_is_near_to() -> None:
@@ -66,6 +67,6 @@ def test_words_that_join_sentences_are_no_data() -> None:
 def test_it_says_what_is_nearest() -> None:
     question = "weather"
     route = Route(DATABASE, MUSIC, 1.0, (), linked(entities(question), MUSIC, ENCODER))
-    (unknown,) = unknown_phrases(question, route, ENCODER)
+    (unknown,) = unknown_phrases(Question(question), route, ENCODER)
     assert unknown.nearest is not None
     assert -1.0 <= unknown.cosine < 0.35

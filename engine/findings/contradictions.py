@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import structlog
 from sqlglot import exp
@@ -16,6 +16,7 @@ from engine.findings.rules.periods import periods_cut_short
 from engine.findings.rules.references import compared_columns, in_another_schema, refer
 from engine.findings.rules.repetition import denies_one_of_many, sums_repeated_rows, takes_either_of_both
 from engine.findings.rules.sums import counted_measures, is_measure, whole_divisions
+from engine.link.mentions import mentioned_tables
 from engine.question.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.question.question import Question
 from engine.statement.scope import Scopes, TableRef, from_parts
@@ -25,7 +26,7 @@ from engine.values.errors import for_log
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.implied_references import undeclared_joins
 from schema_catalog.naming import dotted
-from schema_catalog.types import ColumnKey, Snapshot, Table
+from schema_catalog.types import ColumnKey, Snapshot
 
 _MEASURES = (exp.Count, exp.Sum, exp.Avg)
 _EXTREMES = (exp.Max, exp.Min)
@@ -40,14 +41,13 @@ def contradictions(
     question: Question,
     sql: str,
     snapshot: Snapshot,
-    asked: Collection[Table] = (),
     lists: Iterable[ValueList] = (),
     *,
     by_facts: bool = False,
 ) -> tuple[str, ...]:
     """In words, each once; none where `sql` does not parse as a query, or not be taken apart.
 
-    `snapshot`: of what it may read. `asked`: the tables that the question names.
+    `snapshot`: of what it may read.
     `lists`: of columns of few values, all of them. `by_facts`: `doubts` among them.
     """
 
@@ -56,7 +56,7 @@ def contradictions(
         yield from _of_rows(question, statement, lists)
         if by_facts:
             yield from _of_facts(question, statement)
-        yield from _of_many(statement, asked)
+        yield from _of_many(question, statement)
         yield from _of_references(statement)
         yield from _of_schemas(question, statement)
 
@@ -135,8 +135,8 @@ def _of_rows(question: Question, statement: Statement, lists: Iterable[ValueList
         yield "takes what has one that is not, not what has none that is"
 
 
-def _of_many(statement: Statement, asked: Collection[Table]) -> Iterator[str]:
-    for name in sums_repeated_rows(statement, asked):
+def _of_many(question: Question, statement: Statement) -> Iterator[str]:
+    for name in sums_repeated_rows(statement, mentioned_tables(question, statement.scopes.snapshot)):
         yield f"adds rows up once for each row of {name}"
 
 

@@ -8,6 +8,7 @@ from datetime import date
 
 from sqlglot import exp
 
+from engine.link.mentions import mentioned_tables
 from engine.question.question import Question
 from engine.statement.scope import Scopes
 from engine.values.candidate import RuleKind
@@ -23,7 +24,7 @@ NOTHING_ASKED = Question("", date.max)
 class Context:
     """What a rule may look at beside the statement.
 
-    `mentioned`: the tables that the question names. `secured`: those of which roles see different rows. `stored`:
+    `secured`: those of which roles see different rows. `stored`:
     column and text that it does not hold → the value to write in its place; `missing`: those without one.
     `in_any_case`: column and text that it holds but for capital letters. `linked`: element → probability that the
     question is about it, none without a linker. `dimensions`: what the question asks a number for each of. `lists`: of
@@ -33,7 +34,6 @@ class Context:
     snapshot: Snapshot
     question: Question = NOTHING_ASKED
     values: Sequence[ValueLink] = ()
-    mentioned: Sequence[Table] = ()
     secured: frozenset[TableKey] = frozenset()
     stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
     in_any_case: frozenset[tuple[ColumnKey, str]] = frozenset()
@@ -42,6 +42,11 @@ class Context:
     dimensions: Sequence[LinkedDimension] = ()
     lists: Sequence[ValueList] = ()
     contents: Sequence[ColumnContent] = ()
+
+    @property
+    def mentioned(self) -> tuple[Table, ...]:
+        """The tables that the question names."""
+        return mentioned_tables(self.question, self.snapshot)
 
     @property
     def references(self) -> ForeignKeyGraph:

@@ -7,16 +7,24 @@ The tables, terms and values that a question names, and those of them that a sta
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from engine.question.names import name_words
 from engine.question.question import Question
 from engine.question.tokens import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
 from engine.values.elements import Relation, ValueLink
+from engine.values.recent import Recent
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, Term, once_per_snapshot
 from schema_catalog.words import LONG, identifier_words, surest
+
+T = TypeVar("T")
+
+LATEST = 16
+"""Questions about a schema whose names in it are kept."""
 
 MOST = 2
 """Parts that are equally sure to be short for a word, at most: more say nothing."""
@@ -40,6 +48,23 @@ class ShortName:
     words: str
 
 
+def once_per_question(make: Callable[[Question, Snapshot], T]) -> Callable[[Question, Snapshot], T]:
+    """`make`, which reads every name of a schema, once for each of the last questions about it."""
+
+    @once_per_snapshot
+    def known(_: Snapshot) -> Recent[Question, T]:
+        return Recent(LATEST)
+
+    @functools.wraps(make)
+    def made(question: Question, snapshot: Snapshot) -> T:
+        kept = known(snapshot)
+        found = kept.get(question)
+        return kept.keep(question, make(question, snapshot)) if found is None else found
+
+    return made
+
+
+@once_per_question
 def short_names(question: Question, snapshot: Snapshot) -> tuple[ShortName, ...]:
     """The parts surest to be short for words of `question` that nothing says in full, and names that it describes."""
     return (*_abbreviated(question, snapshot), *_described(question, snapshot))
@@ -139,6 +164,7 @@ def called_columns(question: Question, snapshot: Snapshot) -> list[ColumnKey]:
     return [key for key, words in names if len(words) > 1 and f" {' '.join(words)} " in asked]
 
 
+@once_per_question
 def mentioned_tables(question: Question, snapshot: Snapshot) -> tuple[Table, ...]:
     """The tables whose names stand in `question`, in singular or plural, in full or in short. Reads every name.
 
@@ -171,6 +197,7 @@ def mentioned_tables(question: Question, snapshot: Snapshot) -> tuple[Table, ...
     return tuple(table for table in found if table.schema in named or table.name not in there)
 
 
+@once_per_question
 def named_schemas(question: Question, snapshot: Snapshot) -> frozenset[str]:
     """The schemas whose names stand in `question`, of several; `public` is a word of its own."""
     schemas = {table.schema for table in snapshot.tables}
@@ -204,6 +231,7 @@ def _named_in_short(
     return frozenset(found)
 
 
+@once_per_question
 def named_terms(question: Question, snapshot: Snapshot) -> tuple[Term, ...]:
     """The terms that stand in `question`, in singular or plural, and are no part of a longer one there."""
     names = {identifier_words(each.name) for each in snapshot.terms} - {()}

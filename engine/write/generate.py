@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 
 from engine.findings.driver import Checker
 from engine.findings.rule import Context
-from engine.link.mentions import mentioned_tables
 from engine.llm.replies import statement
 from engine.values.candidate import Candidate
 from engine.values.conditions import words
@@ -141,12 +140,10 @@ class Explorer:
         self._tools = tools
         self._writer = Writer(route, state, tools)
         self._shown = self._writer.shown
-        self._mentioned = mentioned_tables(state.question, self._shown)
         context = Context(
             self._shown,
             state.question,
             route.values,
-            self._mentioned,
             secured,
             linked={} if route.links is None else route.links.probabilities,
             dimensions=linked_dimensions(state.question.dimensions, route.entities),

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from engine.findings.rule import Context, Rule, Statement
 from engine.findings.rules import RULES
 from engine.link.element_text import compared, element_words
-from engine.link.mentions import mentioned_tables
 from engine.question.question import Question
 from engine.question.tokens import identifier_words
 from engine.statement.tree import parsed
@@ -224,12 +223,11 @@ class Pair:
 
     @property
     def context(self) -> Context:
-        """What the rule may look at; the mentioned tables are the question's."""
+        """What the rule may look at."""
         return Context(
             self.snapshot,
             self.asked,
             _links(self.values),
-            mentioned_tables(self.asked, self.snapshot),
             frozenset(("public", name) for name in self.secured.split()),
             _stored(self.stored),
             frozenset(_stored(self.cased)),

@@ -16,7 +16,6 @@ from itertools import chain, count
 from engine.findings.check import Rejection
 from engine.findings.driver import Checker
 from engine.findings.rule import Context
-from engine.link.mentions import mentioned_tables
 from engine.llm.prompts import prompt
 from engine.llm.replies import Reading, Readings, readings
 from engine.values.candidate import Candidate, Meaning
@@ -298,7 +297,6 @@ def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Cont
             route.snapshot,
             question,
             route.values,
-            mentioned_tables(question, route.snapshot),
             tables,
             lists=route.lists,
             contents=route.contents,

@@ -252,7 +252,6 @@ class Attempts:
                 context.question,
                 each.sql,
                 context.snapshot,
-                context.mentioned,
                 context.lists,
                 by_facts=True,
             )

@@ -9,7 +9,6 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.link.element_text import compared, element_words
-from engine.link.mentions import mentioned_tables
 from engine.statement.resolution import resolve
 from engine.statement.tree import parsed
 from engine.values.elements import WHOLE_TABLE, linked_dimensions
@@ -58,7 +57,6 @@ def context(pair: Pair) -> Context:
         snapshot,
         pair.asked,
         [replace(each, column=_key(each.column)) for each in given.values],
-        mentioned_tables(pair.asked, snapshot),
         frozenset((schema, mixed(name)) for schema, name in given.secured),
         {(_key(key), text): value for (key, text), value in given.stored.items()},
         frozenset((_key(key), text) for key, text in given.in_any_case),

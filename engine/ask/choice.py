@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from engine.ask.differences import Aspect, Difference, Reading, Said
 from engine.question.names import name_words
 from engine.question.question import Question
-from engine.question.tokens import identifier_words
 from engine.statement.facts import Fact, Matter
 from engine.values.candidate import Candidate
 from engine.values.elements import WHOLE_TABLE, BranchingPoint, SchemaLinks, elements_read
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
+from schema_catalog.words import identifier_words
 
 Words = frozenset[str]
 """The folded words of a name or of a question."""

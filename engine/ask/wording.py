@@ -10,12 +10,12 @@ from itertools import takewhile
 from engine.ask.differences import COLUMN_MARK, LITERAL_MARK, Aspect, Difference, Reading
 from engine.question.names import name_words
 from engine.question.question import Question
-from engine.question.tokens import identifier_words
 from engine.statement.expressions import Part
 from engine.statement.facts import Fact, Matter
 from engine.values.dialogue import Ambiguity, Option
 from engine.values.elements import WHOLE_TABLE, Entity
 from schema_catalog.types import ColumnKey
+from schema_catalog.words import identifier_words
 
 NEAR = 0.4
 """A phrase is about elements to each of which it has at least this cosine."""

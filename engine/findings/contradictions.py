@@ -101,7 +101,9 @@ def _of_keys(statement: Statement, question: Question = NOTHING_ASKED) -> Iterat
 def _of_groups(question: Question, statement: Statement) -> Iterator[str]:
     for dimension in dimensions_not_grouped(question.dimensions, statement.tree):
         yield f"gives one number for all, not for each {dimension}"
-    for each in dimensions_not_parted(question.dimensions, statement.tree, first=question.asks_for_first):
+    for each in dimensions_not_parted(
+        question.dimensions, statement.tree, first=question.asks_for_first is not None
+    ):
         yield f"does not take the first of each {each.text}"
     if _hides_groups(statement):
         yield "gives numbers of groups, and not which group"

@@ -154,7 +154,7 @@ def _raised(entity: Entity, found: Sequence[Preference]) -> Entity:
 
 
 def _repeats(question: Question, lesson: Lesson) -> bool:
-    return lesson.key == question.normal_form
+    return lesson.key == question.key
 
 
 async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], tools: Tools) -> State:

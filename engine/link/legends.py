@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 from engine.link.mentions import CERTAIN, standing_alone
 from engine.question.question import Question
-from engine.question.tokens import OPERATION_WORDS, STOP_WORDS, identifier_words
+from engine.question.tokens import GRAMMAR
 from engine.values.elements import Relation, ValueLink
 from schema_catalog.types import Column, ColumnKey, Snapshot, once_per_snapshot
+from schema_catalog.words import identifier_words
 
 LONGEST = 60
 """Characters of a meaning at most: more is a text, and no legend."""
@@ -44,7 +45,6 @@ _BEHIND = re.compile(rf"(?P<meaning>[^,;()|/\n:]+?)\s*\((?P<code>{_NUMBER}|{_CAP
 
 _CODE = re.compile(r"-?\d{1,6}|[A-Z]{1,3}")
 
-_GENERAL = STOP_WORDS | OPERATION_WORDS
 
 _END = re.compile(r"(?:[\s,;|/.)\]]|\b(?:and|or))+$")
 
@@ -153,5 +153,5 @@ def coded_links(question: Question, snapshot: Snapshot) -> tuple[ValueLink, ...]
         ValueLink(each.words.lower(), key, (each.code,), CERTAIN, Relation.EQUALS, coded=True)
         for key, meanings in known.items()
         for each in meanings
-        if (words := identifier_words(each.words)) in said and not _GENERAL.issuperset(words)
+        if (words := identifier_words(each.words)) in said and not GRAMMAR.issuperset(words)
     )

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from engine.question.names import name_words
 from engine.question.question import Question
-from engine.question.tokens import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
+from engine.question.tokens import PLAIN, STOP_WORDS
 from engine.values.elements import Relation, ValueLink
 from engine.values.recent import Recent
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, Term, once_per_snapshot
@@ -37,7 +37,7 @@ _CLAUSE = re.compile(r"[,;:(]|\s[\u2013\u2014-]\s")
 _ENDINGS = frozenset("d ed er ers est ing ings ion ly r ry s ses st".split())  # noqa: SIM905  easier to read
 """What a word may have more than a part of a name that says it in full."""
 
-_LEFT_OUT = STOP_WORDS | OPERATION_WORDS | LABEL_WORDS | {"during", "since", "until"}
+_LEFT_OUT = PLAIN | {"during", "since", "until"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from engine.question.names import name_words
 from engine.question.question import Question
-from engine.question.tokens import STOP_WORDS, identifier_words
+from engine.question.tokens import STOP_WORDS
 from engine.values.elements import WHOLE_TABLE
 from engine.values.schema_graph import EdgeKind, Graph
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
+from schema_catalog.words import identifier_words
 
 WINDOW = 512
 """Tokens that the encoder takes at once."""

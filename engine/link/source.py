@@ -27,7 +27,6 @@ from engine.link.value_index import ValueIndex
 from engine.link.value_reader import text_columns
 from engine.question import normalise as folding
 from engine.question.question import Question
-from engine.question.tokens import identifier_words
 from engine.values.elements import (
     WHOLE_TABLE,
     ColumnContent,
@@ -44,6 +43,7 @@ from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_literal
 from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey
 from schema_catalog.values import TEXT_TYPES, ColumnValues, ValueStore, Version
+from schema_catalog.words import identifier_words
 
 KEPT = 1_000_000
 """Values in memory at most; the least recently used databases are dropped."""

@@ -21,14 +21,14 @@ from engine.question.names import name_words
 from engine.question.numerals import MONTHS
 from engine.question.question import Question
 from engine.question.spans import Span, SpanKind
-from engine.question.tokens import GENERAL, OPERATION_WORDS, STOP_WORDS, identifier_words
+from engine.question.tokens import GENERAL, GRAMMAR
 from engine.values.elements import WHOLE_TABLE, UnknownPhrase, ValueLink
 from engine.values.ports import Encoder
 from engine.values.state import Route
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, Term, once_per_snapshot
+from schema_catalog.words import identifier_words
 
 _NAMING = frozenset({SpanKind.NAME, SpanKind.QUOTED})
-_GRAMMAR = STOP_WORDS | OPERATION_WORDS
 
 
 def names_not_used(
@@ -47,7 +47,7 @@ def names_not_used(
 
 
 def _is_strange(span: Span, known: Iterable[str]) -> bool:
-    plain = _GRAMMAR | MONTHS.keys()
+    plain = GRAMMAR | MONTHS.keys()
     words = [word for word in identifier_words(span.text) if word not in plain and not word.isdigit()]
     return bool(words) and not any(alike(word, other) for word in words for other in known)
 

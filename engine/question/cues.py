@@ -6,7 +6,7 @@ import re
 
 from engine.question.numerals import NUMBER
 
-NEGATION = re.compile(
+DENIAL = re.compile(
     r"\b(?:not|no|never|without|none|neither|nor|except|excluding)\b|n['\u2019]t\b", re.IGNORECASE
 )
 
@@ -16,7 +16,7 @@ _FEW = re.compile(
 )
 """Without one of these, or a number, no question asks for a few rows."""
 
-_SORTED = re.compile(
+ORDERED = re.compile(
     r"\b(?:ascending|descending|alphabetical(?:ly)?|(?:ordered|sorted|arranged|ranked|order|sort)\ (?:\w+\ ){0,3}?by"
     r"|(?:most|least|fewest|best|worst|newest|oldest|latest|earliest|cheapest|(?:high|low|larg|small|bigg|long|short)est)"
     r"\ first(?!\ name))\b",
@@ -27,13 +27,18 @@ _SORTED = re.compile(
 _NUMBER = re.compile(rf"\d|\b(?:{NUMBER}|dozen)\b", re.IGNORECASE)
 
 
+FIRST = re.compile(r"\b(?:most|least|fewest|best|worst|top|first|last|\w{3,}est)\b", re.IGNORECASE)
+"""What comes first by an order."""
+
+NOW = re.compile(
+    r"\b(?:today|now|currently|ago|yesterday|tomorrow|overdue|expired?|so far|upcoming|to date)\b",
+    re.IGNORECASE,
+)
+"""Words of a question whose answer depends on the day on which it is asked."""
+
+
 def asks_for_all(text: str) -> bool:
     """Whether it speaks of an order for all rows, or of no choice among them."""
     if _NUMBER.search(text):
         return False
-    return not _FEW.search(text) or speaks_of_order(text)
-
-
-def speaks_of_order(text: str) -> bool:
-    """Whether it says in which order all rows are wanted."""
-    return bool(_SORTED.search(text))
+    return not _FEW.search(text) or ORDERED.search(text) is not None

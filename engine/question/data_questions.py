@@ -2,6 +2,7 @@
 
 Owns their grammar, in English and German. A question is one of these as a whole, and
 names what exists (`engine.ask.data_answers`); anything else is a question that the data answers.
+from schema_catalog.words import identifier_words
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.question.tokens import identifier_words
+from schema_catalog.words import identifier_words
 
 
 class Subject(StrEnum):

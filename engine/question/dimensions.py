@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.question.periods import Grain
-from engine.question.spans import entities
-from engine.question.tokens import identifier_words
+from engine.question.spans import entities_in
+from schema_catalog.words import identifier_words
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """`text`: an entity of the question (`engine.question.spans`); `grain`: where it is a length of time.
+    """`text`: an entity of the question (`Question.entities`); `grain`: where it is a length of time.
 
     `listed`: "each" or "every" says it, with which a question may ask for a list as well: "the name of each club".
     """
@@ -65,9 +65,6 @@ _ORDER = re.compile(
 """Where one of these comes before "by", it tells an order."""
 
 
-_FIRST = re.compile(r"\b(?:most|least|fewest|best|worst|top|first|last|\w{3,}est)\b", re.IGNORECASE)
-
-
 def dimensions_not_grouped(asked: Sequence[Dimension], tree: exp.Query) -> tuple[str, ...]:
     """What a question asks a number for each of where `tree` shows aggregates over all rows at once."""
     if not asked or not isinstance(tree, exp.Select) or tree.args.get("group"):
@@ -111,22 +108,18 @@ def is_measured(dimension: Dimension, parts: Iterable[exp.Expr]) -> bool:
     )
 
 
-def asks_for_first(text: str) -> bool:
-    """Whether a question asks for what comes first by an order."""
-    return bool(_FIRST.search(text))
+def dimensions_in(text: str) -> tuple[Dimension, ...]:
+    """What a question asks a number for each of, each once."""
+    return tuple(dict.fromkeys(_dimensions(text)))
 
 
-def dimensions_in(text: str) -> Iterator[Dimension]:
-    """What a question asks a number for each of, in order.
-
-    The same one may come twice.
-    """
+def _dimensions(text: str) -> Iterator[Dimension]:
     ends = {match.end() for match in _PER.finditer(text)}
     ends |= {match.end() for match in _BY.finditer(text) if _parts(text[: match.start()])}
     each = {match.end() for match in _EACH.finditer(text)}
     for end in sorted(ends | each):
         rest = text[end:].casefold()
-        words = next(iter(entities(rest)), "")
+        words = next(iter(entities_in(rest)), "")
         if words and rest.startswith(words.split()[0]):
             yield Dimension(words, _grain(words), end in each)
     for match in _ADVERB.finditer(text):

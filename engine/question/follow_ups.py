@@ -9,14 +9,8 @@ from __future__ import annotations
 
 import re
 
-from engine.question.tokens import (
-    LABEL_WORDS,
-    OPERATION_WORDS,
-    QUOTED,
-    SPOKEN,
-    STOP_WORDS,
-    identifier_words,
-)
+from engine.question.tokens import PLAIN, QUOTED, SPOKEN
+from schema_catalog.words import identifier_words
 
 _COURTESY = re.compile(
     r"""\W*(?:(?:hi|hello|hey|there|oh|hm+|ok|okay|yes|no|great|cool|thanks?|thank\ you|please|so|well|can\ you
@@ -67,7 +61,6 @@ _ASKS = re.compile(
     |find|give|tell|return|count|display|get|name|report|compute|calculate|select|describe|want|need|see)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-_NO_CONTENT = STOP_WORDS | OPERATION_WORDS | LABEL_WORDS
 _LITTLE = 3
 """Content words of a question at most that "also" or "only" at its end makes a follow-up."""
 
@@ -97,4 +90,4 @@ def _points_back(sentence: str) -> bool:
 
 
 def _is_content(word: str) -> bool:
-    return word.lower() not in _NO_CONTENT and not _WEAKLY.fullmatch(word)
+    return word.lower() not in PLAIN and not _WEAKLY.fullmatch(word)

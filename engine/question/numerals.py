@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-NUMBERS = {
-    word: number
-    for number, word in enumerate(
-        "two three four five six seven eight nine ten eleven twelve".split(),  # noqa: SIM905  a row reads better so
-        2,
-    )
-}
+NUMBERS = dict(
+    zip("two three four five six seven eight nine ten eleven twelve".split(), range(2, 13), strict=True)  # noqa: SIM905  a row reads better so
+)
 """From 2 on. "One" is seldom a number."""
 
 NUMBER = "|".join(NUMBERS)

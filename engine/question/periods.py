@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from enum import Enum, StrEnum, auto
 
 from engine.question.numerals import MONTH, NUMBER, NUMBERS, month_number
-from engine.question.tokens import identifier_words
+from schema_catalog.words import identifier_words
 
 
 class Grain(StrEnum):
@@ -116,12 +116,6 @@ _RELATIVE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
-_CLOCK = re.compile(
-    r"\b(?:today|now|currently|ago|yesterday|tomorrow|overdue|expired?|so far|upcoming|to date)\b",
-    re.IGNORECASE,
-)
-"""Words of a question whose answer depends on the day on which it is asked."""
-
 _PERIOD = re.compile(
     rf"""(?<![\w.,/-])
     (?:(?P<side>{_SIDE})\s+(?:the\s+)?(?:year\s+)?)?
@@ -140,8 +134,12 @@ def shortest(periods: Iterable[Period], day: date | None) -> Period | None:
     return min(found, key=lambda each: each.end - each.start, default=None)
 
 
-def named_periods(text: str) -> Iterator[Period]:
-    """In order; days that are named are none."""
+def periods_in(text: str) -> tuple[Period, ...]:
+    """Those with a year, in order; days that are named are none."""
+    return tuple(_named(text))
+
+
+def _named(text: str) -> Iterator[Period]:
     for match in _PERIOD.finditer(text):
         if match["day"] or match["of_month"]:
             continue
@@ -232,11 +230,6 @@ def shifted(day: date, unit: Grain, count: int) -> date:
         return day + timedelta(days=count * (7 if unit is Grain.WEEK else 1))
     first = months_after(day, count * _MONTHS_OF[unit])
     return min(first + timedelta(days=day.day - 1), months_after(first, 1) - timedelta(days=1))
-
-
-def speaks_of_now(text: str) -> bool:
-    """Whether it says a word for the present day, or for what lies before or behind it."""
-    return bool(_CLOCK.search(text))
 
 
 def months_after(first: date, months: int) -> date:

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from engine.question import normalise as folding
 from engine.question.numerals import NUMBER, NUMBERS
-from engine.question.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS
+from engine.question.tokens import GRAMMAR, PLAIN, QUOTED, STOP_WORDS
 
 ENTITY_WORDS = 3
 """Words of an entity at most; a longer run is split."""
@@ -26,14 +26,13 @@ ENTITY_WORDS = 3
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?|[.,;:?!()]")
 _PHRASES = re.compile(r"\bnumbers? of\b|\bin (?:\w+ )?order\b", re.IGNORECASE)
 _THAT_IS = re.compile(r"\b(?:i\.\s?e|e\.\s?g)\b\.?")
-_LEFT_OUT = STOP_WORDS | OPERATION_WORDS
 
 
-def entities(text: str) -> list[str]:
+def entities_in(text: str) -> tuple[str, ...]:
     """Runs of content words, in order, each once, without numbers and quoted values."""
     bare = _PHRASES.sub(" , ", QUOTED.sub(" , ", _without_that_is(text)))
     found = [" ".join(run) for run in _content_runs(bare)]
-    return list(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found))
 
 
 def _without_that_is(text: str) -> str:
@@ -45,11 +44,11 @@ def _content_runs(text: str) -> Iterator[Sequence[str]]:
     run: list[str] = []
     for word in [*_WORD.findall(text), "."]:
         lower = word.lower()
-        if lower in _LEFT_OUT or not word[0].isalpha() or len(run) == ENTITY_WORDS:
+        if lower in GRAMMAR or not word[0].isalpha() or len(run) == ENTITY_WORDS:
             if run:
                 yield run
             run = []
-        if lower not in _LEFT_OUT and word[0].isalpha():
+        if lower not in GRAMMAR and word[0].isalpha():
             run.append(lower)
 
 
@@ -63,8 +62,6 @@ NUMBER_DIGITS = 3
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
 _BREAK = re.compile(r"[;:?!()\"\u201c\u201d]")
 _POSSESSIVE = re.compile(r"['\u2019]s$")
-
-_STOP = STOP_WORDS | OPERATION_WORDS | LABEL_WORDS
 
 
 class SpanKind(Enum):
@@ -95,7 +92,7 @@ class Span:
         return inside and (self.start, self.end) != (other.start, other.end)
 
 
-def spans(text: str) -> tuple[Span, ...]:
+def spans_in(text: str) -> tuple[Span, ...]:
     """The spans of a question, by their start; they overlap, and parts of a quoted text are spans as well."""
     text = _without_that_is(text)
     dated = list(_dated(text))
@@ -177,7 +174,7 @@ def _kind(words: Sequence[str], *, opens: bool, loud: bool) -> SpanKind | None:
 
 def _stop(word: str, *, loud: bool) -> bool:
     """Whether the word is a stop word; `OR` and `IN` in capitals may be codes, unless all is in capitals."""
-    return word.lower() in _STOP and (loud or not (word.isupper() and len(word) > 1))
+    return word.lower() in PLAIN and (loud or not (word.isupper() and len(word) > 1))
 
 
 _SAID = re.compile(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
@@ -195,12 +192,10 @@ Number = tuple[str, float]
 """As the question says it, and what it is."""
 
 
-def numbers_in(text: str) -> Iterator[Number]:
+def numbers_in(text: str) -> tuple[Number, ...]:
     """In digits, then in words."""
-    for found in _SAID.finditer(text):
-        yield found.group(), float(found.group().replace(",", ""))
-    for found in _SAID_IN_WORDS.finditer(text):
-        yield found.group(), float(NUMBERS[found.group().lower()])
+    digits = ((each[0], float(each[0].replace(",", ""))) for each in _SAID.finditer(text))
+    return (*digits, *((each[0], float(NUMBERS[each[0].lower()])) for each in _SAID_IN_WORDS.finditer(text)))
 
 
 def numbers_not_used(numbers: Iterable[Number], tree: exp.Expr, names: Iterable[str]) -> list[str]:

@@ -3,25 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-from schema_catalog.words import folded, identifier_words
-
-__all__ = [
-    "GENERAL",
-    "LABEL_WORDS",
-    "OPERATION_WORDS",
-    "QUOTED",
-    "SPOKEN",
-    "STOP_WORDS",
-    "WORD",
-    "bare_words",
-    "identifier_words",
-    "keeps_values",
-    "names_in",
-    "normal_form",
-    "question_words",
-    "topics_in",
-]
+from schema_catalog.words import folded
 
 STOP_WORDS = frozenset(
     """
@@ -52,6 +36,9 @@ LABEL_WORDS = frozenset(
 )
 """Numerals and general nouns: they may name a column and are no value by themselves."""
 
+
+GRAMMAR = STOP_WORDS | OPERATION_WORDS
+PLAIN = GRAMMAR | LABEL_WORDS
 
 GENERAL = LABEL_WORDS | frozenset(
     """
@@ -112,14 +99,14 @@ def keeps_values(text: str, other: str) -> bool:
     return numbers <= set(_NUMBER.findall(text)) and all(each in text for each in quoted)
 
 
-def bare_words(text: str) -> tuple[str, ...]:
+def without_possessives(text: str) -> Iterable[str]:
     """The folded words of a text, without the mark of a possessive, in order."""
-    return tuple(folded(re.sub(r"['\u2019]s\b", "", text)))
+    return folded(re.sub(r"['\u2019]s\b", "", text))
 
 
 def question_words(text: str) -> tuple[str, ...]:
     """The folded words of a text without stop words, each once, in order."""
-    return tuple(dict.fromkeys(word for word in bare_words(text) if word not in STOP_WORDS))
+    return tuple(dict.fromkeys(word for word in without_possessives(text) if word not in STOP_WORDS))
 
 
 def topics_in(text: str) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from engine.link.element_text import compared, element_words
 from engine.link.unknown import alike, schema_words
 from engine.question.parts import split
 from engine.question.question import Question
-from engine.question.tokens import identifier_words
 from engine.values.ports import Encoder
 from engine.values.state import Route
 from schema_catalog.types import Snapshot
+from schema_catalog.words import identifier_words
 
 APART = 0.45
 """Cosine of a word, at most, to every element of a schema in which nothing stands for it."""

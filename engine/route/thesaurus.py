@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from engine.question.question import Question
-from engine.question.tokens import STOP_WORDS, WORD, identifier_words
+from engine.question.tokens import STOP_WORDS, WORD
 from engine.route.index import Index
 from engine.values.ports import Match
 from schema_catalog.types import Column, Snapshot, Table
+from schema_catalog.words import identifier_words
 
 Words = tuple[str, ...]
 

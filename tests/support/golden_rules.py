@@ -15,11 +15,11 @@ from engine.findings.rule import Context, Rule, Statement
 from engine.findings.rules import RULES
 from engine.link.element_text import compared, element_words
 from engine.question.question import Question
-from engine.question.tokens import identifier_words
 from engine.statement.tree import parsed
 from engine.values.candidate import RuleKind
 from engine.values.elements import ColumnContent, Relation, ValueLink, ValueList, linked_dimensions
 from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
+from schema_catalog.words import identifier_words
 from tests.support.schemas import MUSIC, table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rewrite"

@@ -23,10 +23,11 @@ from benchmarks.harness.schemas import View
 from benchmarks.harness.scorer import scored
 from engine.models.encoder import MiniLMEncoder
 from engine.question.question import Question
-from engine.question.tokens import identifier_words, question_words
+from engine.question.tokens import question_words
 from engine.route.router import HybridRouter
 from engine.route.scoring import probabilities
 from engine.values.ports import Match
+from schema_catalog.words import identifier_words
 
 DATABASES, TABLES = 20, 40
 """How many of each a ranking lists."""

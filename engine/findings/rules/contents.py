@@ -15,8 +15,8 @@ from engine.findings.rules.periods import period_of
 from engine.link.contents import day_of
 from engine.question.periods import Period, shortest
 from engine.question.question import Question
-from engine.question.tokens import identifier_words
 from engine.statement.scope import Scopes, from_parts
+from schema_catalog.words import identifier_words
 
 _SUMMED = (exp.Sum, exp.Avg)
 _ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ)

@@ -11,10 +11,10 @@ from sqlglot import exp
 from engine.findings.rule import Context, Statement
 from engine.link.mentions import short_description
 from engine.question.question import Question
-from engine.question.tokens import identifier_words
 from engine.statement.scope import TableRef, identifier
 from engine.values.elements import ValueList
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
+from schema_catalog.words import identifier_words
 
 _PAIRS = (("t", "f"), ("y", "n"), ("yes", "no"), ("true", "false"), ("1", "0"))
 _BEFORE, _BEHIND = ("is", "has", "was", "are"), ("flag", "yn", "ind")

@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.grouping import GROUPING_SETS, LABELS, plain_columns
-from engine.question.tokens import identifier_words
 from engine.statement.scope import (
     JoinTree,
     TableRef,
@@ -22,6 +21,7 @@ from engine.statement.scope import (
     written,
 )
 from schema_catalog.types import ColumnKey, Table
+from schema_catalog.words import identifier_words
 
 _KEY_WORDS = frozenset("code id ids identifier identification key no nr number".split())  # noqa: SIM905  easier to read
 """Words of a question that asks for keys. "number of" is a count."""

@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.question.question import Question
-from engine.question.tokens import identifier_words
 from engine.statement.scope import Scopes
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import Column
+from schema_catalog.words import identifier_words
 
 _NO_AMOUNTS = frozenset({"id", "code", "key", "date", "time", "year", "month", "day"})
 _NUMBERS = ("smallint", "int", "bigint", "numeric", "real", "double", "money")

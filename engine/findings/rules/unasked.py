@@ -17,9 +17,10 @@ from engine.link.legends import legends
 from engine.link.mentions import ShortName, short_names
 from engine.link.unknown import alike
 from engine.question.spans import SpanKind
-from engine.question.tokens import LABEL_WORDS, identifier_words
+from engine.question.tokens import LABEL_WORDS
 from engine.statement.scope import Scopes, keep_tests, tests_of, without_tests
 from schema_catalog.types import Column, ColumnKey, Table
+from schema_catalog.words import identifier_words
 
 _PARTS = (exp.Connector, exp.Not, exp.Paren, exp.Predicate, exp.Column, exp.Identifier, exp.Literal)
 """What a condition consists of that only compares columns with constants."""

@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.link.exclusions import Exclusion, exclusions, tested
-from engine.question.tokens import identifier_words
 from engine.statement.scope import (
     Scopes,
     conjuncts,
@@ -24,6 +23,7 @@ from engine.statement.scope import (
     without_tests,
 )
 from engine.statement.tree import parsed
+from schema_catalog.words import identifier_words
 
 
 def leave_out_uncounted(statement: Statement, context: Context) -> str | None:

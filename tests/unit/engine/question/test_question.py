@@ -16,12 +16,12 @@ FRIDAY = date(2026, 11, 27)
 
 def test_nothing_is_read_that_nobody_asks_for_and_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    spans = module.spans
-    monkeypatch.setattr(module, "spans", lambda text: read.append(text) or spans(text))
+    monkeypatch.setattr(module, "goes_on", lambda text: read.append(text) or False)
     question = Question("songs by Ann")
     assert read == []
-    assert question.spans is question.spans
+    assert (question.goes_on, question.goes_on) == (False, False)
     assert read == ["songs by Ann"]
+    assert question.spans is question.spans
 
 
 def test_other_words_are_another_question_of_the_same_day() -> None:

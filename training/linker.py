@@ -28,6 +28,7 @@ from engine.link.schema_linker import FORMAT, NAME
 from engine.models.linker import CALIBRATION, HEADS, LAYERS, SCALES, LinkerEncoder, collated, tokenized
 from engine.models.linker_network import Found, Heads, Inputs
 from engine.models.packaged import Packaged
+from engine.question.question import Question
 from engine.values.settings import EncoderSettings
 from training.command import Making, parser, written
 from training.linker_examples import Example, Neighbours, questions, unanswerable, varied
@@ -161,7 +162,7 @@ def batches(
 def _made(example: Example, neighbours: Neighbours, rng: np.random.Generator) -> tuple[Example, SchemaInput]:
     wrong = unanswerable(example, neighbours, rng) if rng.random() < UNANSWERABLE else None
     chosen = varied(wrong or example, rng)
-    given = schema_input(chosen.question, chosen.snapshot)
+    given = schema_input(Question(chosen.question), chosen.snapshot)
     if rng.random() < UNCOMPARED:
         features = given.features.copy()
         features[:, LEXICAL:] = 0

@@ -17,6 +17,7 @@ from benchmarks.harness.linker_split import Part
 from engine.link.nodes import HiddenStates, NodeStates
 from engine.link.schema_linker import Decision, decide
 from engine.models.linker import calibrated
+from engine.question.question import Question
 from engine.values.elements import WHOLE_TABLE
 from training.linker_examples import Example, Neighbours, questions, unanswerable
 from training.logit import either, fitted
@@ -32,7 +33,7 @@ class Reading:
 
 def readings(model: HiddenStates, examples: Iterable[Example]) -> list[Reading]:
     """Of the examples whose schema fits the model."""
-    found = ((example, model.read(example.question, example.snapshot)) for example in examples)
+    found = ((example, model.read(Question(example.question), example.snapshot)) for example in examples)
     return [Reading(example, states) for example, states in found if states is not None]
 
 

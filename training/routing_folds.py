@@ -37,6 +37,7 @@ from engine.models.encoder import MiniLMEncoder
 from engine.models.network import PARTS
 from engine.models.packaged import Packaged
 from engine.models.pointer import FORMAT, NAME, PointerModel
+from engine.question.tokens import question_words
 from engine.route.decoder import BeamSettings
 from engine.route.index import Index, build
 from engine.route.pointing import Asked
@@ -170,7 +171,7 @@ def outcomes(terrain: Terrain, pointer: PointerModel, questions: Sequence[Questi
     """What the learned leg makes of questions, by a pointer of temperature 1."""
     texts = [one.text for one in questions]
     read = zip(texts, pointer.read(texts), strict=True)
-    asked = [Asked.of(text, encoded, terrain.index, terrain.field) for text, encoded in read]
+    asked = [Asked.of(question_words(text), encoded, terrain.index, terrain.field) for text, encoded in read]
     pointed = pointer.point(asked, terrain.field, _SHORTEST)
     return [_outcome(terrain, one, each.parts) for one, each in zip(questions, pointed, strict=True)]
 

@@ -10,6 +10,7 @@ from datetime import date
 
 from benchmarks.harness.drawing import Item
 from engine.findings.contradictions import doubts
+from engine.question.question import Question
 from schema_catalog.types import Snapshot
 
 
@@ -18,7 +19,7 @@ def measured(
 ) -> tuple[int, dict[str, tuple[str, ...]]]:
     """How many questions there are; by its id, what is said against a question's known statement."""
     found = {
-        item["id"]: doubts(item["question"], item["gold"], snapshots[item["db"]], today=today)
+        item["id"]: doubts(Question(item["question"], today), item["gold"], snapshots[item["db"]])
         for item in items
     }
     return len(found), {key: said for key, said in found.items() if said}

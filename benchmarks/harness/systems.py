@@ -17,6 +17,7 @@ from benchmarks.harness.machine import ROOT
 from benchmarks.harness.questions import Question
 from engine.app import pipeline
 from engine.llm.prompts import prompt
+from engine.question.question import Question as Asked
 from engine.values.deadline import Deadline
 from engine.values.messages import Asker, AskRequest
 from engine.values.ports import Prompt
@@ -95,7 +96,7 @@ def asked_now(question: Question, k: int, calls: int | None = None) -> State:
     started = time.monotonic()
     ask = AskRequest(Asker(READER, ""), question.text, k=k, db=question.database)
     most = max(Limits().calls, k) if calls is None else calls
-    return State(ask, k, most, Deadline(started + TIMEOUT), started)
+    return State(ask, Asked(question.text), k, most, Deadline(started + TIMEOUT), started)
 
 
 @dataclass(frozen=True, slots=True)

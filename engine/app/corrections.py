@@ -12,6 +12,7 @@ from dataclasses import replace
 from engine.app.answer_rows import candidate_row
 from engine.app.question_store import Questions
 from engine.findings.check import Cause, Rejection, check_candidate
+from engine.question.question import Question
 from engine.statement.description import describe
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
@@ -34,7 +35,8 @@ async def corrected(
     stored = await questions.stored(request.qid, request.asker.user)
     routes = await _routes(request, stored, tools)
     asked = replace(stored.request, asker=request.asker)
-    state = State(asked, k=1, calls=0, deadline=deadline, started=time.monotonic(), routes=routes)
+    question, started = Question(asked.question), time.monotonic()
+    state = State(asked, question, k=1, calls=0, deadline=deadline, started=started, routes=routes)
     outcomes = [
         await check_candidate(Candidate(route.database.name, request.sql), route, state, tools)
         for route in routes

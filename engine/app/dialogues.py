@@ -9,8 +9,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from engine.app.question_store import Questions
-from engine.ask.follow_ups import goes_on, maybe_goes_on
 from engine.ask.question_back import agreeing, resolve
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.dialogue import Dialogue, FollowUp, Stored, Turn
 from engine.values.errors import AbstainedError, NeedsAnswerError, UnknownQuestionError
@@ -40,13 +40,15 @@ async def in_dialogue(request: AskRequest, questions: Questions, *, by_model: bo
     row = await questions.taken(stored) or next(iter(survivors), None)
     last = stored.dialogue.database if row is None else row.database
     repeated = request.question.casefold() == stored.request.question.casefold()
-    may_go_on = maybe_goes_on if by_model else goes_on
-    alike = not repeated and request.db in {None, last} and may_go_on(request.question)
+    asked = Question(request.question)
+    alike = (
+        not repeated and request.db in {None, last} and (asked.maybe_goes_on if by_model else asked.goes_on)
+    )
     if not alike or row is None or row.sql is None:
         return alone, Dialogue(database=last)
     known = (each.meaning.says for each in stored.dialogue.survivors or () if each.sql == row.sql)
     earlier = () if stored.dialogue.follow_up is None else stored.dialogue.follow_up.turns
-    before = FollowUp(stored.question, row.sql, request.question, next(known, ""), earlier)
+    before = FollowUp(stored.question.text, row.sql, request.question, next(known, ""), earlier)
     return replace(alone, db=request.db if by_model else last), Dialogue(follow_up=before, database=last)
 
 

@@ -20,7 +20,7 @@ from engine.judge.point_store import CalibrationStore, StoredPoint, question_ide
 from engine.judge.records import Judged, Point
 from engine.judge.splits import id_hash
 from engine.learn.parameters import parameters
-from engine.learn.store import normal_form
+from engine.question.tokens import normal_form
 from engine.values.calibration import KnownQuestion, Source
 from engine.values.conformal import nonconformity
 from engine.values.deadline import Deadline
@@ -234,7 +234,7 @@ class Evaluating:
         ]
         database = asked.route.database.name
         group = state.routes[0].database.name if state.routes else database
-        identity = question_identity(database, state.ask.question)
+        identity = question_identity(database, state.question.text)
         point = Point(id_hash(identity), group, tuple(judged))
         await self.points.keep(database, StoredPoint(source, state.k, point))
 

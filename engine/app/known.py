@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from engine.findings.check import Rejection, check_candidate
 from engine.judge.result_equivalence import Reference, ordered, same_result, with_keys
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.errors import CancelledError, NLError, NoRouteError
@@ -44,6 +45,7 @@ async def known(request: EvaluateRequest, tools: Tools, limits: Limits) -> Known
     asker = replace(request.asker, dbname=route.database.dbname)
     state = State(
         AskRequest(asker, request.question, k=k, db=request.database if request.named else None),
+        Question(request.question),
         k=k,
         calls=max(limits.calls, k),
         deadline=Deadline(started + limits.timeout),

@@ -79,7 +79,8 @@ async def _in_parts(whole: State, tools: Tools, stages: tuple[Stage, ...]) -> St
         now = whole.deadline.clock()
         part = replace(
             whole,
-            ask=replace(whole.ask, question=question, db=database, run=False, ask=False),
+            ask=replace(whole.ask, db=database, run=False, ask=False),
+            question=replace(whole.question, text=question),
             deadline=replace(whole.deadline, at=now + (whole.deadline.at - now) / left),
             routes=(),
             refusal=None,

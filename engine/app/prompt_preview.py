@@ -10,6 +10,7 @@ from typing import Never
 
 from engine.app import pipeline
 from engine.link.withheld import for_service
+from engine.question.question import Question
 from engine.values.deadline import Deadline
 from engine.values.elements import plain_name
 from engine.values.errors import AbstainedError
@@ -59,7 +60,7 @@ async def preview(request: AskRequest, tools: Tools, limits: Limits) -> PromptRe
     started = time.monotonic()
     deadline = Deadline(started + min(request.timeout or limits.timeout, limits.timeout))
     width = limits.width(request.k)
-    state = State(request, width, max(limits.calls, width), deadline, started)
+    state = State(request, Question(request.question), width, max(limits.calls, width), deadline, started)
     before = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(generate)]
     try:
         state = await pipeline.run(state, tools, before)

@@ -23,6 +23,7 @@ from engine.app.question_store import Questions, find_row
 from engine.app.repeats import Keys, Repeats, is_repeatable
 from engine.judge.point_store import CalibrationStore
 from engine.learn.feedback import Learner
+from engine.question.question import Question
 from engine.statement.canonical import canonical
 from engine.statement.description import explained
 from engine.values.candidate import Candidate
@@ -269,6 +270,7 @@ class Service:
         k = max(k, 2) if request.run else k
         return State(
             ask=request,
+            question=Question(request.question),
             k=k,
             calls=max(self._limits.calls, k),
             deadline=Deadline(started + self._seconds(request)),

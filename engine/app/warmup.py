@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 import structlog
 
-from engine.ask.language import foreign_language
 from engine.link.element_text import linked
 from engine.llm.prompts import prompt
+from engine.question.language import foreign_language
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.errors import ModelAwayError, NLError, for_log
@@ -42,8 +43,8 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
     """
     began = time.monotonic()
     await asyncio.to_thread(tools.encoder.encode, ["ready"])
-    await asyncio.to_thread(tools.ranker.rank, "ready", (Candidate("", "SELECT 1"),))
-    await asyncio.to_thread(tools.linker.link, "ready", ONE_COLUMN)
+    await asyncio.to_thread(tools.ranker.rank, Question("ready"), (Candidate("", "SELECT 1"),))
+    await asyncio.to_thread(tools.linker.link, Question("ready"), ONE_COLUMN)
     await asyncio.to_thread(foreign_language, "prêt")
     await _until_answering(tools.model)
     try:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from engine.ask.differences import Aspect, Difference, Reading, Said
 from engine.question.names import name_words
-from engine.question.tokens import identifier_words
+from engine.question.question import Question
 from engine.statement.facts import Fact, Matter
 from engine.values.candidate import Candidate
 from engine.values.elements import WHOLE_TABLE, BranchingPoint, SchemaLinks, elements_read
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
+from schema_catalog.words import identifier_words
 
 Words = frozenset[str]
 """The folded words of a name or of a question."""
@@ -31,12 +32,12 @@ EVEN = 0.5
 class Evidence:
     """The asker's question; the names of the columns of each table; the linker's decisions by database."""
 
-    question: str
+    question: Question
     columns: Mapping[TableKey, frozenset[str]]
     links: Mapping[str, SchemaLinks]
 
     @staticmethod
-    def of(question: str, snapshots: Iterable[Snapshot], links: Mapping[str, SchemaLinks]) -> Evidence:
+    def of(question: Question, snapshots: Iterable[Snapshot], links: Mapping[str, SchemaLinks]) -> Evidence:
         """Over these schemas."""
         columns = {
             table.key: frozenset(column.name for column in table.columns)
@@ -65,9 +66,9 @@ def believed(difference: Difference, probability: Sequence[float], evidence: Evi
     return [one * scale for one in weighed]
 
 
-def named_reading(readings: Sequence[Reading], question: str) -> Reading | None:
+def named_reading(readings: Sequence[Reading], question: Question) -> Reading | None:
     """The only reading whose name (else its table's) the question has whole; None where another's is there in part."""
-    asked = frozenset(identifier_words(question))
+    asked = frozenset(question.words)
     if len(readings) < 2 or not all(each.elements for each in readings):  # noqa: PLR2004  one reading is no choice
         return None
     whole = _named([_words(each, _name) for each in readings], asked)

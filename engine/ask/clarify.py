@@ -77,7 +77,7 @@ def proposed(state: State) -> Proposal | None:
     return best_proposal(
         state.candidates,
         {route.database.name: route.snapshot for route in state.routes},
-        state.ask.question,
+        state.question,
         state.dialogue.turns,
         entities=[entity for route in state.routes for entity in route.entities],
         links={route.database.name: route.links for route in state.routes if route.links is not None},

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import replace
 
 from engine.ask.data_answers import answers
-from engine.ask.data_questions import DataQuestion, data_question
 from engine.findings.check import check_candidate
+from engine.question.data_questions import DataQuestion
 from engine.route.places import View
 from engine.route.route import askable_views
 from engine.values.candidate import Candidate
@@ -22,7 +22,7 @@ async def consult_catalog(state: State, tools: Tools) -> State:
 
     Who wants more, or has said something about an answer, is answered by the stages behind.
     """
-    asked = data_question(state.ask.question)
+    asked = state.question.about_data
     if asked is None or state.ask.exclude or replace(state.dialogue, database=None) != Dialogue():
         return state
     views, _ = await askable_views(state, tools)

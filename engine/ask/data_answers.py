@@ -8,20 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.ask.data_questions import (
-    DataQuestion,
-    Subject,
-    data_question,
-    holding,
-    named_elements,
-    named_terms,
-)
 from engine.link.standing import is_sensitive
+from engine.question.data_questions import DataQuestion, Subject, bag_of_words, data_question
 from engine.question.names import name_words
 from engine.values.elements import WHOLE_TABLE
 from engine.values.refusal import spoken
 from schema_catalog.naming import quote_ident, quote_literal
-from schema_catalog.types import Column, Snapshot, Table, TableKind
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKind, Term, once_per_snapshot
 from schema_catalog.words import folded_name, plural
 
 MOST = 50
@@ -225,3 +218,56 @@ def _listing(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A statement whose rows are these texts."""
     lines = ", ".join(f"({', '.join(map(quote_literal, row))})" for row in rows)
     return f"SELECT * FROM (VALUES {lines}) AS answer ({', '.join(map(quote_ident, names))})"  # noqa: S608 - quoted
+
+
+def named_elements(named: str, snapshot: Snapshot) -> tuple[ColumnKey, ...]:
+    """The tables and columns that `named` is the name or a synonym of, columns with their tables' names or without.
+
+    Word for word, in any order: "status of the orders" is `orders.status`, and "status" that of every table.
+    """
+    return tuple(_names(snapshot).get(bag_of_words(named), ()))
+
+
+def named_terms(named: str, snapshot: Snapshot) -> tuple[Term, ...]:
+    """The terms of that name."""
+    return tuple(term for term in snapshot.terms if bag_of_words(term.name) == bag_of_words(named))
+
+
+def holding(named: str, snapshot: Snapshot) -> tuple[tuple[Table, tuple[Column, ...]], ...]:
+    """The tables of which a name or a column's has every word of `named`, with those columns; the table's name first.
+
+    A column's counts with its table's: "customer names" are in `customer`, which has a column `name`.
+    """
+    wanted = set(bag_of_words(named)) or {""}
+    found = []
+    for table in snapshot.tables:
+        own = set[str]().union(*map(bag_of_words, _called(table)))
+        columns = tuple(
+            column
+            for column in table.columns
+            if any(
+                wanted <= own | bag and wanted & bag for bag in map(set, map(bag_of_words, _called(column)))
+            )
+        )
+        if wanted <= own or columns:
+            found.append((not wanted <= own, table, columns))
+    return tuple((table, columns) for _, table, columns in sorted(found, key=lambda each: each[0]))
+
+
+def _called(element: Table | Column) -> tuple[str, ...]:
+    return (element.name, *element.synonyms)
+
+
+@once_per_snapshot
+def _names(snapshot: Snapshot) -> dict[tuple[str, ...], dict[ColumnKey, None]]:
+    """Elements by the words of their names."""
+    known: dict[tuple[str, ...], dict[ColumnKey, None]] = {}
+    for table in snapshot.tables:
+        tables = _called(table)
+        for name in tables:
+            known.setdefault(bag_of_words(name), {})[*table.key, WHOLE_TABLE] = None
+        for column in table.columns:
+            for name in _called(column):
+                for bag in (bag_of_words(name), *(bag_of_words(f"{each} {name}") for each in tables)):
+                    known.setdefault(bag, {})[*table.key, column.name] = None
+    return known

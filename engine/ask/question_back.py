@@ -19,6 +19,7 @@ from engine.ask.choice import (
 )
 from engine.ask.differences import Difference, Reading, Said, differences
 from engine.ask.wording import Asked, ambiguity, option_words, wording_of
+from engine.question.question import Question
 from engine.question.tokens import question_words
 from engine.statement.facts import facts
 from engine.values.candidate import Candidate
@@ -44,7 +45,7 @@ class Proposal:
 def best_proposal(
     candidates: Sequence[Candidate],
     snapshots: Mapping[str, Snapshot],
-    question: str,
+    question: Question,
     turns: Sequence[Turn] = (),
     *,
     entities: Sequence[Entity] = (),
@@ -220,7 +221,7 @@ _QUESTION_WORDS = 4
 """Words of a question, at least."""
 
 
-def resolve(dialogue: Dialogue, answer: int | str, question: str = "") -> Turn:
+def resolve(dialogue: Dialogue, answer: int | str, question: Question) -> Turn:
     """The pending question with its answer: the number of an option, from 1, or a text in the asker's own words.
 
     `question`: the asker's first one. Raises `UnsupportedError` (0A000) where no question waits, `InvalidSettingError`
@@ -251,12 +252,12 @@ def resolve(dialogue: Dialogue, answer: int | str, question: str = "") -> Turn:
     return Turn(pending, text=text)
 
 
-def asks_anew(text: str, pending: ClarifyingQuestion, question: str) -> bool:
+def asks_anew(text: str, pending: ClarifyingQuestion, question: Question) -> bool:
     """Whether `text` is a question that shares no content word with the pending one, its options or `question`."""
     words = text.lower().split()
     if not text.endswith("?") or len(words) < _QUESTION_WORDS or words[0] not in _INTERROGATIVES:
         return False
-    context = " ".join([question, pending.words, *(option.words for option in pending.options)])
+    context = " ".join([question.text, pending.words, *(option.words for option in pending.options)])
     return not set(question_words(text)) & set(question_words(context))
 
 

@@ -11,9 +11,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.ask.follow_ups import in_full, joined
-from engine.ask.language import Language, foreign_language, is_language_of, translate
-from engine.question.requests import request_kind, rows_of_order
+from engine.ask.rewording import in_full, joined, translate
+from engine.question.language import Language, is_language_of
+from engine.question.question import Question
+from engine.question.requests import rows_of_order
 from engine.route.places import View, at_home
 from engine.route.route import askable_views
 from engine.values.messages import TraceLine
@@ -32,33 +33,33 @@ async def understand(state: State, tools: Tools) -> State:
     checked = await _checked(state)
     if checked.refusal is not None:
         return checked
-    language = await asyncio.to_thread(foreign_language, state.ask.question)
+    language = await asyncio.to_thread(lambda: state.question.language)
     if language is None:
         return checked
     views, _ = await askable_views(state, tools)
-    own = await asyncio.to_thread(_is_own_language, state.ask.question, language, views)
+    own = await asyncio.to_thread(_is_own_language, state.question, language, views)
     if not tools.asks_for_readings:
         translated = await _translated(checked, language, tools)
-        return replace(translated, routed_by=state.ask.question) if own else translated
+        return replace(translated, routed_by=state.question) if own else translated
     if own or len(views) == 1 or at_home(state, views):
         return checked
     english, checked = await _in_english(checked, language, tools)
     return replace(checked, routed_by=english)
 
 
-def _is_own_language(question: str, language: Language, views: Sequence[View]) -> bool:
+def _is_own_language(question: Question, language: Language, views: Sequence[View]) -> bool:
     """Whether the language is that of a schema which the asker may read."""
     schemas = (snapshot.restricted_to(readable) for _, snapshot, readable in views)
-    return any(is_language_of(schema, question, language) for schema in schemas)
+    return any(is_language_of(schema, question.text, language) for schema in schemas)
 
 
 async def _in_full(state: State, tools: Tools) -> State:
     """The state with a follow-up in full words; where the model says them with its readings, in both questions'."""
     dialogue, follow_up = state.dialogue, state.dialogue.follow_up
     if follow_up is None or dialogue.read_as:
-        return state.in_full(dialogue.read_as or state.ask.question)
+        return state.in_full(dialogue.read_as or state.question.text)
     if tools.asks_for_readings:
-        return replace(state, ask=replace(state.ask, question=joined(follow_up)))
+        return replace(state, question=replace(state.question, text=joined(follow_up)))
     full, call = await in_full(follow_up, tools.model, state.deadline)
     line = TraceLine("understand", "follow-up read as", full)
     return replace(state, usage=state.usage.plus(call.usage)).noted(line).in_full(full)
@@ -66,8 +67,7 @@ async def _in_full(state: State, tools: Tools) -> State:
 
 async def _checked(state: State) -> State:
     """The state, refused where its text is no question."""
-    text = state.ask.question
-    kind = await asyncio.to_thread(request_kind, text)
+    kind, text = await asyncio.to_thread(lambda: state.question.request), state.question.text
     return (
         state if kind is None else state.refused(no_question(kind, text, rows_of_order(text)), "understand")
     )
@@ -77,12 +77,13 @@ async def _translated(state: State, language: Language, tools: Tools) -> State:
     english, state = await _in_english(state, language, tools)
     if english is None:
         return state.refused(untranslated(language.name), "understand")
-    return await _checked(replace(state, ask=replace(state.ask, question=english), translation=english))
+    return await _checked(replace(state, question=english, translation=english.text))
 
 
-async def _in_english(state: State, language: Language, tools: Tools) -> tuple[str | None, State]:
+async def _in_english(state: State, language: Language, tools: Tools) -> tuple[Question | None, State]:
     """The question in English, None where that lost a part of it; and the state with what it took."""
-    english, call = await translate(state.ask.question, language, tools.model, state.deadline)
+    english, call = await translate(state.question, language, tools.model, state.deadline)
     state = replace(state, usage=state.usage.plus(call.usage))
     event = f"translated from {language.name}" if english else f"not translated from {language.name}"
-    return english, state.noted(TraceLine("understand", event, english or call.text, language.probability))
+    said = english.text if english else call.text
+    return english, state.noted(TraceLine("understand", event, said, language.probability))

@@ -9,13 +9,13 @@ from itertools import takewhile
 
 from engine.ask.differences import COLUMN_MARK, LITERAL_MARK, Aspect, Difference, Reading
 from engine.question.names import name_words
-from engine.question.spans import entities
-from engine.question.tokens import identifier_words
+from engine.question.question import Question
 from engine.statement.expressions import Part
 from engine.statement.facts import Fact, Matter
 from engine.values.dialogue import Ambiguity, Option
 from engine.values.elements import WHOLE_TABLE, Entity
 from schema_catalog.types import ColumnKey
+from schema_catalog.words import identifier_words
 
 NEAR = 0.4
 """A phrase is about elements to each of which it has at least this cosine."""
@@ -232,7 +232,7 @@ def _on_a_column(difference: Difference, elements: frozenset[ColumnKey], asked: 
 class Asked:
     """The asker's question, and its phrases with their similarities."""
 
-    question: str
+    question: Question
     entities: Sequence[Entity] = ()
 
     def phrase(self, elements: frozenset[ColumnKey]) -> str:
@@ -245,7 +245,7 @@ class Asked:
         if near:
             return max(near)[1]
         names = [frozenset(identifier_words(_plain(each))) for each in elements]
-        runs = [run for run in entities(self.question) if min(map(len, run.split())) > 1]
+        runs = [run for run in self.question.entities if min(map(len, run.split())) > 1]
         return next((run for run in runs if all(name & set(identifier_words(run)) for name in names)), "")
 
 

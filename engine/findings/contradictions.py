@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
-from datetime import date
+from collections.abc import Callable, Iterable, Iterator
 
 import structlog
 from sqlglot import exp
 
-from engine.findings.rule import Statement
+from engine.findings.rule import NOTHING_ASKED, Statement
 from engine.findings.rules.coverage import periods_missed
 from engine.findings.rules.grain import repeated_sums, without_using
 from engine.findings.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
@@ -17,7 +16,9 @@ from engine.findings.rules.periods import periods_cut_short
 from engine.findings.rules.references import compared_columns, in_another_schema, refer
 from engine.findings.rules.repetition import denies_one_of_many, sums_repeated_rows, takes_either_of_both
 from engine.findings.rules.sums import counted_measures, is_measure, whole_divisions
+from engine.link.mentions import mentioned_tables
 from engine.question.dimensions import dimensions_not_grouped, dimensions_not_parted
+from engine.question.question import Question
 from engine.statement.scope import Scopes, TableRef, from_parts
 from engine.statement.tree import parsed, repeated_items, unwrapped
 from engine.values.elements import ValueList
@@ -25,7 +26,7 @@ from engine.values.errors import for_log
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.implied_references import undeclared_joins
 from schema_catalog.naming import dotted
-from schema_catalog.types import ColumnKey, Snapshot, Table
+from schema_catalog.types import ColumnKey, Snapshot
 
 _MEASURES = (exp.Count, exp.Sum, exp.Avg)
 _EXTREMES = (exp.Max, exp.Min)
@@ -37,35 +38,34 @@ _LOG = structlog.get_logger()
 
 
 def contradictions(
-    question: str,
+    question: Question,
     sql: str,
     snapshot: Snapshot,
-    asked: Collection[Table] = (),
     lists: Iterable[ValueList] = (),
     *,
-    today: date | None = None,
+    by_facts: bool = False,
 ) -> tuple[str, ...]:
     """In words, each once; none where `sql` does not parse as a query, or not be taken apart.
 
-    `snapshot`: of what it may read. `asked`: the tables that the question names.
-    `lists`: of columns of few values, all of them. `today`: the day on which it is asked; None leaves out `doubts`.
+    `snapshot`: of what it may read.
+    `lists`: of columns of few values, all of them. `by_facts`: `doubts` among them.
     """
 
     def found(statement: Statement) -> Iterator[str]:
         yield from _of_groups(question, statement)
         yield from _of_rows(question, statement, lists)
-        if today is not None:
-            yield from _of_facts(question, statement, today)
-        yield from _of_many(statement, asked)
+        if by_facts:
+            yield from _of_facts(question, statement)
+        yield from _of_many(question, statement)
         yield from _of_references(statement)
         yield from _of_schemas(question, statement)
 
     return said_of(found, sql, snapshot)
 
 
-def doubts(question: str, sql: str, snapshot: Snapshot, *, today: date) -> tuple[str, ...]:
-    """What rests on the schema and the calendar. `today`: the day on which it is asked."""
-    return said_of(lambda statement: _of_facts(question, statement, today), sql, snapshot)
+def doubts(question: Question, sql: str, snapshot: Snapshot) -> tuple[str, ...]:
+    """What rests on the schema and the calendar."""
+    return said_of(lambda statement: _of_facts(question, statement), sql, snapshot)
 
 
 def remarks(sql: str, snapshot: Snapshot) -> tuple[str, ...]:
@@ -85,23 +85,25 @@ def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Sna
         return ()
 
 
-def _of_facts(question: str, statement: Statement, today: date) -> Iterator[str]:
-    yield from periods_missed(statement, question, today)
+def _of_facts(question: Question, statement: Statement) -> Iterator[str]:
+    yield from periods_missed(statement, question)
     yield from _of_keys(statement, question)
-    if _MEDIAN.search(question) and statement.tree.find(exp.Avg) and not statement.tree.find(*_MEDIANS):
+    if _MEDIAN.search(question.text) and statement.tree.find(exp.Avg) and not statement.tree.find(*_MEDIANS):
         yield "takes the average, not the median"
 
 
-def _of_keys(statement: Statement, question: str = "") -> Iterator[str]:
+def _of_keys(statement: Statement, question: Question = NOTHING_ASKED) -> Iterator[str]:
     yield from repeated_sums(statement)
     if next(whole_divisions(statement, question), None) is not None:
         yield "divides whole numbers, without what is behind the point"
 
 
-def _of_groups(question: str, statement: Statement) -> Iterator[str]:
-    for dimension in dimensions_not_grouped(question, statement.tree):
+def _of_groups(question: Question, statement: Statement) -> Iterator[str]:
+    for dimension in dimensions_not_grouped(question.dimensions, statement.tree):
         yield f"gives one number for all, not for each {dimension}"
-    for each in dimensions_not_parted(question, statement.tree):
+    for each in dimensions_not_parted(
+        question.dimensions, statement.tree, first=question.asks_for_first is not None
+    ):
         yield f"does not take the first of each {each.text}"
     if _hides_groups(statement):
         yield "gives numbers of groups, and not which group"
@@ -120,7 +122,7 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
             yield f"counts groups of one row of {', '.join(single)}"
 
 
-def _of_rows(question: str, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
+def _of_rows(question: Question, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
     if repeated := repeated_items(statement.tree):
         yield f"shows {repeated[0].sql(dialect='postgres')} twice"
     for period in periods_cut_short(question, statement.tree):
@@ -135,8 +137,8 @@ def _of_rows(question: str, statement: Statement, lists: Iterable[ValueList]) ->
         yield "takes what has one that is not, not what has none that is"
 
 
-def _of_many(statement: Statement, asked: Collection[Table]) -> Iterator[str]:
-    for name in sums_repeated_rows(statement, asked):
+def _of_many(question: Question, statement: Statement) -> Iterator[str]:
+    for name in sums_repeated_rows(statement, mentioned_tables(question, statement.scopes.snapshot)):
         yield f"adds rows up once for each row of {name}"
 
 
@@ -146,7 +148,7 @@ def _of_references(statement: Statement) -> Iterator[str]:
         yield "compares {} with {}, and it refers to {}".format(*names)
 
 
-def _of_schemas(question: str, statement: Statement) -> Iterator[str]:
+def _of_schemas(question: Question, statement: Statement) -> Iterator[str]:
     for _, table, other in in_another_schema(statement, question):
         yield f"reads {dotted(table.key)}, not {dotted(other.key)}"
 

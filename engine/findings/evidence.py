@@ -7,14 +7,12 @@ it weighs is `engine.judge.model`'s.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from collections.abc import Mapping
+from dataclasses import replace
 
 from engine.findings.contradictions import contradictions, doubts, remarks, said_of, undeclared
 from engine.link.exclusions import excluded
 from engine.link.mentions import (
-    ShortName,
     mentioned_tables,
     short_names,
     short_names_not_used,
@@ -25,6 +23,7 @@ from engine.link.mentions import (
 from engine.link.standing import deprecated, measured
 from engine.link.synonyms import are_same_tables
 from engine.link.unknown import names_not_used
+from engine.question.question import Question
 from engine.question.spans import numbers_not_used
 from engine.statement.tree import parsed
 from engine.values.candidate import Candidate, Evidence, are_readings
@@ -38,64 +37,47 @@ SURELY = 0.95
 
 def evidence(state: State) -> list[Evidence]:
     """Of each candidate. Of readings what became of them alone, not how their words compare with the question's."""
-    question = state.ask.question
-    asked = {
-        route.database.name: _Asked(
-            route, mentioned_tables(question, route.snapshot), short_names(question, route.snapshot)
-        )
-        for route in state.routes
-    }
+    routes = {route.database.name: route for route in state.routes}
     of = _of_schema if are_readings(state.candidates) else _against
-    return [of(question, each, asked[each.database], state.today) for each in state.candidates]
+    return [of(state.question, each, routes[each.database]) for each in state.candidates]
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What the question names on a route: tables, and what names are short for."""
-
-    route: Route
-    tables: Sequence[Table]
-    short: Sequence[ShortName]
-
-
-def _of_schema(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
+def _of_schema(question: Question, candidate: Candidate, route: Route) -> Evidence:
     """What keys, comments and the calendar say of a statement, and what it found.
 
     Of a model's reading no period is checked, and what it leaves out itself is not told again.
     """
-    snapshot, is_reading = asked.route.snapshot, candidate.meaning.place is not None
+    snapshot, is_reading = route.snapshot, candidate.meaning.place is not None
     left_out = said_of(
         lambda each: excluded(each.tree, each.scopes, counted_only=is_reading), candidate.sql, snapshot
     )
     joined = said_of(undeclared, candidate.sql, snapshot)
     return Evidence(
-        used=terms_used(asked.route.terms, candidate.tables, candidate.columns),
+        used=terms_used(route.terms, candidate.tables, candidate.columns),
         outdated=deprecated(candidate.tables, candidate.columns, snapshot),
         measured=(*measured(candidate.columns, snapshot), *left_out, *joined),
-        doubted=remarks(candidate.sql, snapshot)
-        if is_reading
-        else doubts(question, candidate.sql, snapshot, today=today),
+        doubted=remarks(candidate.sql, snapshot) if is_reading else doubts(question, candidate.sql, snapshot),
         fruitless=candidate.fruitless,
     )
 
 
-def _against(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
-    """With what the statement does not name of values, terms and what is `asked`, less tables that it may not read."""
-    route, found = asked.route, _of_schema(question, candidate, asked, today)
+def _against(question: Question, candidate: Candidate, route: Route) -> Evidence:
+    """With what the statement does not name of values, terms and tables that are asked for, those masked apart."""
+    found, snapshot = _of_schema(question, candidate, route), route.snapshot
     hidden = {key[:2] for key in candidate.origin.masked if key[2] == WHOLE_TABLE}
-    left = tables_not_read(asked.tables, candidate.tables, route.snapshot)
+    left = tables_not_read(mentioned_tables(question, snapshot), candidate.tables, snapshot)
     values = values_not_used(question, candidate.sql, route.values)
-    names = names_not_used(question, candidate.sql, route.snapshot, route.values)
+    names = names_not_used(question, candidate.sql, snapshot, route.values)
     terms = (each.name for each in route.terms if each not in found.used)
-    short = (each.words for each in short_names_not_used(asked.short, candidate.names))
+    short = (each.words for each in short_names_not_used(short_names(question, snapshot), candidate.names))
     tree = parsed(candidate.sql)
-    numbers = [] if tree is None else numbers_not_used(question, tree, candidate.names)
+    numbers = [] if tree is None else numbers_not_used(question.numbers, tree, candidate.names)
     unread = _linked_unread(candidate, route)
     return replace(
         found,
         tables=tuple(table.name for table in left if table.key not in hidden),
         words=tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers))),
-        contradicted=contradictions(question, candidate.sql, route.snapshot, asked.tables, route.lists),
+        contradicted=contradictions(question, candidate.sql, snapshot, route.lists),
         linked=tuple(sorted(f"{table}.{column}" for _, table, column in unread)),
         needless=math.prod(1.0 - min(chance, SURELY) for chance in unread.values()),
     )

@@ -8,31 +8,32 @@ from datetime import date
 
 from sqlglot import exp
 
-from engine.question.dimensions import LinkedDimension
+from engine.link.mentions import mentioned_tables
+from engine.question.question import Question
 from engine.statement.scope import Scopes
 from engine.values.candidate import RuleKind
-from engine.values.elements import ColumnContent, ValueLink, ValueList
+from engine.values.elements import ColumnContent, LinkedDimension, ValueLink, ValueList
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
 from schema_catalog.implied_references import with_implied_references, with_shared_columns
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
+
+NOTHING_ASKED = Question("", date.max)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a rule may look at beside the statement.
 
-    `mentioned`: the tables that the question names. `secured`: those of which roles see different rows. `stored`:
+    `secured`: those of which roles see different rows. `stored`:
     column and text that it does not hold → the value to write in its place; `missing`: those without one.
     `in_any_case`: column and text that it holds but for capital letters. `linked`: element → probability that the
     question is about it, none without a linker. `dimensions`: what the question asks a number for each of. `lists`: of
-    columns of few values, all of them. `contents`: of columns of JSON and of days in texts. `today`: the day on which
-    it is asked.
+    columns of few values, all of them. `contents`: of columns of JSON and of days in texts.
     """
 
     snapshot: Snapshot
-    question: str = ""
+    question: Question = NOTHING_ASKED
     values: Sequence[ValueLink] = ()
-    mentioned: Sequence[Table] = ()
     secured: frozenset[TableKey] = frozenset()
     stored: Mapping[tuple[ColumnKey, str], str] = field(default_factory=dict)
     in_any_case: frozenset[tuple[ColumnKey, str]] = frozenset()
@@ -41,7 +42,11 @@ class Context:
     dimensions: Sequence[LinkedDimension] = ()
     lists: Sequence[ValueList] = ()
     contents: Sequence[ColumnContent] = ()
-    today: date = date.max
+
+    @property
+    def mentioned(self) -> tuple[Table, ...]:
+        """The tables that the question names."""
+        return mentioned_tables(self.question, self.snapshot)
 
     @property
     def references(self) -> ForeignKeyGraph:

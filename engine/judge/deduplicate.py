@@ -29,6 +29,7 @@ from engine.findings.rule import Context
 from engine.link.mentions import mentioned_tables, tables_not_read
 from engine.link.standing import sensitive_columns
 from engine.link.synonyms import interchangeable, keeps_column_of
+from engine.question.question import Question
 from engine.statement.scope import Scopes
 from engine.statement.ties import showing_keys
 from engine.statement.tree import Determinism, determinism, parsed
@@ -40,7 +41,7 @@ from engine.values.ports import Result, StatementError
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from schema_catalog.foreign_keys import foreign_key_graph
-from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
+from schema_catalog.types import ColumnKey, Snapshot, TableKey
 
 AT_ONCE = 4
 """Candidates that run at the same time."""
@@ -209,17 +210,14 @@ def _better(candidate: Candidate, other: Candidate, state: State, route: Route) 
         return False
     if _does_without(candidate, other, route.snapshot):
         return True
-    asked = mentioned_tables(state.ask.question, route.snapshot)
-    one, two = (_objections(each, state, asked, route) for each in (candidate, other))
+    one, two = (_objections(each, state.question, route) for each in (candidate, other))
     return one < two or (one == two and _says_one_thing_once(candidate, other, route.snapshot))
 
 
-def _objections(
-    candidate: Candidate, state: State, asked: Sequence[Table], route: Route
-) -> tuple[int, int, int]:
+def _objections(candidate: Candidate, question: Question, route: Route) -> tuple[int, int, int]:
     """The gravest first: it contradicts the question, leaves out tables that it names, reads tables for nothing."""
-    question, sql = state.ask.question, candidate.sql
-    said = contradictions(question, sql, route.snapshot, asked, route.lists, today=state.today)
+    said = contradictions(question, candidate.sql, route.snapshot, route.lists, by_facts=True)
+    asked = mentioned_tables(question, route.snapshot)
     left = tables_not_read(asked, candidate.tables, route.snapshot)
     return bool(said), len(left), len(candidate.tables)
 

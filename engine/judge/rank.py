@@ -69,7 +69,7 @@ async def rank(state: State, tools: Tools) -> State:
 def known(state: State, tools: Tools) -> tuple[list[Evidence], list[Features]]:
     """What is known of each candidate. Runs a network and reads whole schemas: not for the event loop."""
     found = evidence(state)
-    read = tools.ranker.rank(state.ask.question, state.candidates)
+    read = tools.ranker.rank(state.question, state.candidates)
     each = candidate_features(state, found)
     return found, [{**one, "second_stage": score} for one, score in zip(each, read, strict=True)]
 
@@ -117,7 +117,7 @@ async def questions(candidates: Sequence[Candidate], state: State, tools: Tools)
     async def told(candidate: Candidate) -> Completion | None:
         asked = Prompt(prompt("generate_system"), prompt("rank_by_question_user", sql=candidate.sql))
         try:
-            return await tools.model.likelihood(asked, state.ask.question, deadline=until)
+            return await tools.model.likelihood(asked, state.question.text, deadline=until)
         except NLError:
             return None
 

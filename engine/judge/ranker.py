@@ -19,6 +19,7 @@ from sqlglot import exp
 from engine.models.cross import CrossEncoder, Pair
 from engine.models.packaged import read
 from engine.question.names import name_words
+from engine.question.question import Question
 from engine.statement.tree import parsed
 from engine.values.candidate import Candidate
 from engine.values.ports import Encoder
@@ -268,15 +269,15 @@ class TwoStages:
         head = read(folder, NAME, FORMAT).arrays["head"]
         return cls(head, cross_encoder(folder, settings), encoder)
 
-    def rank(self, question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
+    def rank(self, question: Question, candidates: Sequence[Candidate]) -> Sequence[float]:
         """See `engine.values.ports.Ranker.rank`."""
         statements = [phrases(each.sql) for each in candidates]
         order = list(range(len(candidates)))
         if len(candidates) > SECOND_STAGE:
-            vectors = self._encoder.encode([question, *("; ".join(each) for each in statements)])
+            vectors = self._encoder.encode([question.text, *("; ".join(each) for each in statements)])
             order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable").tolist()
         read_, unread = order[:SECOND_STAGE], order[SECOND_STAGE:]
-        scores = self._reader.scores([(question, statements[n]) for n in read_]) @ self._head
+        scores = self._reader.scores([(question.text, statements[n]) for n in read_]) @ self._head
         found = dict(zip(read_, scores.tolist(), strict=True))
         worst = min(found.values(), default=0.0)
         found |= {n: worst + UNREAD * place for place, n in enumerate(unread, 1)}

@@ -98,7 +98,7 @@ def _set_aside(state: State, threshold: Threshold, audit: float) -> str | None:
     if threshold.base and (state.ask.run or len(state.routes) > 1):
         return "what came with the program decides neither between databases nor what runs"
     audit = max(audit, _BASE_AUDIT) if threshold.base else audit
-    part = int(id_hash(state.ask.question.strip().casefold())[:8], 16) % _PARTS
+    part = int(id_hash(state.question.text.strip().casefold())[:8], 16) % _PARTS
     if not state.ask.run and part < audit * _PARTS:
         return "a share of the questions is answered whole, so that choices show what the threshold would do"
     return None

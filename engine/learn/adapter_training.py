@@ -14,7 +14,7 @@ import structlog
 from engine.learn.store import AdapterTraining, Evidence, LearningStore, Verified
 from engine.link.element_text import element_words, linked
 from engine.link.phrase_adapter import PhraseAdapter, Vectors, correctly_ordered
-from engine.question.spans import entities
+from engine.question.spans import entities_in
 from engine.statement.resolution import resolve
 from engine.values.candidate import Candidate
 from engine.values.conformal import shortfall
@@ -108,7 +108,7 @@ def _shortfall(
         resolution = None if snapshot is None else resolve(pair.sql, snapshot)
         if snapshot is None or resolution is None or resolution.problems or not resolution.tables:
             continue
-        phrases = linked(entities(pair.question), snapshot, encoder, adapter)
+        phrases = linked(entities_in(pair.question), snapshot, encoder, adapter)
         candidate = Candidate(pair.database, pair.sql, resolution.tables, resolution.columns)
         found.append(shortfall(candidate, phrases))
     return statistics.fmean(found) if found else 0.0

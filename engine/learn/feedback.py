@@ -14,7 +14,7 @@ import structlog
 from engine.learn.adapter_training import adapt
 from engine.learn.preferences import bare_entities, votes
 from engine.learn.store import LearningStore, NewExample
-from engine.question.spans import entities
+from engine.question.question import Question
 from engine.statement.resolution import resolve
 from engine.values.dialogue import Stored
 from engine.values.elements import elements_read
@@ -55,7 +55,9 @@ class Learner:
         ask, qid = stored.request, stored.reply.qid
         await self._store.keep(
             [
-                NewExample(ask.asker.user, row.database, stored.question, row.sql, ExampleKind.REJECTED, qid)
+                NewExample(
+                    ask.asker.user, row.database, stored.question.text, row.sql, ExampleKind.REJECTED, qid
+                )
                 for row in stored.reply.rows
                 if row.database is not None and row.sql is not None
             ]
@@ -85,7 +87,9 @@ class Learner:
             if row.sql is not None and row.database == database and row.sql != sql
         ]
         shown = await asyncio.to_thread(self._votes, stored.question, sql, others, snapshot, kind)
-        taught = NewExample(ask.asker.user, database, stored.question, sql, kind, stored.reply.qid, shown)
+        taught = NewExample(
+            ask.asker.user, database, stored.question.text, sql, kind, stored.reply.qid, shown
+        )
         await self._store.keep([taught])
         await self._train_when_due(ask.asker.user)
 
@@ -101,13 +105,13 @@ class Learner:
         return None
 
     def _votes(
-        self, question: str, sql: str, others: Sequence[str], snapshot: Snapshot, kind: ExampleKind
+        self, question: Question, sql: str, others: Sequence[str], snapshot: Snapshot, kind: ExampleKind
     ) -> tuple[Vote, ...]:
         chosen = resolve(sql, snapshot)
         rejected = [found for other in others if not (found := resolve(other, snapshot)).problems]
         if chosen.problems or not rejected:
             return ()
-        linked = bare_entities(entities(question), snapshot, self._tools.encoder)
+        linked = bare_entities(question.entities, snapshot, self._tools.encoder)
         chosen_elements, *others_elements = (
             elements_read(each.columns, each.tables) for each in (chosen, *rejected)
         )

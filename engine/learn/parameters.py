@@ -16,6 +16,7 @@ import pglast
 from pglast import ast
 
 from engine.link.unknown import alike
+from engine.question.question import Question
 from engine.question.tokens import QUOTED, question_words
 from engine.statement.printing.trees import nodes
 from engine.values.elements import ValueLink
@@ -62,9 +63,9 @@ class ParameterError(Exception):
     """A statement does not use its question's parameters as values; the message says how."""
 
 
-def parameters(question: str) -> tuple[Parameter, ...]:
+def parameters(verified: str) -> tuple[Parameter, ...]:
     """Those of a verified question, in its order; none for one that is asked word for word."""
-    return tuple(Parameter(*found.groups()) for found in _PLACE.finditer(question))
+    return tuple(Parameter(*found.groups()) for found in _PLACE.finditer(verified))
 
 
 def filled(sql: str, named: Sequence[Parameter], values: Mapping[str, str] | None = None) -> str:
@@ -96,14 +97,14 @@ def _constant(parameter: Parameter, values: Mapping[str, str] | None) -> str:
 
 
 def given(
-    question: str, verified: str, links: Sequence[ValueLink], encoder: Encoder
+    question: Question, verified: str, links: Sequence[ValueLink], encoder: Encoder
 ) -> tuple[dict[str, str], float] | None:
     """The values by parameter that `question` gives a verified one, and how like it is; None where it is another.
 
     `links`: of the question, by which a text becomes the stored one. No value and no word of it is passed over.
     """
     named = parameters(verified)
-    text = " ".join(question.split()).rstrip(" .?!;")
+    text = " ".join(question.text.split()).rstrip(" .?!;")
     exact = _pattern(verified).fullmatch(text)
     if exact is not None and all(
         exact[each.name] in _texts(text, links) for each in named if each.type == "text"

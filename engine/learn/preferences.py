@@ -7,11 +7,11 @@ on the same pair; votes for the other element are negative. Strength = |net| / (
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.link.element_text import compared
+from engine.question.question import Question
 from engine.values.elements import WHOLE_TABLE, Entity
 from engine.values.learned import Cast, Element, Preference, Vote
 from engine.values.ports import Encoder
@@ -102,7 +102,7 @@ _Matched = tuple[Cast, str, float]
 
 
 def preferences(
-    question: str,
+    question: Question,
     phrases: Sequence[str],
     casts: Sequence[Cast],
     alike: Alike,
@@ -164,9 +164,9 @@ def _matching(phrase: str, phrases: Sequence[str], alike: Alike, least: float) -
     return best
 
 
-def _named_otherwise(question: str, cast: Cast) -> bool:
+def _named_otherwise(question: Question, cast: Cast) -> bool:
     """Whether the question has a word of the rejected element's name alone, and none of the preferred one's alone."""
-    asked = set(identifier_words(re.sub(r"['\u2019]s\b", "", question)))
+    asked = question.bare_words
     preferred, rejected = _words(cast.vote.preferred), _words(cast.vote.rejected)
     named = ((rejected - preferred) & asked) - set(identifier_words(cast.vote.phrase))
     return bool(named) and not (preferred - rejected) & asked

@@ -16,10 +16,10 @@ import numpy as np
 from engine.findings.check import check_candidate
 from engine.learn.parameters import filled, given, parameters
 from engine.learn.preferences import preferences
-from engine.learn.store import normal_form
 from engine.link.element_text import linked
 from engine.link.phrase_adapter import PhraseAdapter, decode_adapter
 from engine.link.standing import sensitive_columns
+from engine.question.question import Question
 from engine.statement.description import describe
 from engine.statement.resolution import Resolution, resolve
 from engine.values.candidate import Candidate
@@ -55,14 +55,14 @@ async def retrieve_feedback(state: State, tools: Tools) -> State:
         if feedback == AskerFeedback():
             routes.append(route)
             continue
-        recalled = await asyncio.to_thread(_recalled, state.ask.question, route, feedback, tools)
+        recalled = await asyncio.to_thread(_recalled, state.question, route, feedback, tools)
         routes.append(recalled)
         lines += list(_trace_lines(recalled, feedback))
     state = replace(state, routes=tuple(routes)).noted(*lines)
     return await _verified(state, feedback_by_route, tools)
 
 
-def _recalled(question: str, route: Route, feedback: AskerFeedback, tools: Tools) -> Route:
+def _recalled(question: Question, route: Route, feedback: AskerFeedback, tools: Tools) -> Route:
     phrases = [entity.text for entity in route.entities]
     adapter = _adapter(feedback, tools.encoder)
     found = _preferences(question, route, phrases, feedback, tools)
@@ -83,7 +83,7 @@ def _adapter(feedback: AskerFeedback, encoder: Encoder) -> PhraseAdapter | None:
 
 
 def _preferences(
-    question: str, route: Route, phrases: Sequence[str], feedback: AskerFeedback, tools: Tools
+    question: Question, route: Route, phrases: Sequence[str], feedback: AskerFeedback, tools: Tools
 ) -> tuple[Preference, ...]:
     columns = ((*table.key, column.name) for table, column in route.snapshot.columns())
     shown = elements_read(columns, (table.key for table in route.snapshot.tables))
@@ -103,7 +103,7 @@ def _preferences(
 
 
 def _examples(
-    question: str, route: Route, feedback: AskerFeedback, found: Sequence[Preference], tools: Tools
+    question: Question, route: Route, feedback: AskerFeedback, found: Sequence[Preference], tools: Tools
 ) -> tuple[Example, ...]:
     """The most similar verified questions, without repeats of this one and those that contradict a preference.
 
@@ -119,7 +119,7 @@ def _examples(
     lessons = list(newest.values())
     if not lessons or not tools.learning.examples:
         return ()
-    vectors = tools.encoder.encode([question, *(each.question for each in lessons)])
+    vectors = tools.encoder.encode([question.text, *(each.question for each in lessons)])
     cosines = vectors[1:] @ vectors[0]
     examples: list[Example] = []
     for place in np.argsort(-cosines, kind="stable"):
@@ -153,8 +153,8 @@ def _raised(entity: Entity, found: Sequence[Preference]) -> Entity:
     return replace(entity, similarities=similarities)
 
 
-def _repeats(question: str, lesson: Lesson) -> bool:
-    return lesson.key == normal_form(question)
+def _repeats(question: Question, lesson: Lesson) -> bool:
+    return lesson.key == question.key
 
 
 async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], tools: Tools) -> State:
@@ -181,7 +181,7 @@ async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], to
 async def _with_parameters(state: State, feedback_by_route: Sequence[AskerFeedback], tools: Tools) -> State:
     """As `_verified`, by a verified query whose parameters the question fills in."""
     for route, feedback in zip(state.routes, feedback_by_route, strict=True):
-        found = await asyncio.to_thread(_filled, state.ask.question, route, feedback, tools.encoder)
+        found = await asyncio.to_thread(_filled, state.question, route, feedback, tools.encoder)
         for _, sql, lesson, values in found[:TRIED]:
             outcome = await check_candidate(Candidate(route.database.name, sql), route, state, tools)
             if isinstance(outcome, Candidate) and outcome.sql not in route.learned.refused:
@@ -195,7 +195,7 @@ async def _with_parameters(state: State, feedback_by_route: Sequence[AskerFeedba
 
 
 def _filled(
-    question: str, route: Route, feedback: AskerFeedback, encoder: Encoder
+    question: Question, route: Route, feedback: AskerFeedback, encoder: Encoder
 ) -> list[tuple[float, str, Lesson, dict[str, str]]]:
     """(likeness, statement, verified query, values) of those that the question fills in, the likest first."""
     found = []
@@ -213,7 +213,7 @@ def _whose(lesson: Lesson) -> str:
     return f"{'your' if lesson.own else 'an approved'} answer to this question before"
 
 
-def _answers(question: str, feedback: AskerFeedback) -> list[Lesson]:
+def _answers(question: Question, feedback: AskerFeedback) -> list[Lesson]:
     """Answers to this question: the asker's own, verified, approved; without those that the asker rejected since."""
     same = [each for each in feedback.lessons if _repeats(question, each)]
     refused = {each.sql for each in same if each.kind is ExampleKind.REJECTED}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import asyncpg
 
+from engine.question.tokens import normal_form
 from engine.values.learned import AskerFeedback, Cast, Element, ExampleKind, Lesson, Vote
 from engine.values.recent import Recent
 from engine.values.settings import LearningSettings
@@ -234,11 +235,6 @@ class LearningStore:
                 trained.after,
                 trained.verdict,
             )
-
-
-def normal_form(question: str) -> str:
-    """The question without case, repeated white space and marks at its end."""
-    return " ".join(question.casefold().split()).rstrip(" .?!;")
 
 
 @asynccontextmanager

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.link.legends import legends
-from engine.question.tokens import identifier_words
 from engine.statement.scope import Scopes
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, once_per_snapshot
+from schema_catalog.words import identifier_words
 
 _GONE = frozenset({"deleted", "removed", "archived", "voided", "trashed"})
 _THERE = frozenset({"active", "enabled"})

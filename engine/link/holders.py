@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.question.spans import SpanKind, spans
+from engine.question.question import Question
+from engine.question.spans import SpanKind
 from schema_catalog.values import Version
 
 _UNTOLD = frozenset({SpanKind.NUMBER, SpanKind.DATE})
@@ -49,9 +50,9 @@ class Holders:
             self._of = {name: held for name, held in self._of.items() if name not in gone}
         return [name for name, version in versions.items() if self._of.get(name, (None,))[0] != version]
 
-    def of(self, question: str) -> frozenset[str]:
+    def of(self, question: Question) -> frozenset[str]:
         """The databases of which a value has the key of a span of `question`, numbers and dates apart."""
-        keys = [span.key for span in spans(question) if span.kind not in _UNTOLD]
+        keys = [span.key for span in question.spans if span.kind not in _UNTOLD]
         joined, known = self._joined, self._of
         if joined is None or joined.of is not known:
             self._joined = joined = _join(known)

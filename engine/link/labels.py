@@ -10,6 +10,7 @@ from engine.link.match import EQUAL
 from engine.link.source import LISTED, linked_values
 from engine.link.value_index import ValueIndex
 from engine.question import normalise as folding
+from engine.question.question import Question
 from engine.question.spans import PHRASE_WORDS
 from engine.values.elements import Relation, ValueLink, ValueList
 from engine.values.state import Route
@@ -26,7 +27,7 @@ def label_lists(snapshot: Snapshot) -> tuple[ValueList, ...]:
     )
 
 
-def label_links(question: str, route: Route) -> tuple[ValueLink, ...]:
+def label_links(question: Question, route: Route) -> tuple[ValueLink, ...]:
     """The labels that `question` names, as `linked_values`. Reads the whole schema: not for the event loop."""
     index = _index(route.snapshot)
     if not index.columns:
@@ -36,9 +37,9 @@ def label_links(question: str, route: Route) -> tuple[ValueLink, ...]:
     return (*found, *(link for link in _phrases(question, index) if link.column not in known))
 
 
-def _phrases(question: str, index: ValueIndex) -> Iterator[ValueLink]:
+def _phrases(question: Question, index: ValueIndex) -> Iterator[ValueLink]:
     """Labels of several words that stand in the question, as "in progress": no span begins with a preposition."""
-    words = folding.words(question)
+    words = folding.words(question.text)
     runs = [words[at : at + n] for at in range(len(words)) for n in range(2, PHRASE_WORDS + 1)]
     keys = {folding.key(" ".join(run)): " ".join(run) for run in runs}
     for number in range(len(index)):

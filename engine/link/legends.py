@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from engine.link.mentions import CERTAIN, standing_alone
-from engine.question.tokens import OPERATION_WORDS, STOP_WORDS, identifier_words
+from engine.question.question import Question
+from engine.question.tokens import GRAMMAR
 from engine.values.elements import Relation, ValueLink
 from schema_catalog.types import Column, ColumnKey, Snapshot, once_per_snapshot
+from schema_catalog.words import identifier_words
 
 LONGEST = 60
 """Characters of a meaning at most: more is a text, and no legend."""
@@ -43,7 +45,6 @@ _BEHIND = re.compile(rf"(?P<meaning>[^,;()|/\n:]+?)\s*\((?P<code>{_NUMBER}|{_CAP
 
 _CODE = re.compile(r"-?\d{1,6}|[A-Z]{1,3}")
 
-_GENERAL = STOP_WORDS | OPERATION_WORDS
 
 _END = re.compile(r"(?:[\s,;|/.)\]]|\b(?:and|or))+$")
 
@@ -136,7 +137,7 @@ def code_of(text: str, column: ColumnKey, snapshot: Snapshot) -> str | None:
     return codes[0] if len(codes) == 1 and words else None
 
 
-def coded_links(question: str, snapshot: Snapshot) -> tuple[ValueLink, ...]:
+def coded_links(question: Question, snapshot: Snapshot) -> tuple[ValueLink, ...]:
     """The codes whose meanings stand in `question`, and are no part of a longer meaning or name there.
 
     Not a meaning that is a name of the schema, or words of grammar and of operations alone.
@@ -147,10 +148,10 @@ def coded_links(question: str, snapshot: Snapshot) -> tuple[ValueLink, ...]:
     names = {identifier_words(table.name) for table in snapshot.tables}
     names.update(identifier_words(column.name) for _, column in snapshot.columns())
     meant = {identifier_words(each.words) for meanings in known.values() for each in meanings}
-    said = standing_alone(identifier_words(question), names | meant) - names
+    said = standing_alone(question.words, names | meant) - names
     return tuple(
         ValueLink(each.words.lower(), key, (each.code,), CERTAIN, Relation.EQUALS, coded=True)
         for key, meanings in known.items()
         for each in meanings
-        if (words := identifier_words(each.words)) in said and not _GENERAL.issuperset(words)
+        if (words := identifier_words(each.words)) in said and not GRAMMAR.issuperset(words)
     )

@@ -17,7 +17,6 @@ from engine.link.mentions import named_terms
 from engine.link.missing_values import held_words
 from engine.link.standing import preferred_first
 from engine.link.unknown import unknown_phrases
-from engine.question.spans import entities
 from engine.statement.written import condition, defined
 from engine.values.elements import Entity, SchemaLinks, ValueLink, ValueList, elements_of, plain_name
 from engine.values.errors import NLError
@@ -41,7 +40,7 @@ async def link(state: State, tools: Tools) -> State:
     Raises `CancelledError` (57014).
     """
     state = replace(state, routes=tuple([await _of_part(route, state, tools) for route in state.routes]))
-    texts = entities(state.ask.question)
+    texts = state.question.entities
     linked_entities = [
         await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes
     ]
@@ -49,9 +48,9 @@ async def link(state: State, tools: Tools) -> State:
     linker = NoLinker() if tools.asks_for_readings and not tools.effort.doubts else tools.linker
     # At once: in this process they take turns, elsewhere they need not.
     links = await asyncio.gather(
-        *(asyncio.to_thread(linker.link, state.ask.question, route.snapshot) for route in state.routes)
+        *(asyncio.to_thread(linker.link, state.question, route.snapshot) for route in state.routes)
     )
-    terms = [named_terms(state.ask.question, route.snapshot) for route in state.routes]
+    terms = [named_terms(state.question, route.snapshot) for route in state.routes]
     routes = tuple(
         replace(
             route,
@@ -76,10 +75,10 @@ async def _of_part(route: Route, state: State, tools: Tools) -> Route:
     """
     if tools.asks_for_readings or columns_of(route.snapshot) <= COLUMNS:
         return route
-    terms = named_terms(state.ask.question, route.snapshot)
+    terms = named_terms(state.question, route.snapshot)
     keys = [element[:2] for term in terms for element in elements_of(term)]
     with contextlib.suppress(NLError, StatementError, StoreUnavailableError):
-        links = await tools.values.links(state.ask.question, route, tools.upstream)
+        links = await tools.values.links(state.question, route, tools.upstream)
         keys += [link.column[:2] for link in links if link.similarity >= 1]
     state.deadline.remaining()
     return await asyncio.to_thread(closest_part, route, keys)
@@ -87,11 +86,11 @@ async def _of_part(route: Route, state: State, tools: Tools) -> Route:
 
 async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route, list[TraceLine]]:
     """The route with values and lists; labels, and what comments say of codes, are known without the store."""
-    labels = await asyncio.to_thread(label_links, state.ask.question, route)
-    coded = await asyncio.to_thread(coded_links, state.ask.question, route.snapshot)
+    labels = await asyncio.to_thread(label_links, state.question, route)
+    coded = await asyncio.to_thread(coded_links, state.question, route.snapshot)
     declared = label_lists(route.snapshot)
     try:
-        links = await tools.values.links(state.ask.question, route, tools.upstream)
+        links = await tools.values.links(state.question, route, tools.upstream)
         lists = await tools.values.lists(route, tools.upstream)
         contents = await tools.values.contents(route, tools.upstream)
         told = await tools.values.told(route, tools.upstream)
@@ -119,7 +118,7 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         )
         for each in (() if tools.asks_for_readings else route.lists)
     ]
-    unknown = await asyncio.to_thread(unknown_phrases, state.ask.question, route, tools.encoder)
+    unknown = await asyncio.to_thread(unknown_phrases, state.question, route, tools.encoder)
     unknown = await held_words(unknown, route, state, tools)
     lines += [
         TraceLine("link", "nothing stands for", f"{route.database.name}: {each.text}", each.cosine)

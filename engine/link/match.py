@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from engine.link.value_index import ValueIndex
 from engine.question import normalise as folding
-from engine.question.spans import Span, SpanKind, spans
+from engine.question.question import Question
+from engine.question.spans import Span, SpanKind
 from engine.values.elements import Relation, ValueLink
 from schema_catalog.types import ColumnKey
 
@@ -78,9 +79,9 @@ class _Hit:
     relation: Relation
 
 
-def match(question: str, view: View) -> tuple[ValueLink, ...]:
+def match(question: Question, view: View) -> tuple[ValueLink, ...]:
     """At most `LINKS` links, by where their spans stand in the question; columns of codes last."""
-    found = spans(question)
+    found = question.spans
     hits = _exact(found, view)
     hits += [hit for span in found if not _covered(span, hits) for hit in _alike(span, view)]
     hits = [hit for hit in hits if not _within_better(hit, hits) and not _describes_another(hit, view)]

@@ -7,15 +7,24 @@ The tables, terms and values that a question names, and those of them that a sta
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from engine.question.names import name_words
-from engine.question.tokens import LABEL_WORDS, OPERATION_WORDS, STOP_WORDS
+from engine.question.question import Question
+from engine.question.tokens import PLAIN, STOP_WORDS
 from engine.values.elements import Relation, ValueLink
+from engine.values.recent import Recent
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, Term, once_per_snapshot
 from schema_catalog.words import LONG, identifier_words, surest
+
+T = TypeVar("T")
+
+LATEST = 16
+"""Questions about a schema whose names in it are kept."""
 
 MOST = 2
 """Parts that are equally sure to be short for a word, at most: more say nothing."""
@@ -28,7 +37,7 @@ _CLAUSE = re.compile(r"[,;:(]|\s[\u2013\u2014-]\s")
 _ENDINGS = frozenset("d ed er ers est ing ings ion ly r ry s ses st".split())  # noqa: SIM905  easier to read
 """What a word may have more than a part of a name that says it in full."""
 
-_LEFT_OUT = STOP_WORDS | OPERATION_WORDS | LABEL_WORDS | {"during", "since", "until"}
+_LEFT_OUT = PLAIN | {"during", "since", "until"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +48,31 @@ class ShortName:
     words: str
 
 
-def short_names(question: str, snapshot: Snapshot) -> tuple[ShortName, ...]:
+def once_per_question(make: Callable[[Question, Snapshot], T]) -> Callable[[Question, Snapshot], T]:
+    """`make`, which reads every name of a schema, once for each of the last questions about it."""
+
+    @once_per_snapshot
+    def known(_: Snapshot) -> Recent[Question, T]:
+        return Recent(LATEST)
+
+    @functools.wraps(make)
+    def made(question: Question, snapshot: Snapshot) -> T:
+        kept = known(snapshot)
+        found = kept.get(question)
+        return kept.keep(question, make(question, snapshot)) if found is None else found
+
+    return made
+
+
+@once_per_question
+def short_names(question: Question, snapshot: Snapshot) -> tuple[ShortName, ...]:
     """The parts surest to be short for words of `question` that nothing says in full, and names that it describes."""
     return (*_abbreviated(question, snapshot), *_described(question, snapshot))
 
 
-def _abbreviated(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
+def _abbreviated(question: Question, snapshot: Snapshot) -> Iterator[ShortName]:
     parts, told = _parts(snapshot), told_words(snapshot)
-    asked = _spelt(question)
+    asked = _spelt(question.text)
     words = (each for each in asked if len(each) >= LONG and each.isalpha() and each not in _LEFT_OUT)
     for word in words:
         if word in told or any(_says_in_full(part, word) for part in parts):
@@ -71,9 +97,9 @@ def told_words(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(word for text in texts for word in identifier_words(text))
 
 
-def _described(question: str, snapshot: Snapshot) -> Iterator[ShortName]:
+def _described(question: Question, snapshot: Snapshot) -> Iterator[ShortName]:
     """Columns whose whole description, of a few words, stands in the question: `lsh`, "leisure and hospitality"."""
-    asked = frozenset(identifier_words(question))
+    asked = frozenset(question.words)
     found: dict[frozenset[str], dict[str, str]] = {}
     for _, column in snapshot.columns():
         told = short_description(column)
@@ -127,9 +153,9 @@ CERTAIN = 0.97
 """Least similarity of a link for a named value: equal but for spelling."""
 
 
-def called_columns(question: str, snapshot: Snapshot) -> list[ColumnKey]:
+def called_columns(question: Question, snapshot: Snapshot) -> list[ColumnKey]:
     """The columns whose name or synonym of several words stands in the question: "net sales" for `net_sales`."""
-    asked = f" {' '.join(identifier_words(question))} "
+    asked = f" {' '.join(question.words)} "
     names = (
         ((*table.key, column.name), identifier_words(name))
         for table, column in snapshot.columns()
@@ -138,7 +164,8 @@ def called_columns(question: str, snapshot: Snapshot) -> list[ColumnKey]:
     return [key for key, words in names if len(words) > 1 and f" {' '.join(words)} " in asked]
 
 
-def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
+@once_per_question
+def mentioned_tables(question: Question, snapshot: Snapshot) -> tuple[Table, ...]:
     """The tables whose names stand in `question`, in singular or plural, in full or in short. Reads every name.
 
     Not where the name is part of a longer name in the question, or the last word of a column's: "country" may be a
@@ -151,7 +178,7 @@ def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
     names = columns | synonyms
     names.update(name for _, name in tables)
     names.update(identifier_words(each.name) for each in snapshot.terms)
-    asked = identifier_words(question)
+    asked = question.words
     alone = standing_alone(asked, names)
     short = _named_in_short(asked, tables, {word for name in names for word in name})
     terms = (each for each in snapshot.terms if identifier_words(each.name) in alone)
@@ -170,13 +197,14 @@ def mentioned_tables(question: str, snapshot: Snapshot) -> tuple[Table, ...]:
     return tuple(table for table in found if table.schema in named or table.name not in there)
 
 
-def named_schemas(question: str, snapshot: Snapshot) -> frozenset[str]:
+@once_per_question
+def named_schemas(question: Question, snapshot: Snapshot) -> frozenset[str]:
     """The schemas whose names stand in `question`, of several; `public` is a word of its own."""
     schemas = {table.schema for table in snapshot.tables}
     if len(schemas) == 1:
         return frozenset()
     words = {schema: identifier_words(schema) for schema in schemas - {"public"}}
-    alone = standing_alone(identifier_words(question), {each for each in words.values() if each})
+    alone = standing_alone(question.words, {each for each in words.values() if each})
     return frozenset(schema for schema, name in words.items() if name in alone)
 
 
@@ -203,10 +231,11 @@ def _named_in_short(
     return frozenset(found)
 
 
-def named_terms(question: str, snapshot: Snapshot) -> tuple[Term, ...]:
+@once_per_question
+def named_terms(question: Question, snapshot: Snapshot) -> tuple[Term, ...]:
     """The terms that stand in `question`, in singular or plural, and are no part of a longer one there."""
     names = {identifier_words(each.name) for each in snapshot.terms} - {()}
-    alone = standing_alone(identifier_words(question), names)
+    alone = standing_alone(question.words, names)
     return tuple(each for each in snapshot.terms if identifier_words(each.name) in alone)
 
 
@@ -242,7 +271,7 @@ def standing_alone(asked: Words, names: Collection[Words]) -> frozenset[Words]:
     )
 
 
-def values_not_used(question: str, sql: str, links: Iterable[ValueLink]) -> list[str]:
+def values_not_used(question: Question, sql: str, links: Iterable[ValueLink]) -> list[str]:
     """The spans of `question` that name a value which `sql` does not contain.
 
     A name has a capital letter that it would have anywhere, not only as the question's first word, and a link of
@@ -260,6 +289,6 @@ def values_not_used(question: str, sql: str, links: Iterable[ValueLink]) -> list
     return [span for span, values in spelt.items() if not any(re.search(value, said) for value in values)]
 
 
-def _is_name(span: str, question: str) -> bool:
+def _is_name(span: str, question: Question) -> bool:
     code = len(span) > 1 and span.isupper()
-    return span[:1].isupper() and (code or question.find(span) > 0)
+    return span[:1].isupper() and (code or question.text.find(span) > 0)

@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.question.names import name_words
-from engine.question.tokens import STOP_WORDS, identifier_words, question_words
+from engine.question.question import Question
+from engine.question.tokens import STOP_WORDS
 from engine.values.elements import WHOLE_TABLE
 from engine.values.schema_graph import EdgeKind, Graph
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table
+from schema_catalog.words import identifier_words
 
 WINDOW = 512
 """Tokens that the encoder takes at once."""
@@ -109,7 +111,7 @@ class Marks:
     """Between two columns."""
 
 
-def schema_input(question: str, snapshot: Snapshot) -> SchemaInput:
+def schema_input(question: Question, snapshot: Snapshot) -> SchemaInput:
     """The input for one question; a snapshot without tables has no nodes."""
     nodes: list[ColumnKey] = []
     texts: list[str] = []
@@ -124,7 +126,7 @@ def schema_input(question: str, snapshot: Snapshot) -> SchemaInput:
         table_of += [own] * (1 + len(table.columns))
     numbers = {element: number for number, element in enumerate(nodes)}
     relations, joins = _relations(snapshot, numbers, np.array(table_of, dtype=np.intp))
-    words = tuple(_WORD.findall(question))
+    words = tuple(_WORD.findall(question.text))
     return SchemaInput(
         words,
         _asked(words, snapshot),
@@ -226,7 +228,7 @@ def _asked(words: Sequence[str], snapshot: Snapshot) -> NDArray[np.float32]:
     return np.array(found, dtype=np.float32).reshape(-1, 2)
 
 
-def _features(question: str, snapshot: Snapshot, texts: Sequence[str]) -> NDArray[np.float32]:
+def _features(question: Question, snapshot: Snapshot, texts: Sequence[str]) -> NDArray[np.float32]:
     asked = _Asked(question)
     repeated = Counter(texts)
     rows: list[tuple[float, ...]] = []
@@ -254,10 +256,10 @@ def _kind(column: Column) -> tuple[bool, bool, bool, bool]:
 
 
 class _Asked:
-    def __init__(self, question: str) -> None:
-        self._words = frozenset(question_words(question))
+    def __init__(self, question: Question) -> None:
+        self._words = frozenset(question.content_words)
         self._stems = frozenset(word[:_STEM] for word in self._words)
-        self._phrase = f" {' '.join(identifier_words(question))} "
+        self._phrase = f" {' '.join(question.words)} "
 
     def compared(self, element: Table | Column) -> tuple[float, float, float, float]:
         """Of the words of the name, or of the synonym asked most: all asked, their share, by stems, in a row."""
@@ -289,5 +291,5 @@ class NodeStates:
 class HiddenStates(Protocol):
     """A model that reads a question over a schema. Blocks: call it in a thread."""
 
-    def read(self, question: str, snapshot: Snapshot) -> NodeStates | None:
+    def read(self, question: Question, snapshot: Snapshot) -> NodeStates | None:
         """The states of all of `snapshot`; None where it is too large for the model."""

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.link.nodes import HiddenStates, NodeStates
+from engine.question.question import Question
 from engine.values.elements import WHOLE_TABLE, BranchingPoint, SchemaLinks
 from engine.values.schema_graph import Graph
 from engine.values.shipped import shipped
@@ -163,7 +164,7 @@ class TrainedLinker:
     def __init__(self, model: HiddenStates) -> None:
         self._model = model
 
-    def link(self, question: str, snapshot: Snapshot) -> SchemaLinks | None:
+    def link(self, question: Question, snapshot: Snapshot) -> SchemaLinks | None:
         """See `engine.values.ports.SchemaLinker.link`; raises `EncoderUnavailableError`."""
         states = self._model.read(question, snapshot)
         if states is None:

@@ -26,7 +26,7 @@ from engine.link.standing import is_sensitive
 from engine.link.value_index import ValueIndex
 from engine.link.value_reader import text_columns
 from engine.question import normalise as folding
-from engine.question.tokens import identifier_words
+from engine.question.question import Question
 from engine.values.elements import (
     WHOLE_TABLE,
     ColumnContent,
@@ -43,6 +43,7 @@ from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_literal
 from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey
 from schema_catalog.values import TEXT_TYPES, ColumnValues, ValueStore, Version
+from schema_catalog.words import identifier_words
 
 KEPT = 1_000_000
 """Values in memory at most; the least recently used databases are dropped."""
@@ -100,7 +101,7 @@ class StoredValues:
         self._building = asyncio.Lock()
         self._holders = Holders()
 
-    async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
+    async def links(self, question: Question, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
         """What `question` means in `route`'s database; raises `StoreUnavailableError` and the upstream's errors."""
         kept, seen = await self._seen(route, upstream)
         return await asyncio.to_thread(linked_values, question, route, kept.index, seen)
@@ -131,7 +132,7 @@ class StoredValues:
             lambda: tuple(_near(*each, kept.index, seen, encoder) for each in texts)
         )
 
-    async def holding(self, question: str, databases: Sequence[str]) -> tuple[str, ...]:
+    async def holding(self, question: Question, databases: Sequence[str]) -> tuple[str, ...]:
         """Those of `databases` of which a kept value, perhaps hidden from the asker, has the key of a span."""
         async with self._answering():
             async with asyncio.timeout(self._timeout):
@@ -238,7 +239,7 @@ def _near(
 
 
 def linked_values(
-    question: str, route: Route, index: ValueIndex, seen: NDArray[np.bool_]
+    question: Question, route: Route, index: ValueIndex, seen: NDArray[np.bool_]
 ) -> tuple[ValueLink, ...]:
     """The links of `question` into columns marked in `seen`. Reads the whole schema: not for the event loop."""
     if not seen.any():

@@ -18,6 +18,7 @@ from engine.link.nodes import ASKED, NOTHING, Marks, NodeStates, SchemaInput, Wi
 from engine.models.bert import integer_pass
 from engine.models.encoder import tuned_model
 from engine.models.packaged import Packaged, fill, under
+from engine.question.question import Question
 from engine.values.elements import WHOLE_TABLE
 from engine.values.settings import EncoderSettings
 from schema_catalog.types import Snapshot
@@ -51,7 +52,7 @@ class LinkerEncoder:
         self._lock = threading.Lock()
         self._built: tuple[Any, Forward, Heads] | None = None
 
-    def read(self, question: str, snapshot: Snapshot) -> NodeStates | None:
+    def read(self, question: Question, snapshot: Snapshot) -> NodeStates | None:
         """See `HiddenStates.read`; raises `EncoderUnavailableError`."""
         if not snapshot.tables:
             return None

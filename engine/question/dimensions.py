@@ -6,21 +6,19 @@ Read from its words alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from engine.question.periods import Grain
-from engine.question.spans import entities
-from engine.question.tokens import identifier_words
-from engine.values.elements import Entity
-from schema_catalog.types import ColumnKey
+from engine.question.spans import entities_in
+from schema_catalog.words import identifier_words
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """`text`: an entity of the question (`engine.question.spans`); `grain`: where it is a length of time.
+    """`text`: an entity of the question (`Question.entities`); `grain`: where it is a length of time.
 
     `listed`: "each" or "every" says it, with which a question may ask for a list as well: "the name of each club".
     """
@@ -28,14 +26,6 @@ class Dimension:
     text: str
     grain: Grain | None = None
     listed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedDimension:
-    """A dimension with its cosine to each element of a schema."""
-
-    asked: Dimension
-    cosines: Mapping[ColumnKey, float]
 
 
 _ADVERBS = {
@@ -75,40 +65,28 @@ _ORDER = re.compile(
 """Where one of these comes before "by", it tells an order."""
 
 
-_FIRST = re.compile(r"\b(?:most|least|fewest|best|worst|top|first|last|\w{3,}est)\b", re.IGNORECASE)
-
-
-def asked_dimensions(question: str) -> tuple[Dimension, ...]:
-    """Each once, in order."""
-    return tuple(dict.fromkeys(_dimensions_in(question)))
-
-
-def linked_dimensions(question: str, entities: Iterable[Entity]) -> tuple[LinkedDimension, ...]:
-    """Those that `question` asks for; `entities`: its own, linked."""
-    cosines = {each.text: each.similarities for each in entities}
-    return tuple(LinkedDimension(each, cosines.get(each.text, {})) for each in asked_dimensions(question))
-
-
-def dimensions_not_grouped(question: str, tree: exp.Query) -> tuple[str, ...]:
-    """What `question` asks a number for each of where `tree` shows aggregates over all rows at once."""
-    asked = asked_dimensions(question)
+def dimensions_not_grouped(asked: Sequence[Dimension], tree: exp.Query) -> tuple[str, ...]:
+    """What a question asks a number for each of where `tree` shows aggregates over all rows at once."""
     if not asked or not isinstance(tree, exp.Select) or tree.args.get("group"):
         return ()
     measured = aggregates(tree)
     return tuple(each.text for each in asked if not is_measured(each, measured)) if measured else ()
 
 
-def dimensions_not_parted(question: str, tree: exp.Query) -> list[Dimension]:
-    """What `question` asks the first for each of, where `tree` has the first of all, or all in an order."""
+def dimensions_not_parted(asked: Sequence[Dimension], tree: exp.Query, *, first: bool) -> list[Dimension]:
+    """What a question asks the first for each of, where `tree` has the first of all, or all in an order.
+
+    `first`: whether it says so (`asks_for_first`).
+    """
     order, limit = tree.args.get("order"), tree.args.get("limit")
     if order is None or not isinstance(tree, exp.Select):
         return []
     grouped, aggregated = bool(tree.args.get("group")), bool(aggregates(tree))
     if limit is None:
-        one = grouped and not aggregated and not order.find(exp.AggFunc) and bool(_FIRST.search(question))
+        one = grouped and not aggregated and not order.find(exp.AggFunc) and first
     else:
         one = isinstance(limit, exp.Limit) and limit.expression.sql() == "1" and grouped >= aggregated
-    return [each for each in asked_dimensions(question) if not is_measured(each, [order])] if one else []
+    return [each for each in asked if not is_measured(each, [order])] if one else []
 
 
 def aggregates(select: exp.Select) -> list[exp.AggFunc]:
@@ -130,16 +108,21 @@ def is_measured(dimension: Dimension, parts: Iterable[exp.Expr]) -> bool:
     )
 
 
-def _dimensions_in(question: str) -> Iterator[Dimension]:
-    ends = {match.end() for match in _PER.finditer(question)}
-    ends |= {match.end() for match in _BY.finditer(question) if _parts(question[: match.start()])}
-    each = {match.end() for match in _EACH.finditer(question)}
+def dimensions_in(text: str) -> tuple[Dimension, ...]:
+    """What a question asks a number for each of, each once."""
+    return tuple(dict.fromkeys(_dimensions(text)))
+
+
+def _dimensions(text: str) -> Iterator[Dimension]:
+    ends = {match.end() for match in _PER.finditer(text)}
+    ends |= {match.end() for match in _BY.finditer(text) if _parts(text[: match.start()])}
+    each = {match.end() for match in _EACH.finditer(text)}
     for end in sorted(ends | each):
-        rest = question[end:].casefold()
-        words = next(iter(entities(rest)), "")
+        rest = text[end:].casefold()
+        words = next(iter(entities_in(rest)), "")
         if words and rest.startswith(words.split()[0]):
             yield Dimension(words, _grain(words), end in each)
-    for match in _ADVERB.finditer(question):
+    for match in _ADVERB.finditer(text):
         yield Dimension(match[0], _ADVERBS[match[0]])
 
 

@@ -6,52 +6,27 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from engine.question.numerals import MONTH, month_number
+from engine.question.tokens import WORD
 from schema_catalog.words import identifier_words, without_accents
 
-_WORD = re.compile(r"[^\W_]+")
-
-_UNITS = {
-    "kilometre": "km",
-    "kilometer": "km",
-    "metre": "m",
-    "meter": "m",
-    "centimetre": "cm",
-    "centimeter": "cm",
-    "millimetre": "mm",
-    "millimeter": "mm",
-    "mile": "mi",
-    "foot": "ft",
-    "feet": "ft",
-    "inch": "in",
-    "kilogram": "kg",
-    "gram": "g",
-    "pound": "lb",
-    "ounce": "oz",
-    "litre": "l",
-    "liter": "l",
-    "gigabyte": "gb",
-    "megabyte": "mb",
-    "hour": "h",
-    "minute": "min",
-}
+_UNITS = dict(
+    pair.split(":")
+    for pair in """
+        kilometre:km kilometer:km metre:m meter:m centimetre:cm centimeter:cm millimetre:mm millimeter:mm mile:mi
+        foot:ft feet:ft inch:in kilogram:kg gram:g pound:lb ounce:oz litre:l liter:l gigabyte:gb megabyte:mb hour:h
+        minute:min
+    """.split()  # noqa: SIM905  a table reads better so
+)
 """A unit's name → its sign, where it follows a number: `5 kilometres` is `5 km`."""
 
-MONTHS = {
-    month: number
-    for number, month in enumerate(
-        "january february march april may june july august september october november december".split(),  # noqa: SIM905  a calendar reads better so
-        1,
-    )
-}
-
-_NAMED = "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS).replace("sep(?:", "sep(?:t|")
 _TIME = r"(?:[ T]00:00(?::00(?:\.0+)?)?)?"
 _DATE = re.compile(
     rf"""
       (?P<y1>\d{{4}})[-/.](?P<m1>\d{{1,2}})[-/.](?P<d1>\d{{1,2}}){_TIME}
-    | (?P<n2>{_NAMED})\.?\ (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?\ (?P<y2>\d{{4}})
-    | (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?:\ of)?[\ -](?P<n3>{_NAMED})\.?,?[\ -](?P<y3>\d{{4}})
-    | (?P<n4>{_NAMED})\.?(?:\ of)?,?\ (?P<y4>\d{{4}})
+    | (?P<n2>{MONTH})\.?\ (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?\ (?P<y2>\d{{4}})
+    | (?P<d3>\d{{1,2}})(?:st|nd|rd|th)?(?:\ of)?[\ -](?P<n3>{MONTH})\.?,?[\ -](?P<y3>\d{{4}})
+    | (?P<n4>{MONTH})\.?(?:\ of)?,?\ (?P<y4>\d{{4}})
     | (?P<a5>\d{{1,2}})[/.](?P<b5>\d{{1,2}})[/.](?P<y5>\d{{4}}){_TIME}
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -64,7 +39,7 @@ _INITIALS = range(2, 6)
 
 def words(text: str) -> list[str]:
     """The words of `text` without case and accents, in order."""
-    return _WORD.findall((text if text.isascii() else without_accents(text)).casefold())
+    return WORD.findall((text if text.isascii() else without_accents(text)).casefold())
 
 
 def key(text: str) -> str:
@@ -117,12 +92,8 @@ def _day(found: re.Match[str]) -> str | None:
         first, second = int(parts["a"]), int(parts["b"])
         month, day = (second, first) if first > _LAST_MONTH else (first, second)
     else:
-        month = MONTHS[_whole(parts["n"])] if "n" in parts else int(parts["m"])
+        month = month_number(parts["n"]) if "n" in parts else int(parts["m"])
         day = int(parts.get("d", 0))
     if not 1 <= month <= _LAST_MONTH or day > 31:  # noqa: PLR2004  no month is longer
         return None
     return f"{parts['y']}-{month:02}" + (f"-{day:02}" if day else "")
-
-
-def _whole(month: str) -> str:
-    return next(name for name in MONTHS if name.startswith(month.lower()[:3]))

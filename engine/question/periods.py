@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import Enum, StrEnum, auto
 
-from engine.question.tokens import identifier_words
+from engine.question.numerals import MONTH, NUMBER, NUMBERS, month_number
+from schema_catalog.words import identifier_words
 
 
 class Grain(StrEnum):
@@ -92,17 +93,10 @@ _WORDS = {word: side for side, words in _SIDES.items() for word in words}
 
 _SIDE = "|".join(re.escape(word) for word in sorted(_WORDS, key=len, reverse=True))
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-
 _ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
 
-_NAME = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\.?"
-)
+_NAME = rf"(?P<month>{MONTH})\.?"
 _DAY = r"(?:[012]?\d|3[01])(?:st|nd|rd|th)?"
-
-_COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 _UNIT, _LAST = "(?:week|month|quarter|year)", "(?:last|past|previous)"
 
@@ -112,7 +106,7 @@ _RELATIVE = re.compile(
       | this\s+(?P<again>{_UNIT})\s+last\s+year
       | (?P<begun>{_UNIT})[ -]to[ -]date | (?P<letter>[ymqw])td
       | (?:this|current)\s+(?P<this>{_UNIT})
-      | {_LAST}\s+(?P<count>\d{{1,3}}|{"|".join(_COUNTS)})\s+(?P<counted>day|{_UNIT})s
+      | {_LAST}\s+(?P<count>\d{{1,3}}|{NUMBER})\s+(?P<counted>day|{_UNIT})s
       | {_LAST}\s+(?P<last>{_UNIT})
       | next\s+(?P<next>{_UNIT})
       | (?P<today>today|yesterday)
@@ -121,12 +115,6 @@ _RELATIVE = re.compile(
     )(?!\w)""",
     re.VERBOSE | re.IGNORECASE,
 )
-
-_CLOCK = re.compile(
-    r"\b(?:today|now|currently|ago|yesterday|tomorrow|overdue|expired?|so far|upcoming|to date)\b",
-    re.IGNORECASE,
-)
-"""Words of a question whose answer depends on the day on which it is asked."""
 
 _PERIOD = re.compile(
     rf"""(?<![\w.,/-])
@@ -146,34 +134,33 @@ def shortest(periods: Iterable[Period], day: date | None) -> Period | None:
     return min(found, key=lambda each: each.end - each.start, default=None)
 
 
-def named_periods(question: str) -> tuple[Period, ...]:
-    """In order; days that are named are none."""
-    return tuple(_periods_in(question))
+def periods_in(text: str) -> tuple[Period, ...]:
+    """Those with a year, in order; days that are named are none."""
+    return tuple(_named(text))
 
 
-def _periods_in(question: str) -> Iterator[Period]:
-    for match in _PERIOD.finditer(question):
+def _named(text: str) -> Iterator[Period]:
+    for match in _PERIOD.finditer(text):
         if match["day"] or match["of_month"]:
             continue
         year, side = int(match["year"]), _WORDS.get((match["side"] or "").lower(), Side.WITHIN)
         first, months = 1, 12
         if match["month"]:
-            first, months = _MONTHS.index(match["month"][:3].lower()) + 1, 1
+            first, months = month_number(match["month"]), 1
         elif quarter := match["quarter"] or _ORDINALS.get((match["ordinal"] or "").lower()):
             first, months = 3 * int(quarter) - 2, 3
         start = date(year, first, 1)
         yield Period(match[0], start, months_after(start, months), side)
 
 
-def said_periods(question: str, today: date) -> tuple[Period, ...]:
-    """Those that it names, and those relative to `today`. A week begins on Monday.
+def relative_periods(text: str, today: date) -> Iterator[Period]:
+    """Those relative to `today`. A week begins on Monday.
 
     A month without a year is the last one that has begun. "In the last month" are the days behind today, "last month"
     is the month before this one.
     """
-    rest = _PERIOD.sub(lambda match: "," * len(match[0]), question)
-    found = (_relative(match, today) for match in _RELATIVE.finditer(rest))
-    return (*named_periods(question), *(each for each in found if each is not None))
+    rest = _PERIOD.sub(lambda match: "," * len(match[0]), text)
+    return filter(None, (_relative(match, today) for match in _RELATIVE.finditer(rest)))
 
 
 def _relative(match: re.Match[str], today: date) -> Period | None:
@@ -182,7 +169,7 @@ def _relative(match: re.Match[str], today: date) -> Period | None:
     rolled = match["counted"] or (match["last"] if behind else None)
     if rolled and (match["count"] or lead):
         count, unit = match["count"] or "1", Grain(rolled.lower())
-        number = int(count) if count.isdigit() else _COUNTS.index(count.lower()) + 2
+        number = int(count) if count.isdigit() else NUMBERS[count.lower()]
         start, end = shifted(today, unit, -number), shifted(today, Grain.DAY, 1)
         slack = (shifted(today, unit, 1) - today).days
     elif bounds := _whole(match, today, lead) if not rolled else None:
@@ -208,7 +195,7 @@ def _whole(match: re.Match[str], today: date, lead: str) -> tuple[date, date] | 
     if match["month"]:
         if not (match["side"] or match["earlier"] or lead in {"in", "during", "of"}):
             return None
-        month = _MONTHS.index(match["month"][:3].lower()) + 1
+        month = month_number(match["month"])
         start = date(today.year - (month > today.month - bool(match["earlier"])), month, 1)
         return start, months_after(start, 1)
     if begun := match["begun"] or match["letter"]:
@@ -243,18 +230,6 @@ def shifted(day: date, unit: Grain, count: int) -> date:
         return day + timedelta(days=count * (7 if unit is Grain.WEEK else 1))
     first = months_after(day, count * _MONTHS_OF[unit])
     return min(first + timedelta(days=day.day - 1), months_after(first, 1) - timedelta(days=1))
-
-
-def depends_on_today(question: str, today: date) -> bool:
-    """Whether what it asks for is another thing tomorrow."""
-    return bool(_CLOCK.search(question)) or any(each.relative for each in said_periods(question, today))
-
-
-def period_lines(question: str, today: date) -> list[str]:
-    """The day, and each period that is no plain year, as lines for a prompt."""
-    periods = said_periods(question, today)
-    said = (each for each in periods if each.relative or each.end < months_after(each.start, 12))
-    return [f"{today:%A}, {today} (UTC)", *dict.fromkeys(f"{each.text}: {each.words}" for each in said)]
 
 
 def months_after(first: date, months: int) -> date:

@@ -7,11 +7,22 @@ greetings apart.
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 
 import pglast
 from pglast import ast
 
-from engine.values.refusal import Request
+from engine.question.tokens import SPOKEN
+
+
+class Request(StrEnum):
+    """What a text is that is no question."""
+
+    ORDER = "order"
+    GREETING = "greeting"
+    STATEMENT = "statement"
+    NO_WORDS = "no words"
+
 
 _REMOVING = frozenset({"cancel", "delete", "drop", "erase", "purge", "remove"})
 _DELETING = frozenset({"delete", "erase", "insert", "overwrite", "purge", "truncate", "wipe"})
@@ -27,21 +38,7 @@ _CHANGING = frozenset(
 """Verbs that open an order where their object does: "update the price", and not "update times"."""
 
 _TARGETED = frozenset(
-    {
-        "assign",
-        "change",
-        "decrease",
-        "increase",
-        "lower",
-        "mark",
-        "merge",
-        "move",
-        "raise",
-        "reduce",
-        "set",
-        "swap",
-        "transfer",
-    }
+    "assign change decrease increase lower mark merge move raise reduce set swap transfer".split()  # noqa: SIM905  as above
 )
 """Those of them that need a target or an amount: "raise the salaries by 10 %"."""
 
@@ -54,25 +51,7 @@ _DETERMINERS = frozenset(
 """Words that open an object."""
 
 _RELATING = frozenset(
-    {
-        "after",
-        "before",
-        "called",
-        "for",
-        "from",
-        "in",
-        "into",
-        "named",
-        "of",
-        "older",
-        "on",
-        "that",
-        "where",
-        "which",
-        "who",
-        "whose",
-        "with",
-    }
+    "after before called for from in into named of older on that where which who whose with".split()  # noqa: SIM905  as above
 )
 
 _TARGET = re.compile(r"\b(?:to|by|as|into|with|called|named)\b|=", re.IGNORECASE)
@@ -122,7 +101,6 @@ _MASHED = re.compile(
 )
 """Rows of neighbouring keys, or of one letter."""
 
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 
 _OPENS_SQL = re.compile(
     r"\s*(?:select|with|insert|update|delete|merge|create|alter|drop|truncate|grant|revoke|explain|values|copy|table|call"
@@ -137,7 +115,7 @@ _HARMLESS = (ast.SelectStmt, ast.ExplainStmt, ast.VariableShowStmt, ast.Variable
 
 def request_kind(text: str) -> Request | None:
     """What `text` is where it is no question; None for a question. Parses what opens as SQL does."""
-    if not _WORD.search(text):
+    if not SPOKEN.search(text):
         return Request.NO_WORDS
     if _GREETING.fullmatch(text):
         return Request.GREETING
@@ -161,7 +139,7 @@ def _is_order(text: str) -> bool:
     body = _without_courtesy(text)
     verb, _, rest = body.partition(" ")
     rest = rest.strip()
-    words = [word.lower() for word in _WORD.findall(rest)]
+    words = [word.lower() for word in SPOKEN.findall(rest)]
     if _PASSIVE.fullmatch(body):
         return True
     if not words or _ASKING.search(rest):

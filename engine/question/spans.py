@@ -17,7 +17,8 @@ from enum import Enum, auto
 from sqlglot import exp
 
 from engine.question import normalise as folding
-from engine.question.tokens import LABEL_WORDS, OPERATION_WORDS, QUOTED, STOP_WORDS
+from engine.question.numerals import NUMBER, NUMBERS
+from engine.question.tokens import GRAMMAR, PLAIN, QUOTED, STOP_WORDS
 
 ENTITY_WORDS = 3
 """Words of an entity at most; a longer run is split."""
@@ -25,30 +26,29 @@ ENTITY_WORDS = 3
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?|[.,;:?!()]")
 _PHRASES = re.compile(r"\bnumbers? of\b|\bin (?:\w+ )?order\b", re.IGNORECASE)
 _THAT_IS = re.compile(r"\b(?:i\.\s?e|e\.\s?g)\b\.?")
-_LEFT_OUT = STOP_WORDS | OPERATION_WORDS
 
 
-def entities(question: str) -> list[str]:
+def entities_in(text: str) -> tuple[str, ...]:
     """Runs of content words, in order, each once, without numbers and quoted values."""
-    bare = _PHRASES.sub(" , ", QUOTED.sub(" , ", _without_that_is(question)))
+    bare = _PHRASES.sub(" , ", QUOTED.sub(" , ", _without_that_is(text)))
     found = [" ".join(run) for run in _content_runs(bare)]
-    return list(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found))
 
 
-def _without_that_is(question: str) -> str:
-    """The question, as long as it is, with a break for each "i.e." and "e.g."."""
-    return _THAT_IS.sub(lambda match: ";" * len(match[0]), question)
+def _without_that_is(text: str) -> str:
+    """The text, as long as it is, with a break for each "i.e." and "e.g."."""
+    return _THAT_IS.sub(lambda match: ";" * len(match[0]), text)
 
 
-def _content_runs(question: str) -> Iterator[Sequence[str]]:
+def _content_runs(text: str) -> Iterator[Sequence[str]]:
     run: list[str] = []
-    for word in [*_WORD.findall(question), "."]:
+    for word in [*_WORD.findall(text), "."]:
         lower = word.lower()
-        if lower in _LEFT_OUT or not word[0].isalpha() or len(run) == ENTITY_WORDS:
+        if lower in GRAMMAR or not word[0].isalpha() or len(run) == ENTITY_WORDS:
             if run:
                 yield run
             run = []
-        if lower not in _LEFT_OUT and word[0].isalpha():
+        if lower not in GRAMMAR and word[0].isalpha():
             run.append(lower)
 
 
@@ -62,8 +62,6 @@ NUMBER_DIGITS = 3
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019.][^\W_]+)*")
 _BREAK = re.compile(r"[;:?!()\"\u201c\u201d]")
 _POSSESSIVE = re.compile(r"['\u2019]s$")
-
-_STOP = STOP_WORDS | OPERATION_WORDS | LABEL_WORDS
 
 
 class SpanKind(Enum):
@@ -94,40 +92,40 @@ class Span:
         return inside and (self.start, self.end) != (other.start, other.end)
 
 
-def spans(question: str) -> tuple[Span, ...]:
-    """The spans of `question`, by their start; they overlap, and parts of a quoted text are spans as well."""
-    question = _without_that_is(question)
-    dated = list(_dated(question))
-    found = [*_quoted(question), *dated]
+def spans_in(text: str) -> tuple[Span, ...]:
+    """The spans of a question, by their start; they overlap, and parts of a quoted text are spans as well."""
+    text = _without_that_is(text)
+    dated = list(_dated(text))
+    found = [*_quoted(text), *dated]
     edges = {edge for span in found for edge in (span.start, span.end)}
-    loud = question.upper() == question
-    for run in _runs(question, [(span.start, span.end) for span in dated], edges):
-        found.extend(_windows(question, run, loud=loud))
+    loud = text.upper() == text
+    for run in _runs(text, [(span.start, span.end) for span in dated], edges):
+        found.extend(_windows(text, run, loud=loud))
     unique = {(span.start, span.end): span for span in reversed(found) if span.key}
     return tuple(sorted(unique.values(), key=lambda span: (span.start, -span.end)))
 
 
-def _quoted(question: str) -> Iterator[Span]:
-    for match in QUOTED.finditer(question):
-        text = match[0][1:-1]
-        yield Span(text, SpanKind.QUOTED, *match.span(), folding.key(text), len(text.split()))
+def _quoted(text: str) -> Iterator[Span]:
+    for match in QUOTED.finditer(text):
+        said = match[0][1:-1]
+        yield Span(said, SpanKind.QUOTED, *match.span(), folding.key(said), len(said.split()))
 
 
-def _dated(question: str) -> Iterator[Span]:
-    for key, (start, end) in folding.dates(question):
-        text = question[start:end]
-        yield Span(text, SpanKind.DATE, start, end, key, len(text.split()))
+def _dated(text: str) -> Iterator[Span]:
+    for key, (start, end) in folding.dates(text):
+        said = text[start:end]
+        yield Span(said, SpanKind.DATE, start, end, key, len(said.split()))
 
 
 _Words = Sequence[re.Match[str]]
 
 
-def _runs(question: str, taken: Sequence[tuple[int, int]], edges: set[int]) -> Iterator[_Words]:
+def _runs(text: str, taken: Sequence[tuple[int, int]], edges: set[int]) -> Iterator[_Words]:
     """Runs of words without a break, an edge of a quoted text, or a span in `taken`; a full stop is no break."""
     run: list[re.Match[str]] = []
-    for token in _TOKEN.finditer(question):
+    for token in _TOKEN.finditer(text):
         between = range(run[-1].end(), token.start() + 1) if run else range(0)
-        if run and (_BREAK.search(question, run[-1].end(), token.start()) or not edges.isdisjoint(between)):
+        if run and (_BREAK.search(text, run[-1].end(), token.start()) or not edges.isdisjoint(between)):
             yield run
             run = []
         if any(start < token.end() and token.start() < end for start, end in taken):
@@ -138,21 +136,21 @@ def _runs(question: str, taken: Sequence[tuple[int, int]], edges: set[int]) -> I
     yield run
 
 
-def _windows(question: str, run: _Words, *, loud: bool) -> Iterator[Span]:
+def _windows(text: str, run: _Words, *, loud: bool) -> Iterator[Span]:
     for first in range(len(run)):
         for last in range(first, min(len(run), first + NAME_WORDS)):
-            span = _span(question, run[first : last + 1], loud=loud)
+            span = _span(text, run[first : last + 1], loud=loud)
             if span is not None:
                 yield span
 
 
-def _span(question: str, words: _Words, *, loud: bool) -> Span | None:
+def _span(text: str, words: _Words, *, loud: bool) -> Span | None:
     start, end = words[0].start(), words[-1].end()
-    kind = _kind([word[0] for word in words], opens=not question[:start].strip(), loud=loud)
+    kind = _kind([word[0] for word in words], opens=not text[:start].strip(), loud=loud)
     if kind is None:
         return None
-    text = _POSSESSIVE.sub("", question[start:end])
-    return Span(text, kind, start, end, folding.key(text), len(words))
+    said = _POSSESSIVE.sub("", text[start:end])
+    return Span(said, kind, start, end, folding.key(said), len(words))
 
 
 def _kind(words: Sequence[str], *, opens: bool, loud: bool) -> SpanKind | None:
@@ -176,16 +174,13 @@ def _kind(words: Sequence[str], *, opens: bool, loud: bool) -> SpanKind | None:
 
 def _stop(word: str, *, loud: bool) -> bool:
     """Whether the word is a stop word; `OR` and `IN` in capitals may be codes, unless all is in capitals."""
-    return word.lower() in _STOP and (loud or not (word.isupper() and len(word) > 1))
+    return word.lower() in PLAIN and (loud or not (word.isupper() and len(word) > 1))
 
 
 _SAID = re.compile(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 
-_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-"""From 2 on. "One" is seldom a number."""
-
-_SAID_IN_WORDS = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+_SAID_IN_WORDS = re.compile(rf"\b(?:{NUMBER})\b", re.IGNORECASE)
 
 _UNITS = (1.0, 1e3, 1e6, 1e9, 0.01)
 """What a number may be counted in: "1.5 million", "20 %"."""
@@ -193,22 +188,24 @@ _UNITS = (1.0, 1e3, 1e6, 1e9, 0.01)
 _PLACES = 6
 """Behind the point, in which numbers are compared."""
 
+Number = tuple[str, float]
+"""As the question says it, and what it is."""
 
-def numbers_not_used(question: str, tree: exp.Expr, names: Iterable[str]) -> list[str]:
-    """The numbers of `question`, as they stand there, that are in no literal of `tree` and in no name that it reads.
+
+def numbers_in(text: str) -> tuple[Number, ...]:
+    """In digits, then in words."""
+    digits = ((each[0], float(each[0].replace(",", ""))) for each in _SAID.finditer(text))
+    return (*digits, *((each[0], float(NUMBERS[each[0].lower()])) for each in _SAID_IN_WORDS.finditer(text)))
+
+
+def numbers_not_used(numbers: Iterable[Number], tree: exp.Expr, names: Iterable[str]) -> list[str]:
+    """Those of a question's `numbers` that are in no literal of `tree` and in no name that it reads.
 
     `names`: of its columns and tables. A whole number is used as well by its neighbours: "at least 3" is `> 2`.
     """
     texts = (*(literal.this for literal in tree.find_all(exp.Literal)), *names)
     used = {round(float(digits), _PLACES) for text in texts for digits in _DIGITS.findall(text)}
-    return [said for said, number in _said(question) if not used & set(_alike(number))]
-
-
-def _said(question: str) -> Iterator[tuple[str, float]]:
-    for found in _SAID.finditer(question):
-        yield found.group(), float(found.group().replace(",", ""))
-    for found in _SAID_IN_WORDS.finditer(question):
-        yield found.group(), float(_WORDS.index(found.group().lower()) + 2)
+    return [said for said, number in numbers if not used & set(_alike(number))]
 
 
 def _alike(number: float) -> Iterator[float]:

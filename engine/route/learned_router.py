@@ -13,11 +13,11 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from engine.question.tokens import question_words
+from engine.question.question import Question
 from engine.route.candidate_space import CandidateSpace, Columns, cut_field, whole_field
 from engine.route.decoder import BeamSettings, table_scores
 from engine.route.index import Index
-from engine.route.pointing import Asked, Pointed, Pointer, Vectors
+from engine.route.pointing import Asked, Pointed, Pointer, Vectors, Words
 from engine.route.scoring import choose
 from engine.values.elements import TableSet
 from engine.values.errors import PackagedError, for_log
@@ -47,29 +47,30 @@ class LearnedLeg:
         self._read(["warm up"])
 
     def rank(
-        self, questions: Sequence[str], index: Index, positions: Sequence[int]
+        self, questions: Sequence[Question], index: Index, positions: Sequence[int]
     ) -> list[tuple[Match, ...]] | None:
         """The matches of each question, best first, by the databases' `positions`; None where no network fits."""
-        pointer, read = self._pointer, self._read(questions)
+        pointer, read = self._pointer, self._read([each.text for each in questions])
         if read is None:
             return None
-        fields = list(self._fields_for(questions, read, index, quantized=pointer.quantized))
+        words = [each.content_words for each in questions]
+        fields = list(self._fields_for(words, read, index, quantized=pointer.quantized))
         if fields and fields[0] is fields[-1]:
-            asked = [Asked.of(text, one, index, fields[0]) for text, one in zip(questions, read, strict=True)]
+            asked = [Asked.of(said, one, index, fields[0]) for said, one in zip(words, read, strict=True)]
             pointed = pointer.point(asked, fields[0], self._beams)
         else:
             pointed = [
-                pointer.point([Asked.of(text, one, index, field)], field, self._beams)[0]
-                for text, one, field in zip(questions, read, fields, strict=True)
+                pointer.point([Asked.of(said, one, index, field)], field, self._beams)[0]
+                for said, one, field in zip(words, read, fields, strict=True)
             ]
         return [
-            self._matches(text, one, field, index, positions)
-            for text, one, field in zip(questions, pointed, fields, strict=True)
+            self._matches(said, one, field, index, positions)
+            for said, one, field in zip(words, pointed, fields, strict=True)
         ]
 
-    def _read(self, questions: Sequence[str]) -> Sequence[tuple[Vectors, Vectors]] | None:
+    def _read(self, texts: Sequence[str]) -> Sequence[tuple[Vectors, Vectors]] | None:
         try:
-            return self._pointer.read(questions) if self._fits else None
+            return self._pointer.read(texts) if self._fits else None
         except PackagedError as problem:
             log.warning("learned router left out", problem=for_log(problem))
             self._fits = False
@@ -77,7 +78,7 @@ class LearnedLeg:
 
     def _fields_for(
         self,
-        questions: Sequence[str],
+        words: Sequence[Words],
         read: Sequence[tuple[Vectors, Vectors]],
         index: Index,
         *,
@@ -86,10 +87,10 @@ class LearnedLeg:
         columns = index.quantized if quantized else index.columns
         if len(index.parts) <= WHOLE_DATABASES and len(index.tables) <= WHOLE_TABLES:
             field = self._whole(index, columns)
-            yield from (field for _ in questions)
+            yield from (field for _ in words)
             return
-        for text, (sentence, _) in zip(questions, read, strict=True):
-            databases, tables = choose(sentence, question_words(text), index)
+        for said, (sentence, _) in zip(words, read, strict=True):
+            databases, tables = choose(sentence, said, index)
             graphs = {number: index.parts[number].graph for number in databases.tolist()}
             yield cut_field(index, graphs, databases, tables, columns)
 
@@ -100,9 +101,8 @@ class LearnedLeg:
             return self._fields[index]
 
     def _matches(
-        self, question: str, pointed: Pointed, field: CandidateSpace, index: Index, positions: Sequence[int]
+        self, words: Words, pointed: Pointed, field: CandidateSpace, index: Index, positions: Sequence[int]
     ) -> tuple[Match, ...]:
-        words = question_words(question)
         scores, sets = _decoded(pointed, field, index)
         found = []
         for database in np.argsort(-pointed.logits, kind="stable")[:_RANKED].tolist():

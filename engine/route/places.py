@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from engine.link.mentions import short_names
+from engine.question.question import Question
 from engine.route.second_look import LOOKED_AT, NAMED
 from engine.values.elements import Relation
 from engine.values.errors import NLError
@@ -61,7 +62,7 @@ def at_home(state: State, views: Sequence[View]) -> frozenset[int]:
     return found if len(found) <= AT_HOME else frozenset()
 
 
-def ranked(question: str, views: Sequence[View], home: frozenset[int], router: Router) -> list[Match]:
+def ranked(question: Question, views: Sequence[View], home: frozenset[int], router: Router) -> list[Match]:
     """The router's matches, and those at home: of a large catalog it ranks the likeliest alone."""
     matches = list(router.rank(question, [each[1:] for each in views]))
     left = sorted(home - {each.position for each in matches})
@@ -69,7 +70,7 @@ def ranked(question: str, views: Sequence[View], home: frozenset[int], router: R
 
 
 def _further(
-    question: str, views: Sequence[View], left: Sequence[int], ranked: Sequence[Match], router: Router
+    question: Question, views: Sequence[View], left: Sequence[int], ranked: Sequence[Match], router: Router
 ) -> list[Match]:
     """The matches of the views in the positions `left`, as likely as the last of those that are `ranked`."""
     if not left or not ranked:
@@ -81,7 +82,7 @@ def _further(
 
 async def with_values(places: list[Place], views: Sequence[View], state: State, tools: Tools) -> list[Place]:
     """The places with what each holds of the question, and further ones that hold some of it."""
-    question, known = state.ask.question, {each.match.position: each for each in places}
+    question, known = state.question, {each.match.position: each for each in places}
     by_schema = frozenset(known)
     order = dict.fromkeys((*known, *range(len(views))))
     named = {views[position][0].name: position for position in order}
@@ -101,13 +102,13 @@ async def _held(place: Place, state: State, tools: Tools) -> tuple[str, ...]:
     """What of the question names values that the asker may see."""
     with suppress(NLError, StatementError, StoreUnavailableError):
         within = Route(place.database, place.match.snapshot, 0.0, ())
-        links = await tools.values.links(state.ask.question, within, tools.upstream)
+        links = await tools.values.links(state.question, within, tools.upstream)
         sure = (each for each in links if each.relation is Relation.EQUALS and each.similarity >= NAMED)
         return tuple(dict.fromkeys(each.span for each in sure if each.span and not each.span.isdigit()))
     return ()
 
 
-def by_name(match: Match, question: str) -> bool:
+def by_name(match: Match, question: Question) -> bool:
     """Whether the schema comes near to the question: by a word, by what a name is short for, or by cosine."""
     near = bool(match.words) or match.evidence >= MIN_EVIDENCE
     return near or bool(short_names(question, match.snapshot))

@@ -9,13 +9,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.question.tokens import question_words
 from engine.route.candidate_space import CandidateSpace
 from engine.route.decoder import BeamSettings, Found
 from engine.route.index import Index
 from engine.route.scoring import database_words, table_words, word_shares
 
 Vectors = NDArray[np.float32]
+Words = Sequence[str]
+"""Of a question, folded, without stop words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,8 @@ class Asked:
     coverage: Vectors
 
     @staticmethod
-    def of(question: str, read: tuple[Vectors, Vectors], index: Index, field: CandidateSpace) -> Asked:
+    def of(words: Words, read: tuple[Vectors, Vectors], index: Index, field: CandidateSpace) -> Asked:
         """A question over `field`, a part of `index`."""
-        words = question_words(question)
         shares = word_shares(words, index)
         return Asked(
             *read,

@@ -19,7 +19,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from engine.question.tokens import question_words
 from engine.route.divided import divided
 from engine.route.places import Place, View, at_home, by_name, looked_at, ranked, with_values
 from engine.route.scoring import probabilities
@@ -62,7 +61,7 @@ async def route(state: State, tools: Tools) -> State:
     async with _in_time(state):
         views, unreachable = await askable_views(state, tools)
         home = at_home(state, views)
-        question = state.routed_by or state.ask.question
+        question = state.routed_by or state.question
         matches = await asyncio.to_thread(ranked, question, views, home, tools.router)
         places = [Place(views[each.position][0], each, each.position in home) for each in matches]
         if state.ask.db is None:
@@ -161,7 +160,7 @@ def _routed(state: State, places: Sequence[Place], databases: int, *, ask_anyway
     tables = sum(len(each.match.tables) for each in places)
     considered = f"{databases} databases, {tables} tables of the closest {len(places)}"
     state = state.noted(TraceLine("route", "considered", considered))
-    question = state.routed_by or state.ask.question
+    question = state.routed_by or state.question
     if state.ask.db is not None or any(by_name(each.match, question) for each in places):
         return _chosen(state, places)
     best = max(each.match.evidence for each in places)
@@ -172,7 +171,7 @@ def _routed(state: State, places: Sequence[Place], databases: int, *, ask_anyway
     state = replace(state, far=not any(each.held for each in places))
     if likely:
         return _chosen(state, likely)
-    words = (TraceLine("route", "nothing stands for", each) for each in question_words(state.ask.question))
+    words = (TraceLine("route", "nothing stands for", each) for each in state.question.content_words)
     return replace(state, routes=()).noted(*words)
 
 
@@ -295,9 +294,9 @@ async def divide(state: State, tools: Tools) -> State:
 
     A foreign table that stands for the other side is a table like any other.
     """
-    if state.ask.db is not None or state.own_words != state.ask.question:
+    if state.ask.db is not None or state.own_words != state.question:
         return state
-    found = await asyncio.to_thread(divided, state.ask.question, state.routes, tools.encoder)
+    found = await asyncio.to_thread(divided, state.question, state.routes, tools.encoder)
     if found is None:
         return state
     told = state.refused(two_databases([(each.words, each.database) for each in found]), "divide")

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from threadpoolctl import ThreadpoolController
 
-from engine.question.tokens import question_words
+from engine.question.question import Question
 from engine.route.index import Index, SchemaIndexEntry, build
 from engine.route.learned_router import LearnedLeg
 from engine.route.pointing import Pointer
@@ -85,7 +85,7 @@ class HybridRouter:
         self._parts = Recent[tuple[str, str], SchemaIndexEntry](_PARTS)
         # An index holds its parts, so that their ids keep their meaning.
         self._indexes = Recent[tuple[int, ...], Index](_INDEXES)
-        self._catalogs = Recent[bytes, tuple[_Catalog, Together[str, tuple[Match, ...]]]](_INDEXES)
+        self._catalogs = Recent[bytes, tuple[_Catalog, Together[Question, tuple[Match, ...]]]](_INDEXES)
 
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
         """Encodes whole schemas, and loads the learned leg, ahead of the first question."""
@@ -94,13 +94,15 @@ class HybridRouter:
         if self._learned:
             self._learned.warm_up()
 
-    def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
+    def rank(
+        self, question: Question, views: Sequence[tuple[Snapshot, ReadableColumns]]
+    ) -> tuple[Match, ...]:
         """The readable databases, likeliest first; several threads' questions over the same views are one batch."""
         _, together = self._catalog(views)
         return together(question)
 
     def rank_many(
-        self, questions: Sequence[str], views: Sequence[tuple[Snapshot, ReadableColumns]]
+        self, questions: Sequence[Question], views: Sequence[tuple[Snapshot, ReadableColumns]]
     ) -> list[tuple[Match, ...]]:
         """As `rank`, for several questions over one view of the catalog."""
         if not questions:
@@ -108,7 +110,7 @@ class HybridRouter:
         catalog, _ = self._catalog(views)
         return self._ranked(catalog, questions)
 
-    def _ranked(self, catalog: _Catalog, questions: Sequence[str]) -> list[tuple[Match, ...]]:
+    def _ranked(self, catalog: _Catalog, questions: Sequence[Question]) -> list[tuple[Match, ...]]:
         """Of each question; where it has synonyms, under both of its readings."""
         if not catalog.numbers:
             return [() for _ in questions]
@@ -120,23 +122,23 @@ class HybridRouter:
             for first, reading in zip(found, readings, strict=False)
         ]
 
-    def _scored(self, catalog: _Catalog, questions: Sequence[str]) -> list[tuple[Match, ...]]:
+    def _scored(self, catalog: _Catalog, questions: Sequence[Question]) -> list[tuple[Match, ...]]:
         with self._blas.limit(limits=1):
             learned = self._learned.rank(questions, catalog.index, catalog.numbers) if self._learned else None
             return self._retrieved(questions, catalog) if learned is None else learned
 
-    def _retrieved(self, questions: Sequence[str], catalog: _Catalog) -> list[tuple[Match, ...]]:
-        encoded = self._encoder.encode_tokens_many(questions)
+    def _retrieved(self, questions: Sequence[Question], catalog: _Catalog) -> list[tuple[Match, ...]]:
+        encoded = self._encoder.encode_tokens_many([each.text for each in questions])
         found = []
         for question, (sentence, tokens) in zip(questions, encoded, strict=True):
-            asked = EncodedQuestion(sentence, tokens, question_words(question))
+            asked = EncodedQuestion(sentence, tokens, question.content_words)
             scored = score(asked, catalog.index)
             found.append(tuple(_match(each, asked.words, catalog) for each in scored))
         return found
 
     def _catalog(
         self, views: Sequence[tuple[Snapshot, ReadableColumns]]
-    ) -> tuple[_Catalog, Together[str, tuple[Match, ...]]]:
+    ) -> tuple[_Catalog, Together[Question, tuple[Match, ...]]]:
         """The catalog of `views`, by their ids (as a rule the last question's), and where its questions meet."""
         # Bytes: their hash is kept, while a tuple of thousands of numbers is hashed at every look-up.
         key = array("Q", map(id, chain.from_iterable(views))).tobytes()

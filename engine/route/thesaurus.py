@@ -7,19 +7,18 @@ finds the others, too; each database keeps the likelier reading. Made of what on
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from engine.question.tokens import STOP_WORDS, identifier_words
+from engine.question.question import Question
+from engine.question.tokens import STOP_WORDS, WORD
 from engine.route.index import Index
 from engine.values.ports import Match
 from schema_catalog.types import Column, Snapshot, Table
+from schema_catalog.words import identifier_words
 
 Words = tuple[str, ...]
-
-_WORD = re.compile(r"[^\W_]+")
 
 
 class Thesaurus:
@@ -37,24 +36,26 @@ class Thesaurus:
         }
         self._longest = max(map(len, self.names), default=0)
 
-    def reading(self, question: str) -> str | None:
+    def reading(self, question: Question) -> Question | None:
         """The question with names in the place of synonyms, the longest first; None where it has none."""
         if not self.names:
             return None
-        found = [(each.start(), each.end(), identifier_words(each[0])) for each in _WORD.finditer(question)]
+        found = [
+            (each.start(), each.end(), identifier_words(each[0])) for each in WORD.finditer(question.text)
+        ]
         parts, done, place = [], 0, 0
         while place < len(found):
             for size in range(min(self._longest, len(found) - place), 0, -1):
                 run = found[place : place + size]
                 name = self.names.get(tuple(word for *_, words in run for word in words))
                 if name is not None:
-                    parts += [question[done : run[0][0]], name]
+                    parts += [question.text[done : run[0][0]], name]
                     done = run[-1][1]
                     place += size
                     break
             else:
                 place += 1
-        return "".join([*parts, question[done:]]) if parts else None
+        return replace(question, text="".join([*parts, question.text[done:]])) if parts else None
 
 
 def _synonyms(snapshot: Snapshot) -> Iterator[tuple[Words, Words]]:
@@ -76,7 +77,7 @@ def _differing(one: Words, other: Words) -> tuple[Words, Words]:
     return one, other
 
 
-def likelier(first: Sequence[Match], second: Sequence[Match], reading: str) -> tuple[Match, ...]:
+def likelier(first: Sequence[Match], second: Sequence[Match], reading: Question) -> tuple[Match, ...]:
     """Each database's likelier match, likeliest first, at most as many as `first`; both readings weigh the same."""
     moved = _total(first) - _total(second)
     best = {match.position: match for match in first}
@@ -85,7 +86,7 @@ def likelier(first: Sequence[Match], second: Sequence[Match], reading: str) -> t
         logit = match.logit + moved
         if held is None or logit > held.logit:
             best[match.position] = replace(
-                match, logit=logit, retrieval=match.retrieval + moved, reading=reading
+                match, logit=logit, retrieval=match.retrieval + moved, reading=reading.text
             )
     return tuple(sorted(best.values(), key=lambda match: -match.logit)[: len(first)])
 

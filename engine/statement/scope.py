@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from engine.question.tokens import identifier_words
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
+from schema_catalog.words import identifier_words
 
 
 @dataclass(frozen=True, slots=True)

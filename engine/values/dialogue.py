@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from engine.question.question import Question
 from engine.values.candidate import Candidate, Preview
 from engine.values.messages import AskReply, AskRequest
 from schema_catalog.types import ColumnKey
@@ -146,6 +147,6 @@ class Stored:
     dialogue: Dialogue = field(default_factory=Dialogue)
 
     @property
-    def question(self) -> str:
+    def question(self) -> Question:
         """In full words."""
-        return self.dialogue.read_as or self.request.question
+        return Question(self.dialogue.read_as or self.request.question)

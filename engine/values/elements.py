@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.question.dimensions import Dimension
 from schema_catalog.personal import PersonalKind
 from schema_catalog.types import ColumnKey, TableKey, Term
 
@@ -43,6 +44,20 @@ class Entity:
 
     text: str
     similarities: dict[ColumnKey, float]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedDimension:
+    """A dimension with its cosine to each element of a schema."""
+
+    asked: Dimension
+    cosines: Mapping[ColumnKey, float]
+
+
+def linked_dimensions(asked: Iterable[Dimension], entities: Iterable[Entity]) -> tuple[LinkedDimension, ...]:
+    """Those that a question asks for; `entities`: its own, linked."""
+    cosines = {each.text: each.similarities for each in entities}
+    return tuple(LinkedDimension(each, cosines.get(each.text, {})) for each in asked)
 
 
 class Relation(StrEnum):

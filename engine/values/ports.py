@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.conditions import Condition
 from engine.values.conformal import Calibrated
@@ -221,14 +222,16 @@ class Router(Protocol):
     def prepare(self, snapshots: Sequence[Snapshot]) -> None:
         """Encodes schemas ahead of the first question."""
 
-    def rank(self, question: str, views: Sequence[tuple[Snapshot, ReadableColumns]]) -> tuple[Match, ...]:
+    def rank(
+        self, question: Question, views: Sequence[tuple[Snapshot, ReadableColumns]]
+    ) -> tuple[Match, ...]:
         """The databases of which anything is readable, likeliest first."""
 
 
 class Values(Protocol):
     """Stored values of columns that the DBA allowed."""
 
-    async def links(self, question: str, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
+    async def links(self, question: Question, route: Route, upstream: Upstream) -> tuple[ValueLink, ...]:
         """The values that `question` names, of columns in `route`; raises `StoreUnavailableError`, `NLError`."""
 
     async def lists(self, route: Route, upstream: Upstream) -> tuple[ValueList, ...]:
@@ -245,7 +248,7 @@ class Values(Protocol):
     ) -> tuple[NearValues, ...]:
         """For each column and text that it does not hold the values that may be meant; raises as `links`."""
 
-    async def holding(self, question: str, databases: Sequence[str]) -> tuple[str, ...]:
+    async def holding(self, question: Question, databases: Sequence[str]) -> tuple[str, ...]:
         """Those of `databases` of which a stored value may be named by `question`, in their order; raises as `links`.
 
         Whoever asks may be allowed none of these values: `links` says which.
@@ -258,21 +261,21 @@ class Values(Protocol):
 class SchemaLinker(Protocol):
     """Decides which tables and columns a question is about (RTS §3). Blocks: call it in a thread."""
 
-    def link(self, question: str, snapshot: Snapshot) -> SchemaLinks | None:
+    def link(self, question: Question, snapshot: Snapshot) -> SchemaLinks | None:
         """The links into `snapshot`, which the asker may read; None where the schema does not fit the model."""
 
 
 class Conditions(Protocol):
     """Predicts the kind of statement. Blocks: call it in a thread."""
 
-    def predict(self, question: str, snapshot: Snapshot) -> tuple[Condition, ...]:
+    def predict(self, question: Question, snapshot: Snapshot) -> tuple[Condition, ...]:
         """Compositions that were seen in training, likeliest first."""
 
 
 class Ranker(Protocol):
     """Reads candidates beside a question. Blocks: call it in a thread."""
 
-    def rank(self, question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
+    def rank(self, question: Question, candidates: Sequence[Candidate]) -> Sequence[float]:
         """What it says for each, in log-odds, in the order given."""
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from engine.question.question import Question
+from engine.question.requests import Request
 from engine.values.elements import Literal, UnknownPhrase
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import ColumnKey, TableKey
@@ -14,15 +16,6 @@ HELP = "NL HELP"
 
 SHOWN = 3
 """Names of one kind in a sentence at most."""
-
-
-class Request(StrEnum):
-    """What a text is that is no question."""
-
-    ORDER = "order"
-    GREETING = "greeting"
-    STATEMENT = "statement"
-    NO_WORDS = "no words"
 
 
 class RefusalReason(StrEnum):
@@ -122,13 +115,13 @@ def nothing_in(databases: Sequence[str], phrases: Sequence[UnknownPhrase]) -> Re
     )
 
 
-def pointing(refusal: Refusal, database: str, question: str) -> Refusal:
+def pointing(refusal: Refusal, database: str, question: Question) -> Refusal:
     """The refusal with another database that seems to fit better, before all else that would help."""
     there = f"NL (db {quote_ident(database)}):"
     said = f"Database {quote_ident(database)} seems closer; ask there with {there} …"
     if said in refusal.helps:
         return refusal
-    following = refusal.next if "$" in question else f"{there} $${question}$$"
+    following = refusal.next if "$" in question.text else f"{there} $${question.text}$$"
     return replace(refusal, helps=(said, *refusal.helps), next=following)
 
 

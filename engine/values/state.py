@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
 
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.conformal import Selection
 from engine.values.deadline import Deadline
@@ -78,19 +78,19 @@ class State:
     `k`: candidates at most. `calls`: model calls at most, repairs apart. `started`: by the deadline's clock.
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     `considered`: the ranked candidates, those that selection left out among them (select).
-    `translation`: the question in English, which then stands in `ask` as well; None where it was asked in English.
-    `routed_by`: the question in the language of the schemas, for the router alone; None where that is `ask`'s.
+    `question`: as it is answered: `ask`'s, in English (`translation`; None where it was asked so) or in full words.
+    `routed_by`: the question in the language of the schemas, for the router alone; None where that is `question`.
     `far`: neither names nor allowed values come near to the question (route). `closer`: a database that seems to fit
     better than the one that is asked, which is the asker's own (reweigh_routes).
     `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
     `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
     `from_catalog`: the question is about the data itself, and these are its answer (consult_catalog).
     `refusal`: why there will be no statement; the stages after the one that sets it are skipped. `parts`: databases
-    with the question that each answers, of a question over two of them (divide). `today`: in UTC, the day on which it
-    is asked.
+    with the question that each answers, of a question over two of them (divide).
     """
 
     ask: AskRequest
+    question: Question
     k: int
     calls: int
     deadline: Deadline
@@ -105,7 +105,7 @@ class State:
     dialogue: Dialogue = field(default_factory=Dialogue)
     considered: tuple[Candidate, ...] = ()
     translation: str | None = None
-    routed_by: str | None = None
+    routed_by: Question | None = None
     far: bool = False
     closer: str | None = None
     doubtful: bool = False
@@ -113,7 +113,6 @@ class State:
     late: bool = False
     refusal: Refusal | None = None
     parts: tuple[tuple[str, str], ...] = ()
-    today: date = field(default_factory=lambda: datetime.now(UTC).date())
 
     @property
     def settled(self) -> bool:
@@ -127,7 +126,7 @@ class State:
 
     def pointing_closer(self, refusal: Refusal) -> Refusal:
         """`refusal`, with the database that fits better where there is one."""
-        return refusal if self.closer is None else pointing(refusal, self.closer, self.ask.question)
+        return refusal if self.closer is None else pointing(refusal, self.closer, self.question)
 
     def told(self, refusal: Refusal, stage: str, event: str) -> State:
         """A copy with why, and what would help, in its trace."""
@@ -137,22 +136,24 @@ class State:
         return self.noted(TraceLine(stage, event, refusal.words), *helps, *failed)
 
     @property
-    def own_words(self) -> str:
+    def own_words(self) -> Question:
         """The question without what it may go on from, as long as nobody has said whether it does."""
         follow_up = self.dialogue.follow_up
-        return self.ask.question if follow_up is None or self.dialogue.read_as else follow_up.then
+        if follow_up is None or self.dialogue.read_as:
+            return self.question
+        return replace(self.question, text=follow_up.then)
 
     def out_of_time(self, stage: str) -> State:
         """A copy in which `stage` did not come to its end."""
         found = f"{len(self.candidates)} found so far"
         return replace(self, late=True).noted(TraceLine(stage, "out of time", found))
 
-    def in_full(self, question: str) -> State:
-        """A copy in which a follow-up is read as `question`; as one by itself where these are its own words."""
+    def in_full(self, words: str) -> State:
+        """A copy in which a follow-up is read as `words`; as one by itself where these are its own."""
         follow_up = self.dialogue.follow_up
-        own = follow_up is not None and follow_up.then.split() == question.split()
-        said = replace(self.dialogue, follow_up=None) if own else replace(self.dialogue, read_as=question)
-        return replace(self, ask=replace(self.ask, question=question), dialogue=said)
+        own = follow_up is not None and follow_up.then.split() == words.split()
+        said = replace(self.dialogue, follow_up=None) if own else replace(self.dialogue, read_as=words)
+        return replace(self, question=replace(self.question, text=words), dialogue=said)
 
     def noted(self, *lines: TraceLine) -> State:
         """A copy with `lines` added to the trace."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.conditions import Condition
 from engine.values.conformal import Calibrated
@@ -58,7 +59,7 @@ class RouteWeights:
 class NoConditions:
     """`engine.values.ports.Conditions` without conditions."""
 
-    def predict(self, _question: str, _snapshot: Snapshot) -> tuple[Condition, ...]:
+    def predict(self, _question: Question, _snapshot: Snapshot) -> tuple[Condition, ...]:
         """None."""
         return ()
 
@@ -66,7 +67,7 @@ class NoConditions:
 class NoRanker:
     """`engine.values.ports.Ranker` without a model."""
 
-    def rank(self, _question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
+    def rank(self, _question: Question, candidates: Sequence[Candidate]) -> Sequence[float]:
         """Nothing."""
         return [0.0] * len(candidates)
 
@@ -74,7 +75,7 @@ class NoRanker:
 class NoLinker:
     """`engine.values.ports.SchemaLinker` without a model."""
 
-    def link(self, _question: str, _snapshot: Snapshot) -> SchemaLinks | None:
+    def link(self, _question: Question, _snapshot: Snapshot) -> SchemaLinks | None:
         """None."""
         return None
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from engine.link.element_text import element_words
 from engine.models.packaged import read
+from engine.question.question import Question
 from engine.values.conditions import Condition, Hardness, Operator, StatementKind
 from engine.values.ports import Encoder
 from engine.values.shipped import shipped
@@ -39,10 +40,10 @@ _SHARPNESS = 15.0
 _WORD = re.compile(r"[a-z]+|\d+|['\"\u2018\u2019\u201c\u201d]")
 
 
-def words_of(question: str) -> Iterator[str]:
+def words_of(text: str) -> Iterator[str]:
     """Words and bigrams in lower case; numbers are `0`, quotes `'`."""
     before = ""
-    for match in _WORD.finditer(question.lower()):
+    for match in _WORD.finditer(text.lower()):
         word = match.group()
         word = "0" if word.isdigit() else word if word.isalpha() else "'"
         yield word
@@ -51,11 +52,11 @@ def words_of(question: str) -> Iterator[str]:
         before = word
 
 
-def features(question: str, snapshot: Snapshot, encoder: Encoder, cues: Sequence[str]) -> Vector:
+def features(question: Question, snapshot: Snapshot, encoder: Encoder, cues: Sequence[str]) -> Vector:
     """Shape (2d + 2·NEAREST + 1 + len(cues),), d the encoder's dimension."""
     # The link stage's texts, whose vectors the encoder has cached.
     texts = element_words(snapshot)
-    vectors = encoder.encode([question, *texts.values()])
+    vectors = encoder.encode([question.text, *texts.values()])
     sentence, elements = vectors[0], vectors[1:]
     cosines = elements @ sentence
     weights = np.exp(_SHARPNESS * (cosines - cosines.max(initial=-1.0)))
@@ -63,7 +64,7 @@ def features(question: str, snapshot: Snapshot, encoder: Encoder, cues: Sequence
     tables: dict[TableKey, float] = {}
     for key, cosine in zip(texts, cosines.tolist(), strict=True):
         tables[key[:2]] = max(cosine, tables.get(key[:2], -1.0))
-    words = set(words_of(question))
+    words = set(words_of(question.text))
     return np.concatenate(
         [
             sentence,
@@ -114,7 +115,7 @@ class Classifier:
         """Reads an artifact; raises `engine.models.packaged.PackagedError`."""
         return cls(read(folder, NAME, FORMAT).arrays, encoder)
 
-    def predict(self, question: str, snapshot: Snapshot) -> tuple[Condition, ...]:
+    def predict(self, question: Question, snapshot: Snapshot) -> tuple[Condition, ...]:
         """All the compositions seen in training, likeliest first; the probabilities sum to 1."""
         scores = self._rows @ self.labels(question, snapshot) + self._weights["prior"]
         chances = np.exp(scores - scores.max())
@@ -122,7 +123,7 @@ class Classifier:
         order = np.argsort(-chances, kind="stable")
         return tuple(Condition(self._kinds[number], float(chances[number])) for number in order)
 
-    def labels(self, question: str, snapshot: Snapshot) -> NDArray[np.float32]:
+    def labels(self, question: Question, snapshot: Snapshot) -> NDArray[np.float32]:
         """Log-odds of each of `LABELS`."""
         given = features(question, snapshot, self._encoder, self._cues)
         hidden = np.maximum(given @ self._weights["w1"] + self._weights["b1"], 0.0)

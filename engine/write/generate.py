@@ -17,12 +17,10 @@ from dataclasses import dataclass, field, replace
 
 from engine.findings.driver import Checker
 from engine.findings.rule import Context
-from engine.link.mentions import mentioned_tables
 from engine.llm.replies import statement
-from engine.question.dimensions import linked_dimensions
 from engine.values.candidate import Candidate
 from engine.values.conditions import words
-from engine.values.elements import elements_read
+from engine.values.elements import elements_read, linked_dimensions
 from engine.values.errors import CancelledError, StaleDialogueError
 from engine.values.messages import TraceLine
 from engine.values.state import Route, State
@@ -142,18 +140,15 @@ class Explorer:
         self._tools = tools
         self._writer = Writer(route, state, tools)
         self._shown = self._writer.shown
-        self._mentioned = mentioned_tables(state.ask.question, self._shown)
         context = Context(
             self._shown,
-            state.ask.question,
+            state.question,
             route.values,
-            self._mentioned,
             secured,
             linked={} if route.links is None else route.links.probabilities,
-            dimensions=linked_dimensions(state.ask.question, route.entities),
+            dimensions=linked_dimensions(state.question.dimensions, route.entities),
             lists=route.lists,
             contents=route.contents,
-            today=state.today,
         )
         self.checker = Checker(context, route, state, tools)
         self._attempts = Attempts(self._writer, self.checker)

@@ -8,11 +8,11 @@ at all; a value as a predicate in SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from datetime import date
 
 from engine.link.exclusions import exclusions
 from engine.llm.prompts import prompt
-from engine.question.periods import depends_on_today, period_lines
+from engine.question.periods import months_after
+from engine.question.question import Question
 from engine.statement.resolution import resolve
 from engine.statement.written import QUESTION, condition, defined, element_name, one_line, quoted, unmarked
 from engine.values.dialogue import Dialogue, FollowUp, Turn
@@ -185,11 +185,14 @@ def exclusion_text(shown: Snapshot, hidden: Container[ColumnKey] = frozenset()) 
     return prompt("exclusions", lines="\n".join(lines[:EXCLUSIONS])) + "\n\n" if lines else ""
 
 
-def today_text(question: str, today: date) -> str:
+def today_text(question: Question) -> str:
     """The day and the question's periods as a block for the prompt; an empty text where no day changes the answer."""
-    if not depends_on_today(question, today):
+    if not question.depends_on_today:
         return ""
-    return prompt("today", lines="\n".join(period_lines(question, today))) + "\n\n"
+    # A plain year needs no words.
+    said = (each for each in question.periods if each.relative or each.end < months_after(each.start, 12))
+    lines = dict.fromkeys(f"{each.text}: {each.words}" for each in said)
+    return prompt("today", lines="\n".join((f"{question.today:%A}, {question.today} (UTC)", *lines))) + "\n\n"
 
 
 def known_text(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from engine.learn.store import normal_form
+from engine.question.tokens import normal_form
 from engine.values.calibration import KnownQuestion
 from engine.values.evaluation import EvaluateReply, Verdict
 from engine.values.proportion import Share, Z

@@ -12,6 +12,7 @@ from engine.learn.adapter_training import held_out, train_and_check
 from engine.learn.preferences import preferences
 from engine.learn.store import Evidence, Verified
 from engine.link.phrase_adapter import PhraseAdapter, decode_adapter
+from engine.question.question import Question
 from engine.values.learned import Cast, Element, Preference, Vote
 from engine.values.settings import LearningSettings
 from schema_catalog.types import Column, Snapshot, Table, TableKind
@@ -31,7 +32,12 @@ def found(
 ) -> Preference | None:
     """The preference that comes of votes, newest first."""
     made = preferences(
-        question, ["total sales"], casts, lambda _one, _two: 0.0, lambda _element: 0.0, settings=settings
+        Question(question),
+        ["total sales"],
+        casts,
+        lambda _one, _two: 0.0,
+        lambda _element: 0.0,
+        settings=settings,
     )
     assert len(made) <= 1
     return made[0] if made else None

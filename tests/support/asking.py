@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from engine.link.element_text import linked
+from engine.question.question import Question
 from engine.values.deadline import Deadline
 from engine.values.guard_rules import BUILT_IN, Rules
 from engine.values.messages import Asker, AskRequest
@@ -62,7 +63,15 @@ def route(question: str, snapshot: Snapshot = MUSIC) -> Route:
 
 def asked(question: str, to: Route, k: int = 3) -> State:
     """A question at its beginning, with a single call of the model."""
-    return State(AskRequest(Asker("ana", "music"), question), k, 1, Deadline(1e12), 0.0, routes=(to,))
+    return State(
+        AskRequest(Asker("ana", "music"), question),
+        Question(question),
+        k,
+        1,
+        Deadline(1e12),
+        0.0,
+        routes=(to,),
+    )
 
 
 def tools(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.ask.choice import NONE_RIGHT, REWRITTEN, probabilities, right_after
 from engine.ask.question_back import agrees, best_proposal
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.dialogue import ClarifyingQuestion, Turn
 from engine.values.elements import Entity, SchemaLinks
@@ -22,7 +23,7 @@ def best_question(
     links: Mapping[str, SchemaLinks] | None = None,
 ) -> ClarifyingQuestion | None:
     """The question of `best_proposal`."""
-    found = best_proposal(candidates, snapshots, question, turns, entities=entities, links=links)
+    found = best_proposal(candidates, snapshots, Question(question), turns, entities=entities, links=links)
     return None if found is None else found.question
 
 

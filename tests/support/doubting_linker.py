@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.quality.linking.abstaining import Decided
 from benchmarks.quality.linking.linked import Known, decided
 from engine.link.nodes import NodeStates
+from engine.question.question import Question
 from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import ColumnKey
 from tests.support.schemas import MUSIC
@@ -25,8 +26,8 @@ class Doubting:
         self._gold = gold
         self._random = np.random.default_rng(seed)
 
-    def read(self, question: str, snapshot: object) -> NodeStates | None:
-        truth = np.array([1.0 if node in self._gold[question] else -1.0 for node in NODES])
+    def read(self, question: Question, snapshot: object) -> NodeStates | None:
+        truth = np.array([1.0 if node in self._gold[question.text] else -1.0 for node in NODES])
         wrong = self._random.random(len(NODES)) < 0.1
         odds = truth * np.where(wrong, -0.5, 1.0) * self._random.uniform(0.2, 3.0, len(NODES))
         return NodeStates(NODES, odds.astype(np.float32), 0.9)

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from engine.link.element_text import linked
+from engine.question.question import Question
 from engine.values.conditions import Condition, Hardness, Operator, StatementKind
 from engine.values.deadline import Deadline
 from engine.values.elements import SchemaLinks, ValueLink
@@ -130,5 +131,13 @@ def generated(
         conditions=cast("Any", Conditions()),
         generation=replace(settings or GenerationSettings(), strategy=Strategy.SEARCH),
     )
-    state = State(AskRequest(Asker("ana", "music"), question), k, 6, Deadline(1e12), 0.0, routes=(route,))
+    state = State(
+        AskRequest(Asker("ana", "music"), question),
+        Question(question),
+        k,
+        6,
+        Deadline(1e12),
+        0.0,
+        routes=(route,),
+    )
     return asyncio.run(generate(replace(state), tools))

@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 from engine.findings.rule import Context, Rule, Statement
 from engine.findings.rules import RULES
 from engine.link.element_text import compared, element_words
-from engine.link.mentions import mentioned_tables
-from engine.question.dimensions import linked_dimensions
-from engine.question.spans import entities
-from engine.question.tokens import identifier_words
+from engine.question.question import Question
 from engine.statement.tree import parsed
 from engine.values.candidate import RuleKind
-from engine.values.elements import ColumnContent, Relation, ValueLink, ValueList
+from engine.values.elements import ColumnContent, Relation, ValueLink, ValueList, linked_dimensions
 from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
+from schema_catalog.words import identifier_words
 from tests.support.schemas import MUSIC, table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rewrite"
@@ -219,24 +217,28 @@ class Pair:
         return SCHEMAS[self.schema]
 
     @property
+    def asked(self) -> Question:
+        """The question, on its day."""
+        return Question(self.question, date.fromisoformat(self.today))
+
+    @property
     def context(self) -> Context:
-        """What the rule may look at; the mentioned tables are the question's."""
+        """What the rule may look at."""
         return Context(
             self.snapshot,
-            self.question,
+            self.asked,
             _links(self.values),
-            mentioned_tables(self.question, self.snapshot),
             frozenset(("public", name) for name in self.secured.split()),
             _stored(self.stored),
             frozenset(_stored(self.cased)),
             frozenset((each.column, text) for each in _links(self.missing) for text in each.values),
             _chances(self.linked),
             linked_dimensions(
-                self.question, compared(entities(self.question), element_words(self.snapshot), Words())
+                self.asked.dimensions,
+                compared(self.asked.entities, element_words(self.snapshot), Words()),
             ),
             tuple(ValueList(each.column, each.values) for each in _links(self.lists)),
             tuple(ColumnContent(each.column, (), each.values[0]) for each in _links(self.days)),
-            date.fromisoformat(self.today),
         )
 
     def applied(self, sql: str) -> str | None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.question.tokens import identifier_words
 from engine.values.model_profile import UNKNOWN, ModelProfile
 from engine.values.ports import Completion, Prompt
+from schema_catalog.words import identifier_words
 
 
 class WordEncoder:

@@ -32,7 +32,7 @@ BESIDE = {
 """The same of what measures the product and makes its weights, which are no part of it."""
 
 ROOMS = [
-    *("values", "question", "guard", "statement", "upstream", "llm", "link", "route", "models"),
+    *("question", "values", "guard", "statement", "upstream", "llm", "link", "route", "models"),
     *("findings", "write", "learn", "judge", "ask", "app"),
 ]
 """The rooms of the engine, the lowest first: each imports from those before it alone."""

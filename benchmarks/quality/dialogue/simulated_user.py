@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from benchmarks.harness.drawing import share
 from benchmarks.quality.dialogue.intent import Intent
 from benchmarks.quality.dialogue.preview_match import fits
-from engine.question.tokens import identifier_words
 from engine.values.dialogue import Ambiguity, ClarifyingQuestion, Option
 from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import ColumnKey
+from schema_catalog.words import identifier_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from benchmarks.harness.systems import Gateway, System
 from benchmarks.quality.followups.strong import CALLS, golds, survivals
 from benchmarks.quality.followups.systems import InDialogue
 from benchmarks.quality.followups.turns import DIALOGUES, TUNED, Turn, turns, unrelated, write_questions
-from engine.ask.follow_ups import goes_on
+from engine.question.question import Question as AskedQuestion
 from pgparley.cluster import Cluster
 from schema_catalog.types import Database
 
@@ -151,7 +151,7 @@ def _part(known: Sequence[Turn], found: Judged, options: FollowUpOptions) -> Par
 def _unrelated(options: FollowUpOptions, known: Sequence[Turn], console: Console) -> Part:
     """Of unrelated questions behind a turn those that are taken for follow-ups: told by form, without a model."""
     asked = unrelated(options.bench, known)
-    taken = [each for each in asked if goes_on(each.text)]
+    taken = [each for each in asked if AskedQuestion(each.text).goes_on]
     rows = [(each.turn.text, each.text) for each in taken]
     printed(console, [Grid("Taken for follow-ups", ("before", "question"), rows)])
     return Part(len(asked), {"taken": rows}, {"taken_wrongly": float(len(taken))})
@@ -168,7 +168,7 @@ def summary(
 ) -> dict[str, float | None]:
     """Shares right in full and in the dialogue, and the second by the first; of all and of follow-ups by form."""
     figures: dict[str, float | None] = {}
-    taken = {each.id: goes_on(each.text) for each in known}
+    taken = {each.id: AskedQuestion(each.text).goes_on for each in known}
     for name, some in (
         (prefix, dict(first)),
         (f"{prefix}taken_", {k: v for k, v in first.items() if taken[k]}),

@@ -10,7 +10,6 @@ from benchmarks.harness.journal import Proposal
 from benchmarks.harness.systems import Gateway, Task, asked_now
 from benchmarks.quality.followups.turns import Said, Turn
 from engine.app import pipeline
-from engine.ask.follow_ups import goes_on, maybe_goes_on
 from engine.ask.understand import understand
 from engine.values.dialogue import Dialogue, FollowUp
 from engine.values.ports import Prompt
@@ -20,13 +19,13 @@ from engine.values.tools import Tools
 
 async def in_dialogue(state: State, before: tuple[Said, ...], tools: Tools) -> State:
     """`state` with what it goes on from, each turn before read as a session would have."""
-    may_go_on = maybe_goes_on if tools.asks_for_readings else goes_on
-    if not before or not may_go_on(state.ask.question):
+    asked = state.question
+    if not before or not (asked.maybe_goes_on if tools.asks_for_readings else asked.goes_on):
         return state
     *earlier, last = before
-    read = replace(state, ask=replace(state.ask, question=last.text))
+    read = replace(state, question=replace(asked, text=last.text))
     read = await understand(await in_dialogue(read, tuple(earlier), tools), tools)
-    follow_up = FollowUp(read.ask.question, last.sql, state.ask.question)
+    follow_up = FollowUp(read.question.text, last.sql, asked.text)
     return replace(state, dialogue=Dialogue(follow_up=follow_up), usage=read.usage)
 
 

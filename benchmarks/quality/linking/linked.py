@@ -16,6 +16,7 @@ from benchmarks.harness.schemas import gold_of
 from benchmarks.quality.linking.abstaining import Decided, Decisions
 from engine.link.nodes import HiddenStates
 from engine.link.schema_linker import Decision, Kind, decide, kind_of
+from engine.question.question import Question
 from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import ColumnKey, Snapshot
 
@@ -54,7 +55,7 @@ def decided(questions: Iterable[Known], snapshots: Mapping[str, Snapshot], linke
     right: dict[Kind, list[bool]] = {kind: [] for kind in Kind}
     for question in questions:
         snapshot = snapshots[question.database]
-        if (states := linker.read(question.text, snapshot)) is None:
+        if (states := linker.read(Question(question.text), snapshot)) is None:
             continue
         own = decide(states, snapshot)
         databases.append(question.database)

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from benchmarks.harness.drawing import digest
 from engine.models.encoder import packaged_model
-from engine.question.tokens import identifier_words
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
+from schema_catalog.words import identifier_words
 
 Vectors = NDArray[np.float32]
 

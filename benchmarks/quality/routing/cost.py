@@ -29,6 +29,7 @@ from engine.models import pointer
 from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import read
 from engine.models.pointer import PointerModel
+from engine.question.question import Question
 from engine.route.router import HybridRouter
 from schema_catalog.types import Snapshot
 
@@ -49,11 +50,11 @@ def shipped() -> PointerModel:
 def latency(router: HybridRouter, views: Sequence[View], texts: Sequence[str]) -> dict[str, Any]:
     """Milliseconds of one question alone."""
     for text in texts[:WARM]:
-        router.rank(text, views)
+        router.rank(Question(text), views)
     taken = []
     for text in texts[WARM:]:
         started = time.perf_counter()
-        router.rank(text, views)
+        router.rank(Question(text), views)
         taken.append(1000 * (time.perf_counter() - started))
     return {"n": len(taken), "p50_ms": statistics.median(taken), "p95_ms": float(np.percentile(taken, 95))}
 
@@ -64,7 +65,7 @@ def throughput(router: HybridRouter, views: Sequence[View], texts: Sequence[str]
     for _ in range(5):
         started = time.perf_counter()
         for start in range(0, len(texts), BATCH):
-            router.rank_many(texts[start : start + BATCH], views)
+            router.rank_many([Question(each) for each in texts[start : start + BATCH]], views)
         rates.append(len(texts) / (time.perf_counter() - started))
     return statistics.median(rates)
 
@@ -117,7 +118,7 @@ def _point(tables: int, mapped: Path) -> dict[str, Any]:
     started = time.perf_counter()
     router.prepare([snapshot for snapshot, _ in views])
     texts = questions(ASKED + WARM)
-    router.rank(texts[0], views)
+    router.rank(Question(texts[0]), views)
     first = time.perf_counter() - started
     return {
         "databases": len(views),

@@ -22,10 +22,12 @@ from benchmarks.harness.intervals import Figure
 from benchmarks.harness.schemas import View
 from benchmarks.harness.scorer import scored
 from engine.models.encoder import MiniLMEncoder
-from engine.question.tokens import identifier_words, question_words
+from engine.question.question import Question
+from engine.question.tokens import question_words
 from engine.route.router import HybridRouter
 from engine.route.scoring import probabilities
 from engine.values.ports import Match
+from schema_catalog.words import identifier_words
 
 DATABASES, TABLES = 20, 40
 """How many of each a ranking lists."""
@@ -68,10 +70,11 @@ class Ours:
 
     def rank(self, questions: Sequence[str]) -> list[Ranking]:
         """One ranking for each question."""
+        asked = [Question(each) for each in questions]
         return [
             self._ranking(matches)
-            for start in range(0, len(questions), self._batch)
-            for matches in self._router.rank_many(questions[start : start + self._batch], self._views)
+            for start in range(0, len(asked), self._batch)
+            for matches in self._router.rank_many(asked[start : start + self._batch], self._views)
         ]
 
     def _ranking(self, matches: Sequence[Match]) -> Ranking:

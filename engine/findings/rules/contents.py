@@ -13,9 +13,10 @@ from sqlglot import exp
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.periods import period_of
 from engine.link.contents import day_of
-from engine.question.periods import Period, named_periods, shortest
-from engine.question.tokens import identifier_words
+from engine.question.periods import Period, shortest
+from engine.question.question import Question
 from engine.statement.scope import Scopes, from_parts
+from schema_catalog.words import identifier_words
 
 _SUMMED = (exp.Sum, exp.Avg)
 _ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ)
@@ -64,7 +65,7 @@ def text_as_day(statement: Statement, context: Context) -> str | None:
     A day that is written as the column has it is read as all of the period that the question names with it.
     """
     forms = {each.column: each.date_form for each in context.contents if each.date_form}
-    periods = named_periods(context.question) if forms else ()
+    periods = context.question.named_periods if forms else ()
     changed = []
     for node in list(statement.tree.find_all(exp.Ordered, *_COMPARED, *_PARTS)) if forms else ():
         column = node.expression if isinstance(node, exp.Extract) else node.this
@@ -189,8 +190,8 @@ def members_counted(statement: Statement, context: Context) -> str | None:
     return f"counts the members of {', '.join(dict.fromkeys(each.this.name for each in counts))}"
 
 
-def _asks_how_many(name: str, question: str) -> bool:
-    asked = re.findall(r"\b(?:how many|number of)\s+((?:[\w-]+\s+)?[\w-]+)", question.lower())
+def _asks_how_many(name: str, question: Question) -> bool:
+    asked = re.findall(r"\b(?:how many|number of)\s+((?:[\w-]+\s+)?[\w-]+)", question.text.lower())
     return any({*identifier_words(name)} <= {*identifier_words(each)} for each in asked)
 
 

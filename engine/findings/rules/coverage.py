@@ -14,9 +14,9 @@ from datetime import date, datetime, time, timedelta
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
-from engine.findings.rules.repetition import NEGATION
 from engine.question import normalise as folding
-from engine.question.periods import Grain, Period, first_of, named_grain, said_periods, shifted, span_words
+from engine.question.periods import Grain, Period, first_of, named_grain, shifted, span_words
+from engine.question.question import Question
 from engine.statement.scope import Scopes, keep_tests, tests_of, without_tests
 
 _DAY, _INSTANT = timedelta(days=1), timedelta(microseconds=1)
@@ -50,7 +50,7 @@ class Covered:
 
 def said_period(statement: Statement, context: Context) -> str | None:
     """Compares the one date that is tested for another span of time with the one period that the question says."""
-    found = _missed(statement, context.question, context.today)
+    found = _missed(statement, context.question)
     if found is None or found[0].slack or len(found[1]) > 1:
         return None
     period, (covered,) = found
@@ -68,11 +68,11 @@ def said_period(statement: Statement, context: Context) -> str | None:
 
 def month_of_each_year(statement: Statement, context: Context) -> str | None:
     """Lets a month of which the question says no year be that of each year: the data may be of years ago."""
-    months = [each for each in said_periods(context.question, context.today) if each.yearless]
+    months = [each for each in context.question.periods if each.yearless]
     if len(months) != 1:
         return None
     (said,) = months
-    selects = [*_months_covered(statement, said, context.today), *_years_tested(statement, said)]
+    selects = [*_months_covered(statement, said, context.question.today), *_years_tested(statement, said)]
     for select, tests, instead in selects:
         keep_tests(select, [*without_tests(tests_of(select), tests), *instead])
     return f"reads {said.text} as that of each year" if selects else None
@@ -103,26 +103,27 @@ def _is_number(test: exp.Expr, number: int) -> bool:
     return isinstance(test, exp.EQ) and isinstance(test.this, values) and test.expression.name == str(number)
 
 
-def periods_missed(statement: Statement, question: str, today: date) -> Iterator[str]:
+def periods_missed(statement: Statement, question: Question) -> Iterator[str]:
     """In words, where a statement covers another span of time than the one that `question` says, or none."""
-    found = _missed(statement, question, today)
+    found = _missed(statement, question)
     if found is not None:
         period, covered = found
         yield f"covers {covered[0].words}, and {period.text} is {period.words}"
-    for period in said_periods(question, today):
+    for period in question.periods:
         if period.relative and _is_timeless(statement):
             yield f"says nothing of {period.text}"
 
 
-def _missed(statement: Statement, question: str, today: date) -> tuple[Period, Sequence[Covered]] | None:
+def _missed(statement: Statement, question: Question) -> tuple[Period, Sequence[Covered]] | None:
     """The question's period and what the statement covers, where there is one and it is none of these."""
-    periods = said_periods(question, today)
-    if len(periods) != 1 or any(day.count("-") > 1 for day, _ in folding.dates(question)):
+    periods = question.periods
+    if len(periods) != 1 or any(day.count("-") > 1 for day, _ in folding.dates(question.text)):
         return None
-    covered = list(_covered(statement, today))
-    denied = NEGATION.search(question) is not None
+    covered = list(_covered(statement, question.today))
+    denied = question.denial is not None
     if not covered or any(
-        _fits(each, periods[0], today) or (denied and _is_all_else(each, periods[0])) for each in covered
+        _fits(each, periods[0], question.today) or (denied and _is_all_else(each, periods[0]))
+        for each in covered
     ):
         return None
     return periods[0], covered

@@ -10,10 +10,11 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.link.mentions import short_description
-from engine.question.tokens import identifier_words
+from engine.question.question import Question
 from engine.statement.scope import TableRef, identifier
 from engine.values.elements import ValueList
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
+from schema_catalog.words import identifier_words
 
 _PAIRS = (("t", "f"), ("y", "n"), ("yes", "no"), ("true", "false"), ("1", "0"))
 _BEFORE, _BEHIND = ("is", "has", "was", "are"), ("flag", "yn", "ind")
@@ -64,7 +65,7 @@ def flags_left_out(
 
 def described_column(statement: Statement, context: Context) -> str | None:
     """Reads the one column whose description stands in the question in place of the one of which it says nothing."""
-    asked = frozenset(identifier_words(context.question))
+    asked = frozenset(context.question.words)
     read: dict[ColumnKey, list[exp.Column]] = {}
     for column in statement.tree.find_all(exp.Column):
         if (key := statement.scopes.key(column)) is not None:
@@ -88,9 +89,9 @@ def described_column(statement: Statement, context: Context) -> str | None:
     return f"reads {wanted[2]} for {silent[0][2]}"
 
 
-def named_flags(question: str, snapshot: Snapshot, lists: Iterable[ValueList]) -> list[Flag]:
+def named_flags(question: Question, snapshot: Snapshot, lists: Iterable[ValueList]) -> list[Flag]:
     """The flags all of whose words the question says and does not deny, and that no table or column is called."""
-    asked = identifier_words(question)
+    asked = question.words
     every = list(_flags(snapshot, lists, asked))
     named = [each for each in every if each.words and set(each.words) <= set(asked)]
     if not named:
@@ -101,9 +102,9 @@ def named_flags(question: str, snapshot: Snapshot, lists: Iterable[ValueList]) -
     return [each for each in named if each.words not in names and not _denied(each, question)]
 
 
-def _denied(flag: Flag, question: str) -> bool:
+def _denied(flag: Flag, question: Question) -> bool:
     return (
-        re.search(rf"\b(?:not|non|no|never|without)[ -]+{re.escape(flag.words[0])}", question.lower())
+        re.search(rf"\b(?:not|non|no|never|without)[ -]+{re.escape(flag.words[0])}", question.text.lower())
         is not None
     )
 

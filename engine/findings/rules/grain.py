@@ -13,7 +13,6 @@ from sqlglot import exp
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.grouping import LABELS, own_aggregates
 from engine.findings.rules.references import refer
-from engine.question.tokens import identifier_words
 from engine.statement.scope import (
     Branch,
     JoinEdge,
@@ -29,6 +28,7 @@ from engine.statement.scope import (
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.implied_references import with_implied_references
 from schema_catalog.types import Table
+from schema_catalog.words import identifier_words
 
 _SEVERAL = 2
 

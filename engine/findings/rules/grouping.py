@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.references import join_missing_tables
-from engine.question.dimensions import LinkedDimension, aggregates, is_measured
+from engine.question.dimensions import aggregates, is_measured
 from engine.question.periods import Grain
+from engine.question.question import Question
 from engine.statement.scope import (
     Scopes,
     TableRef,
@@ -20,7 +21,7 @@ from engine.statement.scope import (
     tests_of,
     without_tests,
 )
-from engine.values.elements import WHOLE_TABLE, ValueList
+from engine.values.elements import WHOLE_TABLE, LinkedDimension, ValueList
 from schema_catalog.types import Column, ColumnKey, TableKey, TableKind
 from schema_catalog.words import CLEAR, identifier_words, shortness
 
@@ -142,22 +143,6 @@ def _determined(column: exp.Column, grouped: Sequence[exp.Expression], scopes: S
     return column.name in there or (bool(key) and set(key) <= there)
 
 
-_FEW = re.compile(
-    r"\b(?:most|least|fewest|more|less|\w+st|best|worst|top|maximum|minimum|max|min|one|single|any|majority|mostly|mainly|chiefly|primarily|predominantly|leader|winner)\b",
-    re.IGNORECASE,
-)
-"""Without one of these, or a number, no question asks for a few rows."""
-
-_SORTED = re.compile(
-    r"\b(?:ascending|descending|alphabetical(?:ly)?|(?:ordered|sorted|arranged|ranked|order|sort)\ (?:\w+\ ){0,3}?by"
-    r"|(?:most|least|fewest|best|worst|newest|oldest|latest|earliest|cheapest|(?:high|low|larg|small|bigg|long|short)est)"
-    r"\ first(?!\ name))\b",
-    re.IGNORECASE,
-)
-"""The words of an order for all rows."""
-
-_NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|dozen)\b", re.IGNORECASE)
-
 _DIGIT = re.compile(r"\d").search
 
 
@@ -169,21 +154,14 @@ def drop_unasked_limit(statement: Statement, context: Context) -> str | None:
     return "shows all rows"
 
 
-def is_unasked_limit(question: str, tree: exp.Query) -> bool:
+def is_unasked_limit(question: Question, tree: exp.Query) -> bool:
     """Whether `tree` has a LIMIT though `question` asks for all rows."""
-    return isinstance(tree.args.get("limit"), exp.Limit) and asks_for_all(question)
+    return isinstance(tree.args.get("limit"), exp.Limit) and question.asks_for_all
 
 
-def asks_for_all(question: str) -> bool:
-    """Whether it speaks of an order for all rows, or of no choice among them."""
-    if _NUMBER.search(question):
-        return False
-    return not _FEW.search(question) or bool(_SORTED.search(question))
-
-
-def first_by_words(question: str, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
+def first_by_words(question: Question, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
     """Columns without digits by whose order rows are left out, where the question does not speak of an order."""
-    if _SORTED.search(question):
+    if question.speaks_of_order:
         return
     words = {each.column for each in lists if each.values and not any(map(_DIGIT, each.values))}
     # The labels of an enum have an order of their own, mostly from the least to the greatest.

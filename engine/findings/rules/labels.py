@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.grouping import GROUPING_SETS, LABELS, plain_columns
-from engine.question.tokens import identifier_words
 from engine.statement.scope import (
     JoinTree,
     TableRef,
@@ -22,6 +21,7 @@ from engine.statement.scope import (
     written,
 )
 from schema_catalog.types import ColumnKey, Table
+from schema_catalog.words import identifier_words
 
 _KEY_WORDS = frozenset("code id ids identifier identification key no nr number".split())  # noqa: SIM905  easier to read
 """Words of a question that asks for keys. "number of" is a count."""
@@ -91,13 +91,13 @@ def name_for_key(statement: Statement, context: Context) -> str | None:
 
 
 def _asks_for_keys(context: Context) -> bool:
-    asked = context.question.lower().replace("number of", "")
+    asked = context.question.text.lower().replace("number of", "")
     return not _KEY_WORDS.isdisjoint(identifier_words(asked))
 
 
 def _is_named(column: exp.Column, context: Context) -> bool:
     """Whether the question says the key's own name."""
-    return set(identifier_words(column.name)) <= set(identifier_words(context.question))
+    return set(identifier_words(column.name)) <= set(context.question.words)
 
 
 def _shown_key(column: exp.Column, statement: Statement, context: Context) -> _ShownKey | None:

@@ -14,13 +14,13 @@ from engine.findings.rules.references import join_missing_tables
 from engine.link.legends import code_of
 from engine.link.mentions import CERTAIN
 from engine.link.near_values import spelt_otherwise
-from engine.question.tokens import identifier_words
 from engine.statement.scope import Scopes, identifier
 from engine.statement.tree import parsed
 from engine.values.elements import Relation, ValueLink
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey
+from schema_catalog.words import identifier_words
 
 _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/:eE][-+]?[0-9])"
 """A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20`, `1.2.3`, `1e5`, a date."""
@@ -246,7 +246,7 @@ def _named(values: Sequence[ValueLink]) -> dict[ColumnKey, str]:
 
 def _said(context: Context) -> set[str]:
     """The words of the question, and those of the stored values that it names."""
-    said = set(identifier_words(context.question))
+    said = set(context.question.words)
     for link in context.values:
         said.update(word for value in link.values for word in identifier_words(value))
     return said

@@ -8,7 +8,8 @@ from datetime import date, timedelta
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
-from engine.question.periods import Period, Side, months_after, named_grain, named_periods, shortest
+from engine.question.periods import Period, Side, months_after, named_grain, shortest
+from engine.question.question import Question
 from engine.statement.scope import Scopes
 
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
@@ -27,7 +28,7 @@ _Days = tuple[date, date]
 
 def whole_period(statement: Statement, context: Context) -> str | None:
     """Compares a date or a timestamp with all of a period that the question names, where one of its days stands."""
-    periods = named_periods(context.question)
+    periods = context.question.named_periods
     changed = []
     for node in list(statement.tree.find_all(*_COMPARISONS)) if periods else ():
         kind = statement.scopes.time_type(node.this)
@@ -108,9 +109,9 @@ def _days(node: exp.Expr, *, pattern: bool) -> _Days | None:
         return None
 
 
-def periods_cut_short(question: str, tree: exp.Query) -> tuple[Period, ...]:
+def periods_cut_short(question: Question, tree: exp.Query) -> tuple[Period, ...]:
     """The periods that `question` names all of, where `tree` compares with a day of theirs alone."""
-    periods = named_periods(question)
+    periods = question.named_periods
     nodes = list(tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)) if periods else []
     days = (each for each in nodes if named_grain(each.this.name) is None)
     cut = (each for each in days if _meant(each, periods, timed=False) is not None)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.link.mentions import in_named_schema, named_schemas
+from engine.question.question import Question
 from engine.statement.scope import (
     Scopes,
     TableRef,
@@ -54,7 +55,7 @@ def table_of_named_schema(statement: Statement, context: Context) -> str | None:
     return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
 
 
-def in_another_schema(statement: Statement, question: str) -> Iterator[tuple[TableRef, Table, Table]]:
+def in_another_schema(statement: Statement, question: Question) -> Iterator[tuple[TableRef, Table, Table]]:
     """Where a table is read, that table, and the one of its name in the schema that the question names instead."""
     snapshot = statement.scopes.snapshot
     named = named_schemas(question, snapshot)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
+from engine.question.question import Question
 from engine.statement.scope import (
     SORTING,
     Branch,
@@ -22,9 +23,6 @@ from engine.statement.scope import (
 from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import Table, TableKind
 
-NEGATION = re.compile(
-    r"\b(?:not|no|never|without|none|neither|nor|except|excluding)\b|n['\u2019]t\b", re.IGNORECASE
-)
 _BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
 _AND = re.compile(r"\band\b", re.IGNORECASE)
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
@@ -36,7 +34,7 @@ def none_of_them(statement: Statement, context: Context) -> str | None:
 
     With `kind = 'dog'` beside it, which says all of one row already, the pets stay joined as well.
     """
-    word = NEGATION.search(context.question)
+    word = context.question.denial
     joined = join_tree(statement.tree, statement.scopes)
     if word is None or joined is None:
         return None
@@ -48,9 +46,9 @@ def none_of_them(statement: Statement, context: Context) -> str | None:
     return None
 
 
-def denies_one_of_many(statement: Statement, question: str) -> bool:
+def denies_one_of_many(statement: Statement, question: Question) -> bool:
     """Whether one of many joined rows is tested for what `question` denies, so that another one of them will do."""
-    joined = join_tree(statement.tree, statement.scopes) if NEGATION.search(question) else None
+    joined = join_tree(statement.tree, statement.scopes) if question.denial else None
     return joined is not None and any(_excluded(joined, denial) is not None for denial in _denials(joined))
 
 
@@ -142,7 +140,7 @@ def both(statement: Statement, context: Context) -> str | None:
     return f"reads '{values[0].name}' and '{values[1].name}' as: both of them"
 
 
-def takes_either_of_both(statement: Statement, question: str) -> bool:
+def takes_either_of_both(statement: Statement, question: Question) -> bool:
     """Whether rows with either of two values are taken where `question` may want what has both."""
     joined = join_tree(statement.tree, statement.scopes)
     found = None if joined is None else _meant_together(joined, question)
@@ -153,7 +151,7 @@ _Pair = tuple[list[exp.Expr], exp.Column, list[exp.Expr]]
 """Where a column is compared with two values: the parts of WHERE, the column and the values."""
 
 
-def _meant_together(joined: JoinTree, question: str) -> _Pair | None:
+def _meant_together(joined: JoinTree, question: Question) -> _Pair | None:
     """The first pair that is tested, or that the question wants both of."""
     if any(joined.tree.args.get(name) for name in SORTING) or joined.aggregates():
         return None
@@ -183,14 +181,14 @@ def _same_column(tests: Sequence[exp.Expr]) -> tuple[exp.Column, list[exp.Expr]]
     return (column, values) if same and values[0] != values[1] else None
 
 
-def _wants_both(joined: JoinTree, column: exp.Column, question: str) -> bool:
+def _wants_both(joined: JoinTree, column: exp.Column, question: Question) -> bool:
     """Whether the question's words may want one that has both values, and not those that have either."""
-    if _OR.search(question):
+    if _OR.search(question.text):
         return False
-    if _BOTH.search(question):
+    if _BOTH.search(question.text):
         return True
     branch = joined.branch(column, joined.names(joined.shown()))
-    return bool(_AND.search(question)) and branch is not None and branch.many
+    return bool(_AND.search(question.text)) and branch is not None and branch.many
 
 
 def _with(tree: exp.Select, tests: Sequence[exp.Expr], column: exp.Column, value: exp.Expr) -> exp.Select:
@@ -222,7 +220,7 @@ def each_once(statement: Statement, context: Context) -> str | None:
 def each_match_once(statement: Statement, context: Context) -> str | None:
     """DISTINCT where a row is shown once for each of many joined rows that a test finds: who has a cat or a dog."""
     joined = join_tree(statement.tree, statement.scopes)
-    if joined is None or SAYS_DIFFERENT.search(context.question) or not _matched(joined, _many(joined)):
+    if joined is None or SAYS_DIFFERENT.search(context.question.text) or not _matched(joined, _many(joined)):
         return None
     statement.tree = joined.tree.distinct(copy=False)
     return "shows each row once that is found more than once"
@@ -245,9 +243,9 @@ def rows_once(statement: Statement, _context: Context) -> str | None:
     return "shows each row once that stands there several times"
 
 
-def _repeats(joined: JoinTree, question: str) -> bool:
+def _repeats(joined: JoinTree, question: Question) -> bool:
     many = _many(joined)
-    return len(many) > (0 if SAYS_DIFFERENT.search(question) else len(_matched(joined, many)))
+    return len(many) > (0 if SAYS_DIFFERENT.search(question.text) else len(_matched(joined, many)))
 
 
 def _many(joined: JoinTree) -> list[Branch]:

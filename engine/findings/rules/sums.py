@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
-from engine.question.dimensions import asked_dimensions
-from engine.question.tokens import identifier_words
+from engine.question.question import Question
 from engine.statement.scope import Scopes
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import Column
+from schema_catalog.words import identifier_words
 
 _NO_AMOUNTS = frozenset({"id", "code", "key", "date", "time", "year", "month", "day"})
 _NUMBERS = ("smallint", "int", "bigint", "numeric", "real", "double", "money")
@@ -51,7 +51,7 @@ _TOGETHER = re.compile(
 def added_up(statement: Statement, context: Context) -> str | None:
     """Adds up the one number of each side of a UNION, where the question asks for all of them together."""
     sides = list(_sides(statement.tree))
-    if len(sides) == 1 or not _TOGETHER.search(context.question) or not all(map(_is_one_number, sides)):
+    if len(sides) == 1 or not _TOGETHER.search(context.question.text) or not all(map(_is_one_number, sides)):
         return None
     numbers: list[exp.Expr] = [exp.Subquery(this=each.copy()) for each in sides]
     total = functools.reduce(lambda one, other: exp.Add(this=one, expression=other), numbers)
@@ -77,7 +77,7 @@ _UNIT = re.compile(rf"(?<!\d )\b({'|'.join(_SECONDS)})s\b|\bin (hour|minute)\b",
 
 def in_asked_unit(statement: Statement, context: Context) -> str | None:
     """A time between two moments that is shown is a number of the one unit that the question names (docs 9.9)."""
-    named = {(one or other).lower() for one, other in _UNIT.findall(context.question)}
+    named = {(one or other).lower() for one, other in _UNIT.findall(context.question.text)}
     select = statement.tree
     if len(named) != 1 or not isinstance(select, exp.Select):
         return None
@@ -121,10 +121,10 @@ def _is_number(column: Column) -> bool:
     return is_number and last not in _NO_AMOUNTS
 
 
-def _asks_for_total(question: str, name: str) -> bool:
+def _asks_for_total(question: Question, name: str) -> bool:
     """Whether a question asks for one total of numbers, which no column called `name` holds by its name."""
     words = identifier_words(name)
-    return _TOTAL.search(question) is not None and "total" not in words and not asked_dimensions(question)
+    return _TOTAL.search(question.text) is not None and "total" not in words and not question.dimensions
 
 
 def _shown_measure(statement: Statement) -> exp.Column | None:
@@ -163,9 +163,9 @@ def exact_division(statement: Statement, context: Context) -> str | None:
     return "divides exactly" if found else None
 
 
-def whole_divisions(statement: Statement, question: str) -> Iterator[exp.Div]:
+def whole_divisions(statement: Statement, question: Question) -> Iterator[exp.Div]:
     """The divisions of whole numbers one of which is of several rows, unless `question` wants a whole number."""
-    if _WHOLE_WANTED.search(question):
+    if _WHOLE_WANTED.search(question.text):
         return
     for each in statement.tree.find_all(exp.Div):
         if each.left.find(exp.AggFunc) and all(

@@ -13,15 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
-from engine.findings.rules.repetition import NEGATION
 from engine.link.legends import legends
 from engine.link.mentions import ShortName, short_names
 from engine.link.unknown import alike
-from engine.question.periods import said_periods
-from engine.question.spans import SpanKind, entities, spans
-from engine.question.tokens import LABEL_WORDS, identifier_words
+from engine.question.spans import SpanKind
+from engine.question.tokens import LABEL_WORDS
 from engine.statement.scope import Scopes, keep_tests, tests_of, without_tests
 from schema_catalog.types import Column, ColumnKey, Table
+from schema_catalog.words import identifier_words
 
 _PARTS = (exp.Connector, exp.Not, exp.Paren, exp.Predicate, exp.Column, exp.Identifier, exp.Literal)
 """What a condition consists of that only compares columns with constants."""
@@ -33,7 +32,7 @@ _SUPERLATIVE = re.compile(r"\w{3,}est").fullmatch
 
 def drop_unasked_condition(statement: Statement, context: Context) -> str | None:
     """Leaves out the comparisons with constants that no word of the question can stand for."""
-    if NEGATION.search(context.question):
+    if context.question.denial:
         return None
     asked = _Asked(context)
     needless = [
@@ -54,8 +53,8 @@ class _Asked:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._words = frozenset(identifier_words(context.question))
-        self._periods = said_periods(context.question, context.today)
+        self._words = frozenset(context.question.words)
+        self._periods = context.question.periods
         self._links = [link for link in context.values if link.span]
 
     @functools.cached_property
@@ -92,8 +91,8 @@ class _Asked:
         known.update(word for each in self._periods for word in identifier_words(each.text))
         sorted_by = any(isinstance(node, _CHOOSING) for node in rest)
         question = self._context.question
-        named = (each.text for each in spans(question) if each.kind is SpanKind.NAME)
-        for phrase in (*entities(question), *named):
+        named = (each.text for each in question.spans if each.kind is SpanKind.NAME)
+        for phrase in (*question.entities, *named):
             for word in identifier_words(phrase):
                 plain = word in LABEL_WORDS or (sorted_by and _SUPERLATIVE(word))
                 if not plain and not any(alike(word, each) for each in known):
@@ -101,7 +100,7 @@ class _Asked:
 
     def _says_value(self, literal: exp.Literal) -> bool:
         if not literal.is_string:
-            return literal.name in self._context.question or bool(self._periods)
+            return literal.name in self._context.question.text or bool(self._periods)
         if any(literal.name in link.values for link in self._links) or self._of_a_period(literal):
             return True
         return any(alike(word, each) for word in identifier_words(literal.name) for each in self._words)

@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
-from engine.findings.rules.repetition import NEGATION
 from engine.link.exclusions import Exclusion, exclusions, tested
-from engine.question.tokens import identifier_words
 from engine.statement.scope import (
     Scopes,
     conjuncts,
@@ -25,6 +23,7 @@ from engine.statement.scope import (
     without_tests,
 )
 from engine.statement.tree import parsed
+from schema_catalog.words import identifier_words
 
 
 def leave_out_uncounted(statement: Statement, context: Context) -> str | None:
@@ -57,7 +56,7 @@ def count_all_rows(statement: Statement, context: Context) -> str | None:
 
 def _unsaid(context: Context) -> Iterator[Exclusion]:
     """What the schema excludes, of which the question does not speak."""
-    asked = set(identifier_words(context.question))
+    asked = set(context.question.words)
     for each in exclusions(context.snapshot):
         own = set(identifier_words(each.rows)) - set(identifier_words(each.column[1]))
         if each.told and not own & asked:
@@ -87,7 +86,7 @@ def _leave_out(select: exp.Select, each: Exclusion, statement: Statement) -> boo
 def unknown_as_other(statement: Statement, context: Context) -> str | None:
     """Takes rows without a value as well, where the question denies one: `carrier IS DISTINCT FROM 'Nordfracht'`."""
     changed = []
-    for select in statement.tree.find_all(exp.Select) if NEGATION.search(context.question) else ():
+    for select in statement.tree.find_all(exp.Select) if context.question.denial else ():
         tests = tests_of(select)
         for test in tests:
             column = _denied(test)

@@ -16,7 +16,6 @@ from itertools import chain, count
 from engine.findings.check import Rejection
 from engine.findings.driver import Checker
 from engine.findings.rule import Context
-from engine.link.mentions import mentioned_tables
 from engine.llm.prompts import prompt
 from engine.llm.replies import Reading, Readings, readings
 from engine.values.candidate import Candidate, Meaning
@@ -269,7 +268,11 @@ class _Asking:
         candidates = (*state.candidates, *self._told(), *self._beside)
         # As the question was read.
         state = replace(
-            state, ask=self._state.ask, dialogue=self._state.dialogue, candidates=candidates, usage=usage
+            state,
+            question=self._state.question,
+            dialogue=self._state.dialogue,
+            candidates=candidates,
+            usage=usage,
         )
         changes = dict.fromkeys(
             change for each in (*self._candidates, *self._beside) for change in each.changes
@@ -288,17 +291,15 @@ class _Asking:
 
 def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Context]:
     """What the rules that mend a statement know of each route."""
-    question = state.ask.question
+    question = state.question
     return [
         Context(
             route.snapshot,
             question,
             route.values,
-            mentioned_tables(question, route.snapshot),
             tables,
             lists=route.lists,
             contents=route.contents,
-            today=state.today,
         )
         for route, tables in zip(state.routes, secured, strict=True)
     ]

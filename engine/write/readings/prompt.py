@@ -98,7 +98,7 @@ class Writer:
         return Prompt(prompt("readings_system"), "\n\n".join(filter(None, (user, more))))
 
     def _user(self, state: State, unread: FollowUp | None) -> str:
-        question, before = state.ask.question, ""
+        question, before = state.question.text, ""
         if unread is not None:
             question = unread.then
             before = prompt("readings_before", turns=turns_text(unread, as_literal)) + "\n\n"
@@ -109,7 +109,7 @@ class Writer:
             schema="\n\n".join(self._schema(state.routes, number) for number in order),
             known="".join(self._known(state, number) for number in order),
             before=before,
-            today=f"{state.today:%A}, {state.today}",
+            today=f"{state.question.today:%A}, {state.question.today}",
             question=question,
         )
 

@@ -87,7 +87,7 @@ class Writer:
     async def conditions(self) -> tuple[Condition, ...]:
         """The likeliest conditions."""
         predict = self._tools.conditions.predict
-        found = await asyncio.to_thread(predict, self._state.ask.question, self.route.snapshot)
+        found = await asyncio.to_thread(predict, self._state.question, self.route.snapshot)
         return tuple(each for each in found if each.probability >= LEAST_LIKELY)[:CONDITIONS]
 
     async def write(self, node: Node) -> Completion:
@@ -123,8 +123,8 @@ class Writer:
         unnamed = frozenset[ColumnKey]() if self.grammars else node.mask | self._unlikely
         text = schema_text(without(self.shown, unnamed), ())[0] if unnamed else self._text
         found = known_text(self.route, self._state.dialogue, self.shown, unnamed)
-        found += today_text(self._state.ask.question, self._state.today)
-        user = prompt(name, schema=text, values=found, question=self._state.ask.question, **values)
+        found += today_text(self._state.question)
+        user = prompt(name, schema=text, values=found, question=self._state.question.text, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         begun = "" if node.fork is None else node.fork.text
         return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}", begun)
@@ -142,7 +142,7 @@ class Writer:
         return self.root | doubtful if any(is_masked(each, doubtful) for each in used) else frozenset()
 
     def _never_meant(self) -> Mask:
-        called = {*called_columns(self._state.ask.question, self.shown), *self._nearest()}
+        called = {*called_columns(self._state.question, self.shown), *self._nearest()}
         return self._not_meant(called.union(link.column for link in self.route.values), LEAST)
 
     def _nearest(self) -> set[ColumnKey]:
@@ -252,9 +252,8 @@ class Attempts:
                 context.question,
                 each.sql,
                 context.snapshot,
-                context.mentioned,
                 context.lists,
-                today=context.today,
+                by_facts=True,
             )
         )
 

@@ -9,8 +9,9 @@ import asyncpg
 import pytest
 
 from benchmarks.quality.anew.sets import everyday_files, everyday_items, everyday_made
-from engine.question.tokens import identifier_words, question_words
+from engine.question.tokens import question_words
 from pgparley.cluster import Cluster
+from schema_catalog.words import identifier_words
 from tests.conftest import Postgres
 
 

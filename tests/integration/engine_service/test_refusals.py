@@ -12,6 +12,7 @@ import pytest
 from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.link.missing_values import check_literals
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.elements import Literal
@@ -83,7 +84,7 @@ async def test_texts_are_looked_for_as_the_asker(tools: Tools, pool: Any) -> Non
     (entry,) = [each for each in await tools.catalog.entries() if each[0].name == "music"]
     route = Route(*entry, 1.0, tuple(table.key for table in entry[1].tables))
     now = time.monotonic()
-    state = State(AskRequest(ANA, "singers"), 1, 1, Deadline(now + 30), now)
+    state = State(AskRequest(ANA, "singers"), Question("singers"), 1, 1, Deadline(now + 30), now)
     sql = "SELECT age FROM singer WHERE name IN ('Joe', 'Jo''e') OR name LIKE 'A%' OR family_name ILIKE '%SH'"
     found = await check_literals(Candidate("music", sql), route, state, tools)
     assert found.missing == (Literal(NAME, "Jo'e"),)

@@ -14,6 +14,7 @@ from engine.findings.driver import Checker
 from engine.findings.rule import Context
 from engine.judge.deduplicate import deduplicate
 from engine.judge.rank import rank
+from engine.question.question import Question
 from engine.statement.description import explain
 from engine.upstream import Databases
 from engine.values.candidate import Candidate, Meaning, Origin
@@ -29,6 +30,8 @@ from schema_catalog.types import Database
 from tests.support.tools import bare_tools
 
 UNUSED: Any = None
+
+QUESTION = Question("who is the oldest?")
 
 MUSIC = """
 CREATE TABLE singer (singer_id int PRIMARY KEY, name text, alias text, country text, age int, born date);
@@ -77,8 +80,8 @@ async def state(admin: Connection, shop: Database, upstream: Counting) -> State:
     snapshot = await introspect(admin, shop)
     route = Route(shop, snapshot.restricted_to(await upstream.readable(shop, Asker("ana", "shop"))), 1.0, ())
     now = time.monotonic()
-    asked = AskRequest(Asker("ana", "shop"), "who is the oldest?")
-    return State(asked, k=3, calls=6, deadline=Deadline(now + 30), started=now, routes=(route,))
+    asked = AskRequest(Asker("ana", "shop"), QUESTION.text)
+    return State(asked, QUESTION, k=3, calls=6, deadline=Deadline(now + 30), started=now, routes=(route,))
 
 
 async def merged(state: State, tools: Tools, *statements: str) -> State:
@@ -162,9 +165,7 @@ async def test_what_contradicts_the_question_makes_way(state: State, tools: Tool
         "SELECT country, age FROM singer ORDER BY age LIMIT 3",
         "SELECT country, age FROM singer ORDER BY age",
     )
-    asked = replace(
-        state, ask=replace(state.ask, question="Show all singers' countries and ages, sorted by age")
-    )
+    asked = replace(state, question=Question("Show all singers' countries and ages, sorted by age"))
     assert left(await merged(asked, tools, first, oldest)) == [oldest]
 
 
@@ -318,7 +319,7 @@ async def readings(state: State, tools: Tools, *each: tuple[str, str], k: int = 
         Candidate("shop", sql, meaning=Meaning(place, says)) for place, (says, sql) in enumerate(each)
     )
     route = state.routes[0]
-    checker = Checker(Context(route.snapshot, state.ask.question), route, state, tools)
+    checker = Checker(Context(route.snapshot, state.question), route, state, tools)
     beside = [twin for one in given for twin in await checker.readings(one)]
     checked = await validate(replace(state, k=k, candidates=(*given, *beside)), tools)
     return await rank(await deduplicate(checked, tools), tools)

@@ -11,6 +11,7 @@ import pytest
 
 from engine.findings.check import Cause, Rejection, check_candidate
 from engine.findings.check_values import validate
+from engine.question.question import Question
 from engine.upstream import Databases
 from engine.values.candidate import Candidate, Origin
 from engine.values.deadline import Deadline
@@ -62,7 +63,9 @@ def tools(upstream: Counting) -> Tools:
 def state(route: Route) -> State:
     now = time.monotonic()
     asked = AskRequest(Asker("ana", "shop"), "who?")
-    return State(asked, k=3, calls=6, deadline=Deadline(now + 30), started=now, routes=(route,))
+    return State(
+        asked, Question("who?"), k=3, calls=6, deadline=Deadline(now + 30), started=now, routes=(route,)
+    )
 
 
 def written(sql: str, **values: Any) -> Candidate:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.findings.driver import Rewritten, in_turn, readings
 from engine.findings.rule import Context
-from engine.link.mentions import mentioned_tables
+from engine.question.question import Question
 from engine.values.candidate import RuleKind
 from schema_catalog.types import Table
 from tests.integration.rewrite.conftest import Databases
@@ -66,7 +66,7 @@ def joined(draw: st.DrawFn, schema: str) -> str:
 
 def check(databases: Databases, met: Counter[str], schema: str, sql: str, seed: int) -> None:
     snapshot = SCHEMAS[schema]
-    context = Context(snapshot, QUESTION, mentioned=mentioned_tables(QUESTION, snapshot))
+    context = Context(snapshot, Question(QUESTION))
     before = sorted(databases.rows(schema, seed, sql), key=repr)
     normal = in_turn(RuleKind.NORMALISE, Rewritten(sql), context)
     met["statements"] += 1

@@ -12,6 +12,7 @@ from engine.link.link import with_terms
 from engine.link.mentions import mentioned_tables, named_terms, terms_used
 from engine.link.nodes import FEATURES, schema_input
 from engine.link.unknown import schema_words
+from engine.question.question import Question
 from engine.route.router import HybridRouter
 from engine.statement.problems import unknown_column, whole_row
 from engine.statement.resolution import resolve
@@ -140,11 +141,11 @@ def test_synonyms_link_phrases_and_words() -> None:
 def test_the_linker_takes_a_synonym_for_the_name() -> None:
     place = FEATURES.index("all words asked")
     for snapshot, known in ((MUSIC, 0), (SPOKEN, 1)):
-        found = schema_input("nationality of each vocalist", snapshot)
+        found = schema_input(Question("nationality of each vocalist"), snapshot)
         names = [node[1:] for node in found.nodes]
         assert found.features[names.index(("singer", "country"))][place] == known
         assert found.asked[[0, 3]].tolist() == [[0, known], [known, 0]]
-        assert found.texts == schema_input("?", MUSIC).texts
+        assert found.texts == schema_input(Question("?"), MUSIC).texts
 
 
 def test_a_declared_join_is_a_reference_where_no_foreign_key_is() -> None:
@@ -199,8 +200,8 @@ def test_a_question_names_a_term_in_singular_or_plural_and_the_longest_one() -> 
         ("large venues", ["large venue"]),
         ("venues", []),
     ):
-        assert [each.name for each in named_terms(question, schema)] == names
-    assert [table.name for table in mentioned_tables("each home star", schema)] == ["singer"]
+        assert [each.name for each in named_terms(Question(question), schema)] == names
+    assert [table.name for table in mentioned_tables(Question("each home star"), schema)] == ["singer"]
     assert terms_used([HOME, LARGE], {SINGER}, {(*SINGER, "country")}) == (HOME,)
 
 
@@ -221,7 +222,7 @@ def test_a_term_finds_the_database_and_links_its_columns() -> None:
     shop = replace(MUSIC, database="shop", tables=MUSIC.tables[3:])
     readable = frozenset((*table.key, column.name) for table, column in MUSIC.columns())
     for snapshot, found in ((MUSIC, False), (termed(), True)):
-        best = router.rank("list each home star", [(shop, readable), (snapshot, readable)])[0]
+        best = router.rank(Question("list each home star"), [(shop, readable), (snapshot, readable)])[0]
         assert (best.position == 1 and "home" in best.words) is found
     (phrase,) = linked(["home star"], termed(), ENCODER)
     assert phrase.similarities[*SINGER, "country"] > 0.9

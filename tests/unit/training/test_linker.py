@@ -11,6 +11,7 @@ import pytest
 from engine.link.nodes import NodeStates, schema_input
 from engine.models.linker import CALIBRATION, LinkerEncoder, calibrated
 from engine.models.packaged import Manifest, Packaged
+from engine.question.question import Question
 from engine.values.elements import WHOLE_TABLE
 from tests.support.schemas import MUSIC
 from training.linker import Progress, Trainer
@@ -35,11 +36,11 @@ def trainer() -> Trainer:
 
 
 def test_training_lowers_the_cost_and_the_artifact_links_what_was_learnt(trainer: Trainer) -> None:
-    given = [(each, schema_input(each.question, each.snapshot)) for each in (SINGERS, STADIUMS)]
+    given = [(each, schema_input(Question(each.question), each.snapshot)) for each in (SINGERS, STADIUMS)]
     costs = [trainer.learn(given, 0.2) for _ in range(8)]
     assert costs[-1][0] < 0.6 * costs[0][0]
     manifest = Manifest("linker", 1, "", "", "", 0, 0.0)
-    states = LinkerEncoder(Packaged(manifest, trainer.artifact())).read(SINGERS.question, MUSIC)
+    states = LinkerEncoder(Packaged(manifest, trainer.artifact())).read(Question(SINGERS.question), MUSIC)
     assert states is not None
     odds = dict(zip(states.nodes, states.log_odds.tolist(), strict=True))
     assert odds["public", "singer", WHOLE_TABLE] > odds["public", "stadium", WHOLE_TABLE]
@@ -58,7 +59,7 @@ def test_a_stopped_run_goes_on_where_it_was(trainer: Trainer, tmp_path: Path) ->
 
 def scripted(example: Example, odds: dict[str, float], answerable: float) -> Reading:
     """A reading with log-odds by name, -2 for the others."""
-    nodes = schema_input(example.question, example.snapshot).nodes
+    nodes = schema_input(Question(example.question), example.snapshot).nodes
     log_odds = np.array([odds.get(f"{node[1]}.{node[2]}", -2.0) for node in nodes], dtype=np.float32)
     return Reading(example, NodeStates(nodes, log_odds, answerable))
 

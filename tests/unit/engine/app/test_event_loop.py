@@ -12,8 +12,8 @@ import pytest
 from engine.app.pipeline import STAGES
 from engine.app.question_store import Questions
 from engine.app.service import Service
-from engine.learn.store import normal_form
 from engine.link.source import StoredValues
+from engine.question.tokens import normal_form
 from engine.route.router import HybridRouter
 from engine.values import learned
 from engine.values.conditions import Condition, Hardness, Operator, StatementKind

@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.harness.without import NoValues
 from engine.ask.policy import abstention
+from engine.question.question import Question
 from engine.route.places import AT_HOME
 from engine.route.route import reweigh_routes, route
 from engine.route.router import HybridRouter
@@ -55,12 +56,12 @@ class Held(NoValues):
         self._broken = broken
         self.looked: list[str] = []
 
-    async def holding(self, _question: str, databases: Sequence[str]) -> tuple[str, ...]:
+    async def holding(self, _question: Question, databases: Sequence[str]) -> tuple[str, ...]:
         if self._broken:
             raise StoreUnavailableError("down")
         return tuple(each for each in databases if each in self._spans)
 
-    async def links(self, _question: str, route: Route, _upstream: Upstream) -> tuple[ValueLink, ...]:
+    async def links(self, _question: Question, route: Route, _upstream: Upstream) -> tuple[ValueLink, ...]:
         self.looked.append(route.database.name)
         column = ("public", "t", "c")
         spans = self._spans[route.database.name]
@@ -82,7 +83,7 @@ def tools(
 
 def asked(question: str, dbname: str = "elsewhere", last: str | None = None) -> State:
     request = AskRequest(Asker("ann", dbname), question)
-    state = State(request, 3, 6, Deadline(110.0, lambda: 100.0), 100.0)
+    state = State(request, Question(request.question), 3, 6, Deadline(110.0, lambda: 100.0), 100.0)
     return replace(state, dialogue=Dialogue(database=last))
 
 
@@ -167,7 +168,7 @@ async def test_a_refusal_names_the_database_that_seems_closer_first() -> None:
     )
     assert refusal.next == f'NL (db "my zoo"): $${ANIMALS}$$'
     assert refusal.helps[1:] == NO_STATEMENT.helps
-    dollar = replace(state, ask=replace(state.ask, question="cost in $$?")).refused(NO_STATEMENT, "")
+    dollar = replace(state, question=Question("cost in $$?")).refused(NO_STATEMENT, "")
     assert dollar.refusal is not None
     assert dollar.refusal.next == "NL HELP"
     routes = (await route(asked(ANIMALS), tools())).routes

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from engine.app import pipeline
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.errors import CancelledError
@@ -28,7 +29,15 @@ async def named(state: State, _tools: Tools) -> State:
 
 async def test_with_candidates_a_question_whose_time_is_over_goes_on_without_what_takes_more() -> None:
     found = (Candidate("music", "SELECT 1", cost=1.0), Candidate("music", "SELECT 2"))
-    state = State(AskRequest(Asker("ana", "music"), "how many?"), 3, 3, OVER, 0.0, candidates=found)
+    state = State(
+        AskRequest(Asker("ana", "music"), "how many?"),
+        Question("how many?"),
+        3,
+        3,
+        OVER,
+        0.0,
+        candidates=found,
+    )
     done = await pipeline.run(state, cast("Any", None), (named, late, named))
     assert (done.late, done.k) == (True, 9)
     assert done.candidates == found[:1], "what was not planned is not shown"
@@ -37,7 +46,7 @@ async def test_with_candidates_a_question_whose_time_is_over_goes_on_without_wha
 
 
 async def test_without_candidates_nothing_begins_out_of_time() -> None:
-    state = State(AskRequest(Asker("ana", "music"), "how many?"), 3, 3, OVER, 0.0)
+    state = State(AskRequest(Asker("ana", "music"), "how many?"), Question("how many?"), 3, 3, OVER, 0.0)
     with pytest.raises(CancelledError):
         await pipeline.run(state, cast("Any", None), (named,))
 

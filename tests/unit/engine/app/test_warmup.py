@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from engine.app.warmup import warm_up
 from engine.llm.prompts import prompt
+from engine.question.question import Question
 from engine.route.router import HybridRouter
 from engine.values.candidate import Candidate
 from engine.values.elements import SchemaLinks
@@ -36,7 +37,7 @@ class Linker:
     ready: asyncio.Event
     asked: list[tuple[Snapshot, bool]] = field(default_factory=list)
 
-    def link(self, _question: str, snapshot: Snapshot) -> SchemaLinks | None:
+    def link(self, _question: Question, snapshot: Snapshot) -> SchemaLinks | None:
         self.asked.append((snapshot, self.ready.is_set()))
         return None
 
@@ -57,7 +58,7 @@ class Ranker:
 
     calls = 0
 
-    def rank(self, _question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
+    def rank(self, _question: Question, candidates: Sequence[Candidate]) -> Sequence[float]:
         self.calls += 1
         return [0.0] * len(candidates)
 

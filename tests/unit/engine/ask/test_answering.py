@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.ask.question_back import agreeing, resolve
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.dialogue import Ambiguity, ClarifyingQuestion, Dialogue, Option, Turn
 from engine.values.errors import InvalidSettingError, SyntaxProblemError
@@ -29,15 +30,15 @@ CANDIDATES = [Candidate("music", f"SELECT {number}") for number in (3, 2, 1, 4)]
 
 
 def test_a_number_chooses_an_option() -> None:
-    turn = resolve(WAITING, 2, ASKED)
+    turn = resolve(WAITING, 2, Question(ASKED))
     assert turn == Turn(QUESTION, chosen=2)
     assert agreeing(CANDIDATES, turn) == (CANDIDATES[1],)
-    assert agreeing(CANDIDATES, resolve(WAITING, 1, ASKED)) == (CANDIDATES[0], CANDIDATES[2])
+    assert agreeing(CANDIDATES, resolve(WAITING, 1, Question(ASKED))) == (CANDIDATES[0], CANDIDATES[2])
 
 
 def test_an_option_of_no_statement_and_a_text_need_other_statements() -> None:
-    assert agreeing(CANDIDATES, resolve(WAITING, 3)) is None
-    assert agreeing(CANDIDATES, resolve(WAITING, "the name on the passport")) is None
+    assert agreeing(CANDIDATES, resolve(WAITING, 3, Question(ASKED))) is None
+    assert agreeing(CANDIDATES, resolve(WAITING, "the name on the passport", Question(ASKED))) is None
 
 
 def test_statements_of_other_databases_do_not_agree() -> None:
@@ -49,7 +50,7 @@ def test_statements_of_other_databases_do_not_agree() -> None:
 @pytest.mark.parametrize("number", [-1, 0, 4])
 def test_a_number_that_no_option_has(number: int) -> None:
     with pytest.raises(InvalidSettingError) as raised:
-        resolve(WAITING, number, ASKED)
+        resolve(WAITING, number, Question(ASKED))
     error = raised.value
     assert error.sqlstate == "22023"
     assert error.detail == 'What do you mean by "names"? 1 artist name; 2 performer name; 3 legal name.'
@@ -63,7 +64,7 @@ def test_a_number_that_no_option_has(number: int) -> None:
 )
 def test_a_question_of_its_own_is_no_answer(text: str) -> None:
     with pytest.raises(SyntaxProblemError) as raised:
-        resolve(WAITING, text, ASKED)
+        resolve(WAITING, text, Question(ASKED))
     assert raised.value.hint is not None
     assert "NL:" in raised.value.hint
 
@@ -77,7 +78,7 @@ def test_a_question_of_its_own_is_no_answer(text: str) -> None:
     ],
 )
 def test_what_may_be_an_answer_is_one(text: str) -> None:
-    assert resolve(WAITING, f" {text}\n", ASKED) == Turn(QUESTION, text=text)
+    assert resolve(WAITING, f" {text}\n", Question(ASKED)) == Turn(QUESTION, text=text)
 
 
 def test_what_was_not_chosen_is_forbidden() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from engine.ask.question_back import best_proposal
 from engine.ask.wording import option_text
+from engine.question.question import Question
 from engine.values.candidate import Candidate, Preview
 from engine.values.dialogue import Ambiguity, ClarifyingQuestion, Turn
 from engine.values.elements import BranchingPoint, Entity, SchemaLinks
@@ -258,7 +259,7 @@ LINKS = SchemaLinks(
 
 def test_what_only_the_linker_finds_possible_is_an_option() -> None:
     one = [Candidate("music", "SELECT artist_name FROM singer", confidence=1.0)]
-    proposal = best_proposal(one, SNAPSHOTS, "", links={"music": LINKS})
+    proposal = best_proposal(one, SNAPSHOTS, Question(""), links={"music": LINKS})
     assert proposal is not None
     question = proposal.question
     assert proposal.errors.before == pytest.approx(1 - 0.55 * 0.9)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.ask.data_answers import answers, askable
-from engine.ask.data_questions import DataQuestion, Subject, data_question
+from engine.question.data_questions import DataQuestion, Subject, data_question
 from schema_catalog.types import (
     Attributes,
     Column,

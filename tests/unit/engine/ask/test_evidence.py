@@ -7,6 +7,7 @@ import pytest
 from engine.ask.choice import named_reading
 from engine.ask.differences import Reading
 from engine.ask.question_back import best_proposal
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.elements import BranchingPoint, SchemaLinks
 from schema_catalog.types import Snapshot
@@ -48,7 +49,7 @@ def reading(place: int, element: str) -> Reading:
 )
 def test_the_reading_that_a_question_names(question: str, elements: list[str], named: int | None) -> None:
     readings = [reading(place, each) for place, each in enumerate(elements)]
-    found = named_reading(readings, question)
+    found = named_reading(readings, Question(question))
     assert found == (None if named is None else readings[named])
 
 
@@ -58,7 +59,7 @@ def gain(question: str, *statements: str, links: SchemaLinks | None = None) -> f
         for sql, confidence in zip(statements, (0.8, 0.2), strict=True)
     ]
     given = {} if links is None else {"school": links}
-    proposal = best_proposal(these, {"school": SCHOOL}, question, links=given)
+    proposal = best_proposal(these, {"school": SCHOOL}, Question(question), links=given)
     assert proposal is not None
     return proposal.errors.gain
 

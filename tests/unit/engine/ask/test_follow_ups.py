@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from engine.ask.follow_ups import goes_on
 from engine.ask.understand import understand
+from engine.question.question import Question
 from engine.values.deadline import Deadline
 from engine.values.dialogue import Dialogue, FollowUp
 from engine.values.messages import Asker, AskRequest
@@ -48,12 +48,12 @@ BEFORE = FollowUp("How many singers are from France?", FRENCH, "and from Japan, 
 
 @pytest.mark.parametrize("text", FOLLOW_UPS.strip().splitlines())
 def test_what_goes_on(text: str) -> None:
-    assert goes_on(text)
+    assert Question(text).goes_on
 
 
 @pytest.mark.parametrize("text", QUESTIONS.strip().splitlines())
 def test_what_stands_by_itself(text: str) -> None:
-    assert not goes_on(text)
+    assert not Question(text).goes_on
 
 
 def understood(
@@ -63,7 +63,13 @@ def understood(
     generation = GenerationSettings(strategy=strategy)
     tools = bare_tools(nothing, nothing, nothing, cast("Any", model), nothing, generation=generation)
     state = State(
-        AskRequest(Asker("ana", "music"), BEFORE.then), 3, 3, Deadline(1e12), 0.0, dialogue=dialogue
+        AskRequest(Asker("ana", "music"), BEFORE.then),
+        Question(BEFORE.then),
+        3,
+        3,
+        Deadline(1e12),
+        0.0,
+        dialogue=dialogue,
     )
     return asyncio.run(understand(state, tools)), model
 
@@ -71,7 +77,7 @@ def understood(
 def test_the_embedded_model_says_it_in_full_words() -> None:
     full = "How many singers over 40 are from Japan?"
     state, model = understood(full, Dialogue(follow_up=BEFORE))
-    assert (state.ask.question, state.dialogue.read_as) == (full, full)
+    assert (state.question.text, state.dialogue.read_as) == (full, full)
     assert all(part in model.prompts[0].user for part in (BEFORE.question, BEFORE.sql, BEFORE.then))
     assert state.usage.calls == 1
 
@@ -79,12 +85,12 @@ def test_the_embedded_model_says_it_in_full_words() -> None:
 @pytest.mark.parametrize("says", ["How many singers are from Japan?", ""])
 def test_words_that_lose_a_number_are_not_taken(says: str) -> None:
     state, _ = understood(says, Dialogue(follow_up=BEFORE))
-    assert state.ask.question == "How many singers are from France; and from Japan, over 40?"
+    assert state.question.text == "How many singers are from France; and from Japan, over 40?"
 
 
 def test_what_was_read_once_is_not_read_again() -> None:
     state, model = understood("", Dialogue(follow_up=BEFORE, read_as="How many are from Japan?"))
-    assert state.ask.question == "How many are from Japan?"
+    assert state.question.text == "How many are from Japan?"
     assert model.prompts == []
 
 

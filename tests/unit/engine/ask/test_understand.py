@@ -10,6 +10,7 @@ import pytest
 
 from engine.app import pipeline
 from engine.ask.understand import understand
+from engine.question.question import Question
 from engine.values.deadline import Deadline
 from engine.values.messages import Asker, AskRequest
 from engine.values.ports import Completion, Prompt
@@ -48,7 +49,7 @@ def understood(
     given = (catalog, FakeUpstream(catalog), NOTHING, cast("Any", model), NOTHING)
     tools = bare_tools(*given, generation=settings)
     deadline = Deadline(1e12, lambda: 0.0)
-    state = State(AskRequest(Asker("ann", dbname), question, db=db), 3, 3, deadline, 0.0)
+    state = State(AskRequest(Asker("ann", dbname), question, db=db), Question(question), 3, 3, deadline, 0.0)
     return asyncio.run(understand(state, tools)), model
 
 
@@ -86,7 +87,7 @@ def test_a_question_in_another_language_goes_on_in_english() -> None:
     state, model = understood(
         "Wie viele Kunden haben wir seit 2020?", "How many customers do we have since 2020?"
     )
-    assert state.ask.question == state.translation == "How many customers do we have since 2020?"
+    assert state.question.text == state.translation == "How many customers do we have since 2020?"
     assert state.refusal is None
     assert state.usage.calls == len(model.prompts) == 1
     assert model.prompts[0].user.startswith("German: Wie viele Kunden haben wir seit 2020?")
@@ -112,7 +113,7 @@ def test_what_is_no_faithful_translation_is_refused(question: str, says: str) ->
     assert state.refusal is not None
     assert state.refusal.reason is RefusalReason.LANGUAGE
     assert "German" in state.refusal.words
-    assert state.ask.question == question
+    assert state.question.text == question
 
 
 def test_half_a_translation_is_refused() -> None:
@@ -122,7 +123,7 @@ def test_half_a_translation_is_refused() -> None:
 
 def test_the_stages_behind_a_refusal_are_skipped() -> None:
     tools = bare_tools(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
-    state = State(AskRequest(Asker("ana", "music"), "hello"), 3, 3, Deadline(1e12), 0.0)
+    state = State(AskRequest(Asker("ana", "music"), "hello"), Question("hello"), 3, 3, Deadline(1e12), 0.0)
     done = asyncio.run(pipeline.run(state, tools))
     assert [timing.stage for timing in done.timings] == ["consult_catalog", "understand"]
 
@@ -146,7 +147,7 @@ def test_a_model_of_readings_is_asked_as_the_question_was_asked(
     question: str, entries: tuple[tuple[Database, Snapshot], ...], db: str | None, dbname: str
 ) -> None:
     state, model = understood(question, strategy=READINGS, entries=entries, db=db, dbname=dbname)
-    assert (state.ask.question, state.translation, state.routed_by, model.prompts) == (
+    assert (state.question.text, state.translation, state.routed_by, model.prompts) == (
         question,
         None,
         None,
@@ -157,19 +158,19 @@ def test_a_model_of_readings_is_asked_as_the_question_was_asked(
 @pytest.mark.parametrize("question", [CHINESE, "Wie viele Hotels haben unsere Kunden bezahlt?"])
 def test_english_serves_the_router_alone_where_a_model_of_readings_is_asked(question: str) -> None:
     state, model = understood(question, "How many customers are there?", strategy=READINGS)
-    assert (state.ask.question, state.routed_by) == (question, "How many customers are there?")
+    assert (state.question.text, state.routed_by) == (question, Question("How many customers are there?"))
     assert (state.translation, state.refusal, state.usage.calls) == (None, None, len(model.prompts))
 
 
 def test_what_cannot_be_translated_is_routed_as_it_was_asked_and_not_refused() -> None:
     state, _ = understood(GERMAN, GERMAN, strategy=READINGS)
-    assert (state.ask.question, state.routed_by, state.refusal) == (GERMAN, None, None)
+    assert (state.question.text, state.routed_by, state.refusal) == (GERMAN, None, None)
 
 
 def test_the_embedded_model_gets_english_and_the_router_the_schemas_own_language() -> None:
     state, _ = understood(CHINESE, "How many customers are in Shanghai?", entries=(SHOP, SHANGDIAN))
-    assert state.ask.question == state.translation == "How many customers are in Shanghai?"
-    assert state.routed_by == CHINESE
+    assert state.question.text == state.translation == "How many customers are in Shanghai?"
+    assert state.routed_by == Question(CHINESE)
     foreign, _ = understood(CHINESE, "How many customers are in Shanghai?")
     assert foreign.routed_by is None
 
@@ -180,5 +181,7 @@ def test_a_schema_that_the_asker_may_not_read_tells_no_language() -> None:
     model = ScriptedLLM(["How many customers are in Shanghai?"])
     given = (catalog, FakeUpstream(catalog, {"shangdian"}), NOTHING, cast("Any", model), NOTHING)
     tools = bare_tools(*given, generation=GenerationSettings(strategy=READINGS))
-    state = State(AskRequest(Asker("ann", ""), CHINESE), 3, 3, Deadline(1e12, lambda: 0.0), 0.0)
-    assert asyncio.run(understand(state, tools)).routed_by == model.lines[0]
+    state = State(
+        AskRequest(Asker("ann", ""), CHINESE), Question(CHINESE), 3, 3, Deadline(1e12, lambda: 0.0), 0.0
+    )
+    assert asyncio.run(understand(state, tools)).routed_by == Question(model.lines[0])

@@ -10,7 +10,7 @@ import pytest
 from engine.findings.check import Cause, Rejection
 from engine.findings.driver import Checker
 from engine.findings.rule import Context
-from engine.link.mentions import mentioned_tables
+from engine.question.question import Question
 from engine.values.candidate import Candidate, Origin
 from engine.values.settings import GenerationSettings
 from schema_catalog.types import Snapshot
@@ -23,7 +23,7 @@ def checker(
     question: str, upstream: PlanningUpstream, snapshot: Snapshot = MUSIC, off: tuple[str, ...] = ()
 ) -> Checker:
     to = route(question, snapshot)
-    context = Context(snapshot, question, mentioned=mentioned_tables(question, snapshot))
+    context = Context(snapshot, Question(question))
     given = replace(tools("", upstream), generation=GenerationSettings(rules_off=off))
     return Checker(context, to, asked(question, to), given)
 

@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 from engine.findings import contradictions as module
+from engine.question.question import Question
 from engine.values.elements import ValueList
 from schema_catalog.types import Column, Snapshot
 from tests.support.golden_rules import SCHEMAS
@@ -16,7 +17,8 @@ from tests.support.schemas import MUSIC, table
 
 TODAY = date(2021, 1, 6)
 
-contradictions = partial(module.contradictions, today=TODAY)
+contradictions = partial(module.contradictions, by_facts=True)
+asked = partial(Question, today=TODAY)
 
 SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day"),))
 
@@ -41,7 +43,7 @@ SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day")
     ],
 )
 def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
-    assert [each.startswith(said) for each in contradictions(question, sql, SALES)] == [True]
+    assert [each.startswith(said) for each in contradictions(asked(question), sql, SALES)] == [True]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_groups_periods_and_rows(question: str, sql: str, said: str) -> None:
     ],
 )
 def test_what_says_the_same_contradicts_nothing(question: str, sql: str) -> None:
-    assert contradictions(question, sql, SALES) == ()
+    assert contradictions(asked(question), sql, SALES) == ()
 
 
 OF_SINGERS = (
@@ -92,7 +94,7 @@ OF_SINGERS = (
     ],
 )
 def test_one_row_of_many(question: str, sql: str, said: str) -> None:
-    assert [each.startswith(said) for each in contradictions(question, sql, MUSIC)] == [True]
+    assert [each.startswith(said) for each in contradictions(asked(question), sql, MUSIC)] == [True]
 
 
 @pytest.mark.parametrize(
@@ -109,18 +111,19 @@ def test_one_row_of_many(question: str, sql: str, said: str) -> None:
     ],
 )
 def test_one_row_of_many_that_is_meant(question: str, sql: str) -> None:
-    assert contradictions(question, sql, MUSIC) == ()
+    assert contradictions(asked(question), sql, MUSIC) == ()
 
 
 def test_rows_that_are_added_up_once_for_each_of_others() -> None:
     sql = "SELECT AVG(stadium.capacity) FROM stadium JOIN concert ON stadium.stadium_id = concert.stadium_id"
-    concert = MUSIC.tables[0]
-    assert contradictions("average capacity", sql, MUSIC) == ("adds rows up once for each row of concert",)
-    assert contradictions("average capacity over all concerts", sql, MUSIC, (concert,)) == ()
+    assert contradictions(asked("average capacity"), sql, MUSIC) == (
+        "adds rows up once for each row of concert",
+    )
+    assert contradictions(asked("average capacity over all concerts"), sql, MUSIC) == ()
     tested = f"{sql} WHERE concert.year = '2014'"
     said = ("adds stadium.capacity up once for each row of concert",)
-    assert contradictions("average capacity in 2014", tested, MUSIC) == said
-    assert module.doubts("average capacity in 2014", tested, MUSIC, today=TODAY) == said
+    assert contradictions(asked("average capacity in 2014"), tested, MUSIC) == said
+    assert module.doubts(asked("average capacity in 2014"), tested, MUSIC) == said
 
 
 SUMS = "SELECT {} FROM stadium s LEFT JOIN concert c USING (stadium_id) LEFT JOIN tour t USING (stadium_id)"
@@ -139,7 +142,7 @@ SUMS = "SELECT {} FROM stadium s LEFT JOIN concert c USING (stadium_id) LEFT JOI
     ],
 )
 def test_sums_of_rows_that_joins_repeat(shown: str, rest: str, said: int) -> None:
-    found = module.doubts("", f"{SUMS.format(shown)} {rest}", SCHEMAS["tour"], today=TODAY)
+    found = module.doubts(asked(""), f"{SUMS.format(shown)} {rest}", SCHEMAS["tour"])
     assert [each.startswith("adds ") for each in found] == [True] * said
 
 
@@ -152,7 +155,7 @@ def test_sums_of_rows_that_joins_repeat(shown: str, rest: str, said: int) -> Non
 )
 def test_a_reference_that_is_compared_with_something_else(sql: str) -> None:
     said = "compares concert.stadium_id with singer.singer_id, and it refers to stadium.stadium_id"
-    assert contradictions("", sql, MUSIC) == (said,)
+    assert contradictions(asked(""), sql, MUSIC) == (said,)
 
 
 WORDS = ValueList(("public", "sales", "region"), ("East", "West"))
@@ -167,7 +170,7 @@ WORDS = ValueList(("public", "sales", "region"), ("East", "West"))
 )
 def test_who_is_first_of_names_is_not_the_greatest(sql: str) -> None:
     said = "takes the first by region, which holds words"
-    assert contradictions("best region", sql, SALES, lists=(WORDS,)) == (said,)
+    assert contradictions(asked("best region"), sql, SALES, lists=(WORDS,)) == (said,)
 
 
 PAYMENTS = Snapshot(
@@ -195,11 +198,10 @@ PAYMENTS = Snapshot(
     ],
 )
 def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[str]) -> None:
-    found = contradictions("payments of last month", f"SELECT amt FROM pay {condition}", PAYMENTS)
+    found = contradictions(asked("payments of last month"), f"SELECT amt FROM pay {condition}", PAYMENTS)
     assert [each.partition(",")[0] for each in found] == said
     assert (
-        module.doubts("payments of last month", f"SELECT amt FROM pay {condition}", PAYMENTS, today=TODAY)
-        == found
+        module.doubts(asked("payments of last month"), f"SELECT amt FROM pay {condition}", PAYMENTS) == found
     )
 
 
@@ -221,7 +223,7 @@ def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[s
     ],
 )
 def test_shares_and_medians(question: str, sql: str, said: list[str]) -> None:
-    assert [each.partition(",")[0] for each in module.doubts(question, sql, PAYMENTS, today=TODAY)] == said
+    assert [each.partition(",")[0] for each in module.doubts(asked(question), sql, PAYMENTS)] == said
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from engine.findings import driver
 from engine.findings.driver import READINGS, Rewritten, check_names, in_turn, readings
 from engine.findings.rule import Context, Rule, Statement
 from engine.findings.rules import RULES
-from engine.link.mentions import mentioned_tables
+from engine.question.question import Question
 from engine.values.candidate import RuleKind
 from engine.values.errors import InvalidSettingError
 from tests.support.golden_rules import SCHEMAS
@@ -22,7 +22,7 @@ PLAYED = (
 
 def asked(question: str, name: str = "music") -> Context:
     snapshot = SCHEMAS[name]
-    return Context(snapshot, question, mentioned=mentioned_tables(question, snapshot))
+    return Context(snapshot, Question(question))
 
 
 def made(sql: str, context: Context, off: tuple[str, ...] = ()) -> list[tuple[str, str]]:

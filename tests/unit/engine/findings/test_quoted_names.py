@@ -9,12 +9,9 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.link.element_text import compared, element_words
-from engine.link.mentions import mentioned_tables
-from engine.question.dimensions import linked_dimensions
-from engine.question.spans import entities
 from engine.statement.resolution import resolve
 from engine.statement.tree import parsed
-from engine.values.elements import WHOLE_TABLE
+from engine.values.elements import WHOLE_TABLE, linked_dimensions
 from schema_catalog.types import ColumnKey, ForeignKey, Snapshot, Table
 from tests.support.golden_rules import Pair, Words, pairs
 
@@ -55,21 +52,19 @@ def _key(key: ColumnKey) -> ColumnKey:
 def context(pair: Pair) -> Context:
     """As the pair's, over the renamed schema."""
     given, snapshot = pair.context, renamed(pair.snapshot)
-    near = compared(entities(pair.question), element_words(snapshot), Words())
+    near = compared(pair.asked.entities, element_words(snapshot), Words())
     return Context(
         snapshot,
-        pair.question,
+        pair.asked,
         [replace(each, column=_key(each.column)) for each in given.values],
-        mentioned_tables(pair.question, snapshot),
         frozenset((schema, mixed(name)) for schema, name in given.secured),
         {(_key(key), text): value for (key, text), value in given.stored.items()},
         frozenset((_key(key), text) for key, text in given.in_any_case),
         frozenset((_key(key), text) for key, text in given.missing),
         {_key(key): chance for key, chance in given.linked.items()},
-        linked_dimensions(pair.question, near),
+        linked_dimensions(pair.asked.dimensions, near),
         [replace(each, column=_key(each.column)) for each in given.lists],
         [replace(each, column=_key(each.column)) for each in given.contents],
-        given.today,
     )
 
 

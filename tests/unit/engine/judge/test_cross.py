@@ -9,6 +9,7 @@ import pytest
 from engine.judge.ranker import TwoStages, packaged, phrases
 from engine.models.cross import PAIR_TOKENS, tokenized
 from engine.models.encoder import MiniLMEncoder, loaded_model
+from engine.question.question import Question
 from engine.values.candidate import Candidate, Origin
 from engine.values.settings import EncoderSettings
 
@@ -56,6 +57,6 @@ CASES = (
 def test_the_model_that_comes_along_prefers_what_was_asked(question: str, right: str, wrong: str) -> None:
     ranker = TwoStages.of(packaged(), MiniLMEncoder(), EncoderSettings())
     given = [Candidate("music", sql, origin=Origin(schema_score=1.0, logprob=-0.2)) for sql in (wrong, right)]
-    first, second = ranker.rank(question, given)
+    first, second = ranker.rank(Question(question), given)
     assert second > first
     assert phrases(right) != phrases(wrong)

@@ -13,6 +13,7 @@ import pytest
 
 from engine.judge.model import Judgement, Weights
 from engine.judge.rank import UNSURE, rank
+from engine.question.question import Question
 from engine.values.candidate import Candidate, Origin
 from engine.values.deadline import Deadline
 from engine.values.errors import ModelUnavailableError
@@ -59,7 +60,16 @@ def state(*shares: float) -> State:
     )
     ask = AskRequest(Asker("ana", "music"), QUESTION)
     routes = (replace(route(QUESTION), entities=()),)
-    return State(ask, 3, 6, Deadline(time.monotonic() + 5), time.monotonic(), routes, candidates)
+    return State(
+        ask,
+        Question(ask.question),
+        3,
+        6,
+        Deadline(time.monotonic() + 5),
+        time.monotonic(),
+        routes,
+        candidates,
+    )
 
 
 def asked(before: State, model: Teller, *, switched_on: bool = True) -> State:

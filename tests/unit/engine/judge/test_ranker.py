@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.judge.rank import rank
 from engine.judge.ranker import SECOND_STAGE, TwoStages
 from engine.models.cross import Pair
+from engine.question.question import Question
 from engine.statement.description import explained
 from engine.values.candidate import Candidate, Origin
 from engine.values.deadline import Deadline
@@ -59,7 +60,9 @@ ALL = np.ones(2, dtype=np.float32)
 
 def test_the_head_weighs_what_the_cross_encoder_says() -> None:
     reader = Reading()
-    assert TwoStages(ALL, reader, Counting()).rank("which?", [NAMES, COUNTRIES]) == pytest.approx([-0.5, 1.5])
+    assert TwoStages(ALL, reader, Counting()).rank(Question("which?"), [NAMES, COUNTRIES]) == pytest.approx(
+        [-0.5, 1.5]
+    )
     assert reader.read == [
         ("which?", ("show singer name", "from singer")),
         ("which?", ("show singer country", "from singer")),
@@ -69,7 +72,7 @@ def test_the_head_weighs_what_the_cross_encoder_says() -> None:
 def test_of_many_only_the_nearest_are_read_and_the_others_come_after_them() -> None:
     many = [candidate(f"SELECT c{number} FROM singer") for number in range(SECOND_STAGE)]
     reader = Reading()
-    scores = TwoStages(ALL, reader, Counting()).rank("which?", [*many, NAMES])
+    scores = TwoStages(ALL, reader, Counting()).rank(Question("which?"), [*many, NAMES])
     assert len(reader.read) == SECOND_STAGE
     assert scores.index(min(scores)) == SECOND_STAGE - 1
 
@@ -86,7 +89,7 @@ async def ranked(
     )
     ask = AskRequest(Asker("ann", "music"), question)
     deadline = Deadline(time.monotonic() + 60)
-    state = State(ask, 5, 5, deadline, time.monotonic(), (route,), candidates)
+    state = State(ask, Question(ask.question), 5, 5, deadline, time.monotonic(), (route,), candidates)
     nothing = cast("Any", None)
     return await rank(state, bare_tools(nothing, nothing, nothing, nothing, nothing, ranker=ranker))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine.judge.select import select
+from engine.question.question import Question
 from engine.values.candidate import Candidate
 from engine.values.conformal import Calibrated, Threshold, Uncalibrated
 from engine.values.deadline import Deadline
@@ -39,7 +40,9 @@ def state(**more: Any) -> State:
     )
     ask = AskRequest(Asker("ana", "music"), "name of singers", **more)
     now = time.monotonic()
-    return State(ask, 3, 6, Deadline(now + 60), now, routes=(route,), candidates=candidates)
+    return State(
+        ask, Question(ask.question), 3, 6, Deadline(now + 60), now, routes=(route,), candidates=candidates
+    )
 
 
 @dataclass
@@ -171,8 +174,8 @@ async def test_beside_it_a_quarter_is_answered_whole_so_that_ones_own_comes_abou
     whole = 0
     for number in range(200):
         asked = state()
-        question = replace(asked.ask, question=f"name of singer {number}")
-        found = await select(replace(asked, ask=question), tools(Elsewhere(0.1)))
+        question = Question(f"name of singer {number}")
+        found = await select(replace(asked, question=question), tools(Elsewhere(0.1)))
         assert found.selection is not None
         assert found.selection.whole == (len(found.candidates) == 3)
         whole += found.selection.whole

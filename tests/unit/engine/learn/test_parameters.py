@@ -8,6 +8,7 @@ import pytest
 
 from engine.guard import BUILT_IN, Refused, check
 from engine.learn.parameters import Parameter, ParameterError, filled, given, parameters
+from engine.question.question import Question
 from engine.values.elements import Relation, ValueLink
 from tests.support.scripted import WordEncoder
 
@@ -17,7 +18,7 @@ ACME = ValueLink("acme", ("public", "orders", "customer"), ("ACME Ltd.",), 0.95,
 
 
 def values(question: str, verified: str = ORDERS, *links: ValueLink) -> dict[str, str] | None:
-    found = given(question, verified, links, cast("Any", WordEncoder()))
+    found = given(Question(question), verified, links, cast("Any", WordEncoder()))
     return None if found is None else found[0]
 
 

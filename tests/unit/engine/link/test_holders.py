@@ -8,6 +8,7 @@ import pytest
 
 from engine.link.holders import Holders
 from engine.link.value_index import ValueIndex
+from engine.question.question import Question
 from schema_catalog.values import ColumnValues
 
 NAME = ("public", "t", "name")
@@ -39,23 +40,23 @@ def holders() -> Holders:
     ],
 )
 def test_the_databases_of_what_is_named(holders: Holders, question: str, names: set[str]) -> None:
-    assert holders.of(question) == names
+    assert holders.of(Question(question)) == names
 
 
 def test_what_is_new_or_gone(holders: Holders) -> None:
     asked = frozenset({"helpers", "shop", "zoo"})
     assert holders.keep({"helpers": FIRST, "shop": SECOND, "zoo": FIRST}, asked) == ["shop", "zoo"]
     holders.put("shop", SECOND, index("Altdorf").hashes)
-    assert holders.of("What is the cheapest in Neudorf?") == {"helpers"}
-    assert holders.of("What is the cheapest in Altdorf?") == {"shop"}
+    assert holders.of(Question("What is the cheapest in Neudorf?")) == {"helpers"}
+    assert holders.of(Question("What is the cheapest in Altdorf?")) == {"shop"}
     assert holders.keep({"helpers": FIRST}, asked) == []
-    assert holders.of("What is the cheapest in Altdorf?") == frozenset()
+    assert holders.of(Question("What is the cheapest in Altdorf?")) == frozenset()
     assert holders.keep({}, frozenset({"others"})) == []
-    assert holders.of("Who knows first aid?") == {"helpers"}, "others were asked for"
+    assert holders.of(Question("Who knows first aid?")) == {"helpers"}, "others were asked for"
 
 
 def test_nothing_known() -> None:
-    assert Holders().of("Who knows first aid?") == frozenset()
+    assert Holders().of(Question("Who knows first aid?")) == frozenset()
 
 
 @pytest.mark.usefixtures("uncollected")
@@ -63,7 +64,7 @@ def test_a_large_catalog_is_searched_in_a_moment() -> None:
     made = Holders()
     for number in range(1_000):
         made.put(f"d{number}", FIRST, index(*(f"Ort{number}x{n}" for n in range(100))).hashes)
-    made.of("warm")
+    made.of(Question("warm"))
     began = time.thread_time()
-    assert made.of("Who lives in Ort999x99 and who in Ort3x4?") == {"d999", "d3"}
+    assert made.of(Question("Who lives in Ort999x99 and who in Ort3x4?")) == {"d999", "d3"}
     assert time.thread_time() - began < 0.05

@@ -12,6 +12,7 @@ from engine.findings.contradictions import contradictions
 from engine.link.labels import label_links, label_lists
 from engine.link.link import link
 from engine.link.source import LISTED
+from engine.question.question import Question
 from engine.values.elements import ValueList
 from engine.values.ports import Upstream
 from engine.values.state import Route
@@ -41,7 +42,7 @@ TICKETS = Snapshot(
     }.items(),
 )
 def test_words_of_a_question_are_labels(question: str, labels: list[str]) -> None:
-    found = label_links(question, route(question, TICKETS))
+    found = label_links(Question(question), route(question, TICKETS))
     assert [value for each in found for value in each.values] == labels
     assert {each.column for each in found} <= {STATE}
 
@@ -73,12 +74,24 @@ async def test_a_question_has_labels_without_stored_values(values: NoValues) -> 
 def test_the_order_of_an_enum_is_no_order_of_words() -> None:
     sql = "SELECT title FROM ticket ORDER BY state DESC LIMIT 1"
     assert (
-        contradictions("Which ticket is farthest?", sql, TICKETS, lists=label_lists(TICKETS), today=date.max)
+        contradictions(
+            Question("Which ticket is farthest?", date.max),
+            sql,
+            TICKETS,
+            lists=label_lists(TICKETS),
+            by_facts=True,
+        )
         == ()
     )
     plain = replace(TICKETS.tables[0], columns=(*COLUMNS[:2], Column("state", "text")))
     texts = replace(TICKETS, tables=(plain,))
     assert (
-        contradictions("Which ticket is farthest?", sql, texts, lists=label_lists(TICKETS), today=date.max)
+        contradictions(
+            Question("Which ticket is farthest?", date.max),
+            sql,
+            texts,
+            lists=label_lists(TICKETS),
+            by_facts=True,
+        )
         != ()
     )

@@ -8,6 +8,7 @@ import pytest
 
 from engine.link.legends import bits, code_of, coded_links, legend
 from engine.link.mentions import values_not_used
+from engine.question.question import Question
 from engine.write.known_text import value_text
 from engine.write.schema_text import schema_text
 from schema_catalog.types import Column, Snapshot, Table, TableKind
@@ -78,18 +79,20 @@ def test_the_code_of_a_meaning(text: str, code: str | None) -> None:
     ],
 )
 def test_the_meanings_that_a_question_says(question: str, codes: list[tuple[str, str]]) -> None:
-    assert [(each.span, *each.values) for each in coded_links(question, SHOP)] == codes
+    assert [(each.span, *each.values) for each in coded_links(Question(question), SHOP)] == codes
 
 
 def test_a_statement_says_a_meaning_by_its_code_alone() -> None:
-    links = coded_links("new orders", SHOP)
-    assert values_not_used("new orders", "SELECT 1 FROM orders WHERE state = 10", links) == []
-    assert values_not_used("new orders", "SELECT 1 FROM orders WHERE order_id = 2010", links) == ["new"]
+    links = coded_links(Question("new orders"), SHOP)
+    assert values_not_used(Question("new orders"), "SELECT 1 FROM orders WHERE state = 10", links) == []
+    assert values_not_used(Question("new orders"), "SELECT 1 FROM orders WHERE order_id = 2010", links) == [
+        "new"
+    ]
 
 
 def test_prompts_show_a_legend_in_full_and_the_code_that_is_meant() -> None:
     assert "40 over, 50 kind" in schema_text(SHOP, ())[0]
-    assert "orders.state = '10' (\"new\")" in value_text(coded_links("new orders", SHOP), SHOP)
+    assert "orders.state = '10' (\"new\")" in value_text(coded_links(Question("new orders"), SHOP), SHOP)
 
 
 @pytest.mark.parametrize(
@@ -116,4 +119,4 @@ def test_bits_are_told_as_bits_and_never_as_values(name: str, comment: str, told
     column = Column(name, "integer", description=comment)
     assert {each.code: each.words for each in bits(column)} == told
     snapshot = Snapshot("s", ("public",), (Table("public", "room", TableKind.TABLE, (column,)),))
-    assert bool(coded_links("which rooms are heated, open or paid?", snapshot)) is not bool(told)
+    assert bool(coded_links(Question("which rooms are heated, open or paid?"), snapshot)) is not bool(told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.question.spans import entities
+from engine.question.spans import entities_in
 
 CASES = {
     "What is the hometown of students from Utah?": ["hometown", "students", "utah"],
@@ -23,11 +23,11 @@ CASES = {
 
 @pytest.mark.parametrize("question", CASES)
 def test_entities(question: str) -> None:
-    assert entities(question) == CASES[question]
+    assert entities_in(question) == CASES[question]
 
 
 def test_long_runs_are_cut() -> None:
-    assert entities("senior regional sales account manager bonus") == [
+    assert entities_in("senior regional sales account manager bonus") == [
         "senior regional sales",
         "account manager bonus",
     ]

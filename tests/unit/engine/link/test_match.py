@@ -10,6 +10,7 @@ from engine.link.match import COLUMNS, View, match
 from engine.link.source import coded
 from engine.link.value_index import ValueIndex
 from engine.question import normalise as folding
+from engine.question.question import Question
 from engine.values.elements import Entity, Relation, ValueLink
 from engine.values.state import Route
 from schema_catalog.types import Column, ColumnKey, Database, ForeignKey, Snapshot, Table, TableKind
@@ -50,7 +51,7 @@ def view(index: ValueIndex = INDEX, **more: object) -> View:
 
 def linked(question: str, **more: object) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for link in match(question, view(**more)):
+    for link in match(Question(question), view(**more)):
         found.setdefault(".".join(link.column[1:]), []).extend(link.values)
     return found
 
@@ -89,7 +90,7 @@ def test_a_word_that_describes_another_column_is_no_value() -> None:
 
 
 def test_a_month_is_shown_by_an_example() -> None:
-    links = match("concerts in May 2013", view())
+    links = match(Question("concerts in May 2013"), view())
     assert [(link.relation, link.values) for link in links] == [(Relation.SUCH_AS, ("2013-05-14",))]
 
 
@@ -102,7 +103,7 @@ def test_a_hidden_column_gives_no_value() -> None:
 def test_the_columns_that_are_asked_for_come_first() -> None:
     index = ValueIndex([ColumnValues(column(f"t{n}.city"), ("Oslo",)) for n in range(9)])
     wanted = {column("t7.city"): 0.9}
-    found = match("who lives in Oslo", view(index, relevance=wanted))
+    found = match(Question("who lives in Oslo"), view(index, relevance=wanted))
     assert found[0].column == column("t7.city")
     assert len(found) == COLUMNS
 
@@ -111,13 +112,13 @@ def test_codes_are_explained_where_the_question_is_near_them() -> None:
     values = {"person.sex": ("M", "F"), "person.state": ("CA", "NY"), "person.kind": ("adult", "child")}
     columns = [ColumnValues(column(name), codes) for name, codes in values.items()]
     near = {column("person.sex"): 0.6, column("person.state"): 0.3, column("person.kind"): 0.9}
-    links = match("how many women", view(ValueIndex(columns), coded=near))
+    links = match(Question("how many women"), view(ValueIndex(columns), coded=near))
     assert links == (ValueLink("", column("person.sex"), ("F", "M"), 0.6, Relation.ONE_OF),)
     cut = ValueIndex([ColumnValues(column("person.sex"), ("M", "F"), more=True)])
-    assert match("how many women", view(cut, coded=near)) == ()
+    assert match(Question("how many women"), view(cut, coded=near)) == ()
     hidden = ValueIndex(columns)
     seen = hidden.visible([column("person.state")])
-    assert match("how many women", view(hidden, coded=near, seen=seen)) == ()
+    assert match(Question("how many women"), view(hidden, coded=near, seen=seen)) == ()
 
 
 def test_the_name_of_a_table_asks_for_none_of_its_codes() -> None:

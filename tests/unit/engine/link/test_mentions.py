@@ -10,6 +10,7 @@ import pytest
 from engine.findings.contradictions import contradictions
 from engine.link.element_text import element_words
 from engine.link.mentions import mentioned_tables, named_schemas, tables_not_read, values_not_used
+from engine.question.question import Question
 from engine.values.elements import Relation, ValueLink
 from tests.support.golden_rules import SCHEMAS
 from tests.support.schemas import MUSIC, table
@@ -28,21 +29,23 @@ from tests.support.schemas import MUSIC, table
 def test_a_table_that_is_named_is_read_or_referred_to(
     question: str, tables: list[str], left: list[str]
 ) -> None:
-    found = tables_not_read(mentioned_tables(question, MUSIC), [("public", name) for name in tables], MUSIC)
+    found = tables_not_read(
+        mentioned_tables(Question(question), MUSIC), [("public", name) for name in tables], MUSIC
+    )
     assert [each.name for each in found] == left
 
 
 def test_a_name_that_a_column_may_mean_is_no_tables() -> None:
     city = table("city", "city_id home_country")
     snapshot = replace(MUSIC, tables=(city, table("country", "code population"), *MUSIC.tables))
-    assert mentioned_tables("Which country has most cities?", snapshot) == (city,)
+    assert mentioned_tables(Question("Which country has most cities?"), snapshot) == (city,)
 
 
 def test_a_synonym_names_its_table() -> None:
     club = replace(table("club", "club_id"), synonyms=("side", "first team"))
     snapshot = replace(MUSIC, tables=(club, *MUSIC.tables))
     asked = ("How many sides are there?", "Names of first teams", "Names of teams")
-    assert [mentioned_tables(question, snapshot) for question in asked] == [(club,), (club,), ()]
+    assert [mentioned_tables(Question(question), snapshot) for question in asked] == [(club,), (club,), ()]
 
 
 def link(span: str, value: str, similarity: float = 1.0, relation: Relation = Relation.EQUALS) -> ValueLink:
@@ -62,7 +65,7 @@ def link(span: str, value: str, similarity: float = 1.0, relation: Relation = Re
     ],
 )
 def test_a_value_that_is_named_is_compared_with(sql: str, found: list[ValueLink], left: list[str]) -> None:
-    assert values_not_used("Which singers are from Kenya?", sql, found) == left
+    assert values_not_used(Question("Which singers are from Kenya?"), sql, found) == left
 
 
 def test_a_table_is_named_by_the_word_that_its_name_is_surely_short_for() -> None:
@@ -78,7 +81,7 @@ def test_a_table_is_named_by_the_word_that_its_name_is_surely_short_for() -> Non
     )
 
     def named(question: str) -> list[str]:
-        return [each.name for each in mentioned_tables(question, terse)]
+        return [each.name for each in mentioned_tables(Question(question), terse)]
 
     assert named("How many tracks do customers in the region have?") == ["trk", "cust"]
     assert named("the region") == [], "a column's name"
@@ -90,7 +93,7 @@ CLINICS = SCHEMAS["clinics"]
 
 def test_of_tables_of_one_name_those_of_the_named_schema_are_named() -> None:
     def found(question: str) -> list[str]:
-        return [each.schema for each in mentioned_tables(question, CLINICS)]
+        return [each.schema for each in mentioned_tables(Question(question), CLINICS)]
 
     assert found("How many visits has the north clinic?") == ["north"]
     assert found("How many visits have the north and the south clinic?") == ["north", "south"]
@@ -100,7 +103,7 @@ def test_of_tables_of_one_name_those_of_the_named_schema_are_named() -> None:
 def test_a_schema_is_a_word_where_a_bare_name_does_not_find_its_tables() -> None:
     assert element_words(CLINICS)["north", "visit", "fee"] == "north visit fee"
     assert element_words(replace(CLINICS, search_path=("north",)))["north", "visit", "fee"] == "visit fee"
-    assert named_schemas("the public north", MUSIC) == frozenset()
+    assert named_schemas(Question("the public north"), MUSIC) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -114,4 +117,9 @@ def test_a_schema_is_a_word_where_a_bare_name_does_not_find_its_tables() -> None
 def test_a_table_of_another_schema_than_the_named_one_contradicts(
     question: str, said: tuple[str, ...]
 ) -> None:
-    assert contradictions(question, "SELECT visit.fee FROM north.visit", CLINICS, today=date.max) == said
+    assert (
+        contradictions(
+            Question(question, date.max), "SELECT visit.fee FROM north.visit", CLINICS, by_facts=True
+        )
+        == said
+    )

@@ -14,6 +14,7 @@ from engine.link.nodes import (
     schema_input,
     windows,
 )
+from engine.question.question import Question
 from engine.values.schema_graph import EdgeKind
 from tests.support.schemas import MUSIC
 
@@ -21,13 +22,13 @@ MARKS = Marks(start=1, end=2, columns=3, column=4)
 
 
 def feature(question: str, element: tuple[str, str]) -> dict[str, float]:
-    found = schema_input(question, MUSIC)
+    found = schema_input(Question(question), MUSIC)
     row = [node[1:] for node in found.nodes].index(element)
     return dict(zip(FEATURES, found.features[row].tolist(), strict=True))
 
 
 def test_a_table_is_followed_by_its_columns_in_words() -> None:
-    found = schema_input("How many singers?", MUSIC)
+    found = schema_input(Question("How many singers?"), MUSIC)
     first = MUSIC.tables[0]
     size = 1 + len(first.columns)
     assert found.nodes[:size] == tuple((*first.key, n) for n in ("*", *(c.name for c in first.columns)))
@@ -40,12 +41,12 @@ def test_a_table_is_followed_by_its_columns_in_words() -> None:
 def test_names_are_compared_with_the_question_without_endings() -> None:
     assert feature("How many singers are there", ("singer", "*"))["all words asked"] == 1
     assert feature("How many stadiums are there", ("singer", "*"))["words asked"] == 0
-    asked = schema_input("How many singers are there", MUSIC).asked
+    asked = schema_input(Question("How many singers are there"), MUSIC).asked
     assert asked[:, 0].tolist() == [0, 0, 1, 0, 0]
 
 
 def test_joins_are_relations_of_columns_and_of_tables() -> None:
-    found = schema_input("?", MUSIC)
+    found = schema_input(Question("?"), MUSIC)
     number = {node[1:]: place for place, node in enumerate(found.nodes)}
     table = next(table for table in MUSIC.tables if table.foreign_keys)
     key = table.foreign_keys[0]

@@ -13,6 +13,7 @@ from engine.link.schema_linker import CLOSE, FORMAT, NAME, Kind, TrainedLinker, 
 from engine.models.encoder import loaded_model
 from engine.models.linker import LinkerEncoder, layered, library_layers
 from engine.models.packaged import read
+from engine.question.question import Question
 from engine.values.elements import WHOLE_TABLE
 from engine.values.settings import EncoderSettings
 from schema_catalog.types import Column, Snapshot, Table, TableKind
@@ -28,7 +29,7 @@ class Scripted:
     def __init__(self, odds: dict[tuple[str, str], float] | None) -> None:
         self._odds = odds
 
-    def read(self, question: str, snapshot: Snapshot) -> NodeStates | None:
+    def read(self, question: Question, snapshot: Snapshot) -> NodeStates | None:
         del question
         if self._odds is None:
             return None
@@ -43,7 +44,7 @@ class Scripted:
 
 def test_links_are_the_decisions_and_a_columns_probability_is_within_its_tables() -> None:
     odds = {("singer", "*"): 2.0, ("singer", "country"): 1.0, ("stadium", "name"): 3.0}
-    links = TrainedLinker(Scripted(odds)).link("?", MUSIC)
+    links = TrainedLinker(Scripted(odds)).link(Question("?"), MUSIC)
     assert links is not None
     assert links.linked == {(*SINGER, WHOLE_TABLE), (*SINGER, "country")}
     assert links.probabilities[*SINGER, WHOLE_TABLE] == pytest.approx(1 / (1 + np.exp(-2)))
@@ -58,14 +59,14 @@ def test_what_is_decided_by_little_is_a_branching_point() -> None:
     }
     close = CLOSE[Kind.TABLE]
     odds = sure | {("singer", "*"): close + 0.01, ("concert", "*"): 0.01 - close, ("singer", "country"): 2.0}
-    links = TrainedLinker(Scripted(odds)).link("?", MUSIC)
+    links = TrainedLinker(Scripted(odds)).link(Question("?"), MUSIC)
     assert links is not None
     found = {point.element[1:]: point.linked for point in links.branching}
     assert found == {("concert", "*"): False, ("singer", "country"): True}
 
 
 def test_a_schema_that_does_not_fit_has_no_links() -> None:
-    assert TrainedLinker(Scripted(None)).link("?", MUSIC) is None
+    assert TrainedLinker(Scripted(None)).link(Question("?"), MUSIC) is None
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +75,14 @@ def model() -> LinkerEncoder:
 
 
 def test_the_packaged_model_links_the_table_that_is_asked_for(model: LinkerEncoder) -> None:
-    links = TrainedLinker(model).link("How many singers are there?", MUSIC)
+    links = TrainedLinker(model).link(Question("How many singers are there?"), MUSIC)
     assert links is not None
     assert links.linked == {(*SINGER, WHOLE_TABLE)}
     assert links.answerable > 0.5
 
 
 def test_every_node_has_log_odds(model: LinkerEncoder) -> None:
-    states = model.read("Which stadium has the largest capacity?", MUSIC)
+    states = model.read(Question("Which stadium has the largest capacity?"), MUSIC)
     assert states is not None
     assert states.log_odds.shape == (len(states.nodes),)
     assert np.isfinite(states.log_odds).all()
@@ -90,7 +91,7 @@ def test_every_node_has_log_odds(model: LinkerEncoder) -> None:
 def test_what_the_asker_may_not_read_is_no_node(model: LinkerEncoder) -> None:
     readable = frozenset((*t.key, c.name) for t, c in MUSIC.columns() if c.name != "country")
     left = MUSIC.restricted_to(frozenset(key for key in readable if key[1] != "concert"))
-    links = TrainedLinker(model).link("The countries of singers and the titles of concerts", left)
+    links = TrainedLinker(model).link(Question("The countries of singers and the titles of concerts"), left)
     assert links is not None
     elements = links.probabilities.keys() | links.linked
     assert not any(element[1] == "concert" or element[2] == "country" for element in elements)
@@ -121,10 +122,10 @@ def wide(tables: int) -> Snapshot:
 
 
 def test_a_large_schema_is_read_in_windows_and_one_too_large_not_at_all(model: LinkerEncoder) -> None:
-    large = model.read("How many singers are there?", wide(8))
+    large = model.read(Question("How many singers are there?"), wide(8))
     assert large is not None
     assert len(large.nodes) == 5 + 8 * 41
     tables = [n for n, node in enumerate(large.nodes) if node[2] == WHOLE_TABLE]
     assert int(np.argmax(large.log_odds[tables])) == 0
-    assert model.read("How many singers are there?", wide(80)) is None
-    assert model.read("How many singers are there?", replace(MUSIC, tables=())) is None
+    assert model.read(Question("How many singers are there?"), wide(80)) is None
+    assert model.read(Question("How many singers are there?"), replace(MUSIC, tables=())) is None

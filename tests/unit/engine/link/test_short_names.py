@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.link.mentions import ShortName, short_names, short_names_not_used
+from engine.question.question import Question
 from schema_catalog.types import Column, Snapshot
 from tests.support.schemas import table
 
@@ -30,21 +31,21 @@ STRIKES = Snapshot(
     ],
 )
 def test_the_parts_that_are_surely_short_for_a_word(question: str, found: list[tuple[str, str]]) -> None:
-    assert short_names(question, STRIKES) == tuple(ShortName(*each) for each in found)
+    assert short_names(Question(question), STRIKES) == tuple(ShortName(*each) for each in found)
 
 
 def test_a_word_of_a_description_needs_none() -> None:
     limits = replace(table("cust", "cno crlim"), description="Customers with a credit each")
     told = Snapshot("told", ("public",), (limits, table("tkt", "tid cdt")))
-    assert short_names("the credit of each ticket", told) == (ShortName("tkt", "ticket"),)
+    assert short_names(Question("the credit of each ticket"), told) == (ShortName("tkt", "ticket"),)
 
 
 def test_a_statement_leaves_out_what_no_name_that_it_reads_is_short_for() -> None:
     question = "Which species has cost the most?"
-    assert short_names_not_used(short_names(question, STRIKES), ["strk", "cst_tot"]) == (
+    assert short_names_not_used(short_names(Question(question), STRIKES), ["strk", "cst_tot"]) == (
         ShortName("spcs", "species"),
     )
-    assert short_names_not_used(short_names(question, STRIKES), ["strk", "spcs", "cst_tot"]) == ()
+    assert short_names_not_used(short_names(Question(question), STRIKES), ["strk", "spcs", "cst_tot"]) == ()
 
 
 INDUSTRIES = Snapshot(
@@ -74,5 +75,5 @@ INDUSTRIES = Snapshot(
     ],
 )
 def test_names_by_their_whole_description(question: str, found: list[tuple[str, str]]) -> None:
-    assert short_names(question, INDUSTRIES) == tuple(ShortName(*each) for each in found)
-    assert short_names_not_used(short_names(question, INDUSTRIES), ["emp_m", "lsh"]) == ()
+    assert short_names(Question(question), INDUSTRIES) == tuple(ShortName(*each) for each in found)
+    assert short_names_not_used(short_names(Question(question), INDUSTRIES), ["emp_m", "lsh"]) == ()

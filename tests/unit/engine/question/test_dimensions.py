@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from engine.question.dimensions import asked_dimensions, dimensions_not_grouped
+from engine.question.dimensions import dimensions_not_grouped
 from engine.question.periods import Grain
+from engine.question.question import Question
 from engine.statement.tree import parsed
 
 
 def texts(question: str) -> list[str]:
-    return [each.text for each in asked_dimensions(question)]
+    return [each.text for each in Question(question).dimensions]
 
 
 @pytest.mark.parametrize(
@@ -40,13 +41,13 @@ def test_it_is_what_follows_per_each_and_by(question: str, expected: list[str]) 
     ],
 )
 def test_lengths_of_time_are_told_apart(question: str, grain: Grain) -> None:
-    assert [each.grain for each in asked_dimensions(question)] == [grain]
+    assert [each.grain for each in Question(question).dimensions] == [grain]
 
 
 def left_out(question: str, sql: str) -> tuple[str, ...]:
     tree = parsed(sql)
     assert isinstance(tree, exp.Query)
-    return dimensions_not_grouped(question, tree)
+    return dimensions_not_grouped(Question(question).dimensions, tree)
 
 
 def test_one_number_for_all_is_not_one_for_each() -> None:

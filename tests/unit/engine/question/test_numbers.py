@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.question.question import Question
 from engine.question.spans import numbers_not_used
 from engine.statement.tree import parsed
 
@@ -11,7 +12,7 @@ from engine.statement.tree import parsed
 def left(question: str, sql: str, *names: str) -> list[str]:
     tree = parsed(sql)
     assert tree is not None
-    return numbers_not_used(question, tree, names)
+    return numbers_not_used(Question(question).numbers, tree, names)
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,15 @@ from datetime import date
 
 import pytest
 
-from engine.question.periods import Grain, Side, named_periods, said_periods, shifted
+from engine.question.periods import Grain, Side, shifted
+from engine.question.question import Question
 from engine.write.known_text import today_text
 
 
 def found(question: str) -> list[tuple[str, str, Side]]:
-    return [(each.start.isoformat(), each.end.isoformat(), each.side) for each in named_periods(question)]
+    return [
+        (each.start.isoformat(), each.end.isoformat(), each.side) for each in Question(question).named_periods
+    ]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +53,7 @@ def test_both_ends_are_told_apart() -> None:
 
 
 def test_a_period_holds_its_days() -> None:
-    (period,) = named_periods("in 2000")
+    (period,) = Question("in 2000").named_periods
     assert date(2000, 1, 1) in period
     assert date(2000, 12, 31) in period
     assert date(2001, 1, 1) not in period
@@ -79,7 +82,7 @@ FRIDAY = date(2026, 11, 27)
     ],
 )
 def test_a_period_by_the_day_on_which_it_is_said(question: str, words: str) -> None:
-    (period,) = said_periods(question, FRIDAY)
+    (period,) = Question(question, FRIDAY).periods
     assert period.words == words
 
 
@@ -88,7 +91,7 @@ def test_a_period_by_the_day_on_which_it_is_said(question: str, words: str) -> N
     ["the last year of study", "who may pay", "as of today", "jobs on Monday", "on March 5", "every month"],
 )
 def test_words_of_time_that_are_no_period(question: str) -> None:
-    assert said_periods(question, FRIDAY) == ()
+    assert Question(question, FRIDAY).periods == ()
 
 
 def test_the_end_of_a_short_month() -> None:
@@ -97,6 +100,8 @@ def test_the_end_of_a_short_month() -> None:
 
 
 def test_a_prompt_tells_the_day_only_where_it_matters() -> None:
-    assert today_text("How many jobs are there in 2024?", FRIDAY) == ""
-    assert "Friday, 2026-11-27" in today_text("How many jobs are overdue?", FRIDAY)
-    assert "last month: from 2026-10-01 to before 2026-11-01" in today_text("jobs of last month", FRIDAY)
+    assert today_text(Question("How many jobs are there in 2024?", FRIDAY)) == ""
+    assert "Friday, 2026-11-27" in today_text(Question("How many jobs are overdue?", FRIDAY))
+    assert "last month: from 2026-10-01 to before 2026-11-01" in today_text(
+        Question("jobs of last month", FRIDAY)
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.question.requests import request_kind, rows_of_order
-from engine.values.refusal import Request
+from engine.question.requests import Request, request_kind, rows_of_order
 
 ORDERS = """
 delete all orders from last year

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.question.spans import SpanKind, entities, spans
+from engine.question.spans import SpanKind, entities_in, spans_in
 
 CASES = {
     "How many airports are there in Iceland?": {("airports", SpanKind.PHRASE), ("Iceland", SpanKind.NAME)},
@@ -54,20 +54,20 @@ CASES = {
 
 @pytest.mark.parametrize("question", CASES)
 def test_spans(question: str) -> None:
-    assert {(span.text, span.kind) for span in spans(question)} >= CASES[question]
+    assert {(span.text, span.kind) for span in spans_in(question)} >= CASES[question]
 
 
 def test_that_is_and_for_example_are_no_value() -> None:
     question = "private customers, i.e. without a firm, e.g. Ann"
-    assert {span.text for span in spans(question)} == {
+    assert {span.text for span in spans_in(question)} == {
         "private customers",
         "private",
         "customers",
         "firm",
         "Ann",
     }
-    assert entities(question) == ["private customers", "firm", "ann"]
+    assert entities_in(question) == ("private customers", "firm", "ann")
 
 
 def test_a_long_question_has_few_spans() -> None:
-    assert len(spans("alpha beta gamma delta " * 100)) <= 4 * 400
+    assert len(spans_in("alpha beta gamma delta " * 100)) <= 4 * 400

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.question.tokens import identifier_words, question_words
+from engine.question.tokens import question_words
+from schema_catalog.words import identifier_words
 
 
 @pytest.mark.parametrize(

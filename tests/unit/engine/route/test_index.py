@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from engine.models.encoder import MiniLMEncoder
+from engine.question.question import Question
 from engine.question.tokens import question_words
 from engine.route import index as mapped
 from engine.route.index import Index, build
@@ -77,7 +78,8 @@ def test_stacking_keeps_every_part_in_its_place() -> None:
 def test_many_questions_are_ranked_as_one_by_one() -> None:
     views = [whole(snapshot) for snapshot in catalog(20)]
     router = HybridRouter(ENCODER)
-    questions = ["singers by age", "price of every item", "", "zebra", "singers by age"]
+    texts = ["singers by age", "price of every item", "", "zebra", "singers by age"]
+    questions = [Question(each) for each in texts]
     together = router.rank_many(questions, views)
     for question, matches in zip(questions, together, strict=True):
         alone = HybridRouter(ENCODER).rank(question, views)
@@ -88,7 +90,7 @@ def test_many_questions_are_ranked_as_one_by_one() -> None:
     for matches, other in zip(together, at_once, strict=True):
         assert [match.tables for match in matches] == [match.tables for match in other]
     assert router.rank_many([], views) == []
-    assert router.rank_many(["x"], []) == [()]
+    assert router.rank_many([Question("x")], []) == [()]
 
 
 def test_routers_over_mapped_files_rank_as_one_in_memory(
@@ -97,9 +99,9 @@ def test_routers_over_mapped_files_rank_as_one_in_memory(
     monkeypatch.setattr(mapped, "LEAST", 1)
     views = [whole(snapshot) for snapshot in catalog(20)]
     question = "singers by age"
-    expected = HybridRouter(ENCODER).rank(question, views)
+    expected = HybridRouter(ENCODER).rank(Question(question), views)
     for _ in range(2):
-        found = HybridRouter(ENCODER, folder=tmp_path).rank(question, views)
+        found = HybridRouter(ENCODER, folder=tmp_path).rank(Question(question), views)
         assert [(match.logit, match.tables) for match in found] == [
             (match.logit, match.tables) for match in expected
         ]
@@ -111,12 +113,16 @@ def test_roles_with_other_views_do_not_disturb_each_other() -> None:
     router = HybridRouter(ENCODER)
     all_of_it = [whole(snapshot) for snapshot in snapshots]
     some = [(snapshot, frozenset(list(readable)[:1])) for snapshot, readable in all_of_it]
-    first = router.rank("singer name", all_of_it)
-    narrow = router.rank("singer name", some)
-    assert [match.tables for match in router.rank("singer name", all_of_it)] == [m.tables for m in first]
+    first = router.rank(Question("singer name"), all_of_it)
+    narrow = router.rank(Question("singer name"), some)
+    assert [match.tables for match in router.rank(Question("singer name"), all_of_it)] == [
+        m.tables for m in first
+    ]
     assert {len(match.snapshot.tables) for match in narrow} == {1}
     changed = [whole(snapshot) for snapshot in catalog(8)]
-    assert [match.tables for match in router.rank("singer name", changed)] == [m.tables for m in first]
+    assert [match.tables for match in router.rank(Question("singer name"), changed)] == [
+        m.tables for m in first
+    ]
 
 
 def test_a_table_of_five_thousand_columns_and_names_in_other_scripts() -> None:
@@ -134,9 +140,9 @@ def test_a_table_of_five_thousand_columns_and_names_in_other_scripts() -> None:
     snapshots = [Snapshot("wide", ("public",), (wide,)), Snapshot("world", ("public",), others)]
     router = HybridRouter(ENCODER)
     views = [whole(snapshot) for snapshot in snapshots]
-    assert router.rank("measure 4999", views)[0].snapshot.database == "wide"
+    assert router.rank(Question("measure 4999"), views)[0].snapshot.database == "wide"
     for name, column in scripts[:4]:
-        best = router.rank(f"{name} {column}?", views)[0]
+        best = router.rank(Question(f"{name} {column}?"), views)[0]
         assert (best.snapshot.database, best.tables[0][0][1]) == ("world", name)
 
 
@@ -175,5 +181,5 @@ def test_the_first_question_leaves_torch_with_the_threads_that_were_set() -> Non
     torch.set_num_threads(2)
     router = HybridRouter(MiniLMEncoder(EncoderSettings(threads=1)), Schemas())
     # In this thread, of which alone the number is known here.
-    router.rank_many(["how many singers?"], [whole(snapshot) for snapshot in catalog(3)])
+    router.rank_many([Question("how many singers?")], [whole(snapshot) for snapshot in catalog(3)])
     assert torch.get_num_threads() == 1

@@ -10,6 +10,7 @@ import pytest
 from engine.models.encoder import MiniLMEncoder
 from engine.models.packaged import Packaged, read
 from engine.models.pointer import FORMAT, NAME, PointerModel, packaged
+from engine.question.question import Question
 from engine.route import learned_router
 from engine.route.router import HybridRouter
 from engine.values.errors import PackagedError
@@ -73,7 +74,7 @@ def names(matches: Sequence[Match]) -> list[str]:
 
 def test_what_is_decoded_stays_on_the_graph(router: HybridRouter) -> None:
     question = "names of singers and the venue of each concert"
-    matches = router.rank(question, everything(*CATALOG))
+    matches = router.rank(Question(question), everything(*CATALOG))
     assert all(match.sets for match in matches[:2])
     for match in matches:
         graph = Graph.of(match.snapshot)
@@ -92,9 +93,9 @@ def test_a_cut_that_leaves_every_database_changes_nothing(
     router: HybridRouter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     question = "Which customers made a purchase at what price?"
-    decoded = router.rank(question, everything(*CATALOG))
+    decoded = router.rank(Question(question), everything(*CATALOG))
     monkeypatch.setattr(learned_router, "WHOLE_DATABASES", 1)
-    cut = router.rank(question, everything(*CATALOG))
+    cut = router.rank(Question(question), everything(*CATALOG))
     assert names(cut) == names(decoded)
     for one, other in zip(cut, decoded, strict=True):
         assert one.logit == pytest.approx(other.logit, abs=1e-4)
@@ -107,20 +108,20 @@ def test_what_the_asker_may_not_read_changes_nothing(router: HybridRouter) -> No
     hidden = {("public", "concert", column.name) for column in MUSIC.tables[0].columns}
     restricted = [(each, readable - hidden) for each, readable in everything(*CATALOG)]
     masked = MUSIC.restricted_to(frozenset(restricted[0][1]))
-    seen = router.rank(question, restricted)
-    never_there = router.rank(question, everything(masked, SHOP, ZOO))
+    seen = router.rank(Question(question), restricted)
+    never_there = router.rank(Question(question), everything(masked, SHOP, ZOO))
     assert [(m.logit, m.evidence, m.tables) for m in seen] == [
         (m.logit, m.evidence, m.tables) for m in never_there
     ]
     assert "concert" not in str([(m.tables, [one.tables for one in m.sets]) for m in seen])
-    assert names(router.rank(question, [restricted[1], (MUSIC, frozenset())])) == ["shop"]
-    (behind,) = router.rank(question, [(MUSIC, frozenset()), restricted[1]])
+    assert names(router.rank(Question(question), [restricted[1], (MUSIC, frozenset())])) == ["shop"]
+    (behind,) = router.rank(Question(question), [(MUSIC, frozenset()), restricted[1]])
     assert (behind.position, behind.snapshot.database) == (1, "shop")
 
 
 @pytest.mark.parametrize("question", ["", "?", "売上の合計は?", "a " * 600])
 def test_any_question_is_ranked(router: HybridRouter, question: str) -> None:
-    matches = router.rank(question, everything(*CATALOG, database("japan", table("売上", "金額"))))
+    matches = router.rank(Question(question), everything(*CATALOG, database("japan", table("売上", "金額"))))
     assert len(matches) == 4
     assert np.isfinite([match.logit for match in matches]).all()
 
@@ -133,5 +134,5 @@ def test_a_network_that_does_not_fit_leaves_the_retrieval_leg(
     with pytest.raises(PackagedError, match="do not fit"):
         other.read(["anything"])
     views = everything(*CATALOG)
-    plain = HybridRouter(encoder).rank("How many singers?", views)
-    assert HybridRouter(encoder, pointer=other).rank("How many singers?", views) == plain
+    plain = HybridRouter(encoder).rank(Question("How many singers?"), views)
+    assert HybridRouter(encoder, pointer=other).rank(Question("How many singers?"), views) == plain

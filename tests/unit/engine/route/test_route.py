@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engine.question.question import Question
 from engine.route.route import reweigh_routes, route
 from engine.route.router import HybridRouter
 from engine.route.second_look import CONNECTED_PRIOR, reweighed
@@ -70,9 +71,8 @@ def tools(
 
 def asked(question: str, *, db: str | None = None, dbname: str = "elsewhere", left: float = 10.0) -> State:
     request = AskRequest(Asker("ann", dbname), question, db=db)
-    return State(
-        ask=request, k=3, calls=6, deadline=Deadline(at=100.0 + left, clock=lambda: 100.0), started=100.0
-    )
+    deadline = Deadline(at=100.0 + left, clock=lambda: 100.0)
+    return State(request, Question(question), k=3, calls=6, deadline=deadline, started=100.0)
 
 
 MUSIC = entry(

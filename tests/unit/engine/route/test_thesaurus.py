@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.models.encoder import MiniLMEncoder
+from engine.question.question import Question
 from engine.route.index import Index, build
 from engine.route.router import HybridRouter
 from engine.route.thesaurus import Thesaurus, likelier
@@ -42,16 +43,21 @@ def test_a_synonym_is_read_as_the_name_that_it_stands_for() -> None:
         ("artist",): "singer name",
         ("day", "of", "arrival"): "delivery date",
     }
-    assert known.reading("Which Vocalists sang?") == "Which singer sang?"
-    assert known.reading("The day of arrival, for each artist?") == "The delivery date, for each singer name?"
-    assert known.reading("Which singers sang on a day?") is None
-    assert known.reading("") is None
+    assert known.reading(Question("Which Vocalists sang?")) == Question("Which singer sang?")
+    assert known.reading(Question("The day of arrival, for each artist?")) == Question(
+        "The delivery date, for each singer name?"
+    )
+    assert known.reading(Question("Which singers sang on a day?")) is None
+    assert known.reading(Question("")) is None
 
 
 def test_a_word_that_is_a_name_of_its_own_elsewhere_stays() -> None:
     state = named("one", "country=state")
-    assert thesaurus(state).reading("each state") == "each country"
-    assert thesaurus(state, named("two", "state"), named("three", "state")).reading("each state") is None
+    assert thesaurus(state).reading(Question("each state")) == Question("each country")
+    assert (
+        thesaurus(state, named("two", "state"), named("three", "state")).reading(Question("each state"))
+        is None
+    )
 
 
 def match(position: int, logit: float) -> Match:
@@ -61,12 +67,14 @@ def match(position: int, logit: float) -> Match:
 def test_each_database_keeps_the_reading_under_which_it_is_likelier() -> None:
     first = (match(0, 5.0), match(1, 1.0))
     second = (match(1, 105.0), match(0, 101.0))
-    found = likelier(first, second, "other words")
+    found = likelier(first, second, Question("other words"))
     assert [(each.position, each.reading) for each in found] == [(0, None), (1, "other words")]
     assert [each.logit for each in found] == pytest.approx([5.0, 5.0])
     assert found[1].retrieval == pytest.approx(4.0), "both parts of a logit are moved"
-    assert likelier(first, (match(2, 9.0),), "")[0].position == 2, "one that only the second lists counts"
-    assert len(likelier(first, (match(2, 9.0),), "")) == 2
+    assert likelier(first, (match(2, 9.0),), Question(""))[0].position == 2, (
+        "one that only the second lists counts"
+    )
+    assert len(likelier(first, (match(2, 9.0),), Question(""))) == 2
 
 
 def test_a_synonym_of_one_database_draws_no_question_away_from_the_others() -> None:
@@ -78,10 +86,10 @@ def test_a_synonym_of_one_database_draws_no_question_away_from_the_others() -> N
     ]
     router = HybridRouter(MiniLMEncoder(EncoderSettings(threads=1)))
     views = [view(each) for each in (bands, *others)]
-    said, meant, other = router.rank("How many gigs were there?", views)
+    said, meant, other = router.rank(Question("How many gigs were there?"), views)
     assert [each.snapshot.database for each in (said, meant, other)] == ["bands", "tours", "shop"]
     assert said.logit - meant.logit < 3, "those who say gig and those who say concert are asked about alike"
     assert meant.logit - other.logit > 10
     assert (said.reading, meant.reading) == (None, "How many concert were there?")
-    unread = router.rank("How many gigs were there?", views[1:])
+    unread = router.rank(Question("How many gigs were there?"), views[1:])
     assert all(each.reading is None for each in unread), "an unreadable database's synonyms are not known"

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.models.encoder import MiniLMEncoder
+from engine.question.question import Question
 from engine.values.conditions import Hardness, Operator, StatementKind
 from engine.write.conditions import LABELS, Classifier, features, packaged, words_of
 from tests.support.schemas import MUSIC
@@ -37,7 +38,7 @@ def row(kind: StatementKind) -> NDArray[np.float32]:
 
 def classifier(cue: str, label: Operator) -> Classifier:
     """One that takes the word `cue` for `label` and knows nothing else."""
-    width = len(features("x", MUSIC, Axes(), [cue]))
+    width = len(features(Question("x"), MUSIC, Axes(), [cue]))
     w1 = np.zeros((width, 1), dtype=np.float32)
     w1[-1, 0] = 1.0
     w2 = np.array([[5.0 if each is label else 0.0 for each in LABELS]], dtype=np.float32)
@@ -54,15 +55,15 @@ def classifier(cue: str, label: Operator) -> Classifier:
 
 
 def test_only_compositions_that_were_seen_are_proposed_and_their_probabilities_are_whole() -> None:
-    found = classifier("many", Operator.COUNT).predict("How many singers are there?", MUSIC)
+    found = classifier("many", Operator.COUNT).predict(Question("How many singers are there?"), MUSIC)
     assert {each.kind for each in found} == set(KINDS)
     assert sum(each.probability for each in found) == pytest.approx(1.0)
 
 
 def test_a_word_moves_the_compositions_that_have_its_operator() -> None:
     model = classifier("many", Operator.COUNT)
-    assert model.predict("How many singers are there?", MUSIC)[0].kind == KINDS[1]
-    assert model.predict("Which singers are there?", MUSIC)[0].kind == KINDS[0]
+    assert model.predict(Question("How many singers are there?"), MUSIC)[0].kind == KINDS[1]
+    assert model.predict(Question("Which singers are there?"), MUSIC)[0].kind == KINDS[0]
 
 
 def test_numbers_and_quotes_are_words_and_neighbours_make_pairs() -> None:
@@ -91,5 +92,5 @@ def test_numbers_and_quotes_are_words_and_neighbours_make_pairs() -> None:
 def test_the_model_that_comes_along_has_the_right_kind_among_its_first_three(
     question: str, wanted: set[Operator]
 ) -> None:
-    first = Classifier.of(packaged(), MiniLMEncoder()).predict(question, MUSIC)[:3]
+    first = Classifier.of(packaged(), MiniLMEncoder()).predict(Question(question), MUSIC)[:3]
     assert wanted in [set(each.kind.operators) for each in first]

@@ -280,7 +280,7 @@ def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:
     assert len(model.prompts) == 1
     assert follow_up.sql in model.prompts[0].user
     assert model.prompts[0].user.endswith("### Question\nand 2015?")
-    assert (state.ask.question, state.dialogue.read_as) == (full, full)
+    assert (state.question.text, state.dialogue.read_as) == (full, full)
     assert "says nothing of" not in state.candidates[0].explanation
 
 
@@ -297,7 +297,7 @@ def test_what_stands_by_itself_is_no_follow_up(said: dict[str, object]) -> None:
     )
     begun = replace(asked(QUESTION, route(QUESTION)), dialogue=Dialogue(follow_up=before))
     state = asyncio.run(_run(asyncio.run(understand(begun, built)), built))
-    assert (state.ask.question, state.dialogue.read_as, state.dialogue.follow_up) == (QUESTION, "", None)
+    assert (state.question.text, state.dialogue.read_as, state.dialogue.follow_up) == (QUESTION, "", None)
     assert [each.sql for each in state.candidates] == ["SELECT title FROM concert"]
     user = model.prompts[0].user
     assert long not in user, "above 4,000 characters"

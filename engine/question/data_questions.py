@@ -1,19 +1,17 @@
 """Questions about the data itself: what a word means, where something is, which values, tables and columns there are.
 
-Owns their grammar, in English and German, and what of a schema they name. A question is one of these as a whole, and
-names what exists; anything else is a question that the data answers.
+Owns their grammar, in English and German. A question is one of these as a whole, and
+names what exists (`engine.ask.data_answers`); anything else is a question that the data answers.
+from schema_catalog.words import identifier_words
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from engine.question.tokens import identifier_words
-from engine.values.elements import WHOLE_TABLE
-from schema_catalog.types import Column, ColumnKey, Snapshot, Table, Term, once_per_snapshot
+from schema_catalog.words import identifier_words
 
 
 class Subject(StrEnum):
@@ -126,59 +124,7 @@ def data_question(text: str) -> DataQuestion | None:
     return None
 
 
-def named_elements(named: str, snapshot: Snapshot) -> tuple[ColumnKey, ...]:
-    """The tables and columns that `named` is the name or a synonym of, columns with their tables' names or without.
-
-    Word for word, in any order: "status of the orders" is `orders.status`, and "status" that of every table.
-    """
-    return tuple(_names(snapshot).get(_bag(named), ()))
-
-
-def named_terms(named: str, snapshot: Snapshot) -> tuple[Term, ...]:
-    """The terms of that name."""
-    return tuple(term for term in snapshot.terms if _bag(term.name) == _bag(named))
-
-
-def holding(named: str, snapshot: Snapshot) -> tuple[tuple[Table, tuple[Column, ...]], ...]:
-    """The tables of which a name or a column's has every word of `named`, with those columns; the table's name first.
-
-    A column's counts with its table's: "customer names" are in `customer`, which has a column `name`.
-    """
-    wanted = set(_bag(named)) or {""}
-    found = []
-    for table in snapshot.tables:
-        own = set[str]().union(*map(_bag, (table.name, *table.synonyms)))
-        columns = tuple(
-            column
-            for column in table.columns
-            if any(wanted <= own | set(_bag(name)) and wanted & set(_bag(name)) for name in _said(column))
-        )
-        if wanted <= own or columns:
-            found.append((not wanted <= own, table, columns))
-    return tuple((table, columns) for _, table, columns in sorted(found, key=lambda each: each[0]))
-
-
-def _said(element: Table | Column) -> Iterator[str]:
-    yield element.name
-    yield from element.synonyms
-
-
-@once_per_snapshot
-def _names(snapshot: Snapshot) -> dict[tuple[str, ...], dict[ColumnKey, None]]:
-    """Elements by the words of their names."""
-    known: dict[tuple[str, ...], dict[ColumnKey, None]] = {}
-    for table in snapshot.tables:
-        tables = tuple(_said(table))
-        for name in tables:
-            known.setdefault(_bag(name), {})[*table.key, WHOLE_TABLE] = None
-        for column in table.columns:
-            for name in _said(column):
-                for bag in (_bag(name), *(_bag(f"{each} {name}") for each in tables)):
-                    known.setdefault(bag, {})[*table.key, column.name] = None
-    return known
-
-
-def _bag(text: str) -> tuple[str, ...]:
+def bag_of_words(text: str) -> tuple[str, ...]:
     """The folded words of a name, each once, in the order of the alphabet, without what only stands around one."""
     words = set(identifier_words(text))
     return tuple(sorted(words - _FILLING or words))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.ask.language import foreign_language
+from engine.question.question import Question
 
 FOREIGN = """
 de Wie viele Kunden haben wir?
@@ -49,7 +49,7 @@ chi papers
 @pytest.mark.parametrize("line", FOREIGN.strip().splitlines())
 def test_short_questions_in_other_languages(line: str) -> None:
     code, question = line.split(" ", 1)
-    found = foreign_language(question)
+    found = Question(question).language
     assert found is not None
     # Which language it is matters less than that it is not English: of a few words two languages may be as likely.
     assert found.code == code or found.probability < 0.7
@@ -58,4 +58,4 @@ def test_short_questions_in_other_languages(line: str) -> None:
 
 @pytest.mark.parametrize("question", ENGLISH.strip().splitlines())
 def test_english_names_and_codes(question: str) -> None:
-    assert foreign_language(question) is None
+    assert Question(question).language is None

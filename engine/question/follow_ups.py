@@ -1,31 +1,16 @@
-"""Follow-ups: whether a text goes on from the question before it, and what it asks for in full words.
+"""Follow-ups: whether a text goes on from the question before it.
 
-Owns the words by which it shows to the embedded model, in English: openings that carry on, what stands for something
-said before, and sentences that lack what a question needs; it is asked for the full words in one short call. A model
-that follows instructions says both itself, along with the statements (`engine.write.readings`).
+Owns the words by which it shows, in English: openings that carry on, what stands for something said before, and
+sentences that lack what a question needs. A model that follows instructions says it itself, along with the statements
+(`engine.write.readings`).
 """
 
 from __future__ import annotations
 
 import re
 
-from engine.ask.data_questions import data_question
-from engine.llm.prompts import prompt
-from engine.question.requests import request_kind
-from engine.question.tokens import (
-    LABEL_WORDS,
-    OPERATION_WORDS,
-    QUOTED,
-    STOP_WORDS,
-    identifier_words,
-    keeps_values,
-)
-from engine.statement.written import quoted
-from engine.values.deadline import Deadline
-from engine.values.dialogue import FollowUp
-from engine.values.ports import Completion, LanguageModel, Prompt
-from engine.values.refusal import Request
-from engine.write.known_text import EARLIER, before_text
+from engine.question.tokens import PLAIN, QUOTED, SPOKEN
+from schema_catalog.words import identifier_words
 
 _COURTESY = re.compile(
     r"""\W*(?:(?:hi|hello|hey|there|oh|hm+|ok|okay|yes|no|great|cool|thanks?|thank\ you|please|so|well|can\ you
@@ -76,23 +61,16 @@ _ASKS = re.compile(
     |find|give|tell|return|count|display|get|name|report|compute|calculate|select|describe|want|need|see)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
-_NO_CONTENT = STOP_WORDS | OPERATION_WORDS | LABEL_WORDS
 _LITTLE = 3
 """Content words of a question at most that "also" or "only" at its end makes a follow-up."""
 
-TOKENS = 80
-"""Tokens of a question in full words at most."""
 
-
-def goes_on(question: str) -> bool:
-    """Whether `question` is to be read with what was asked before it. "Add the names" is then no order."""
-    if request_kind(question) not in {None, Request.ORDER}:
-        return False
-    bare = QUOTED.sub(" Quoted ", question)
+def goes_on(text: str) -> bool:
+    """Whether `text`, which is a question or an order, is to be read with what was asked before it."""
+    bare = QUOTED.sub(" Quoted ", text)
     # What is said in a later sentence is said of the first.
     bare = _SENTENCE.split(_COURTESY.sub("", bare, count=1), maxsplit=1)[0]
-    content = [each for each in _WORD.finditer(bare) if _is_content(each[0])]
+    content = [each for each in SPOKEN.finditer(bare) if _is_content(each[0])]
     if _CARRIES_ON.match(bare) or _STANDS_FOR.search(bare) or not content:
         return True
     if len(content) <= _LITTLE and _ADDS.search(bare):
@@ -101,12 +79,6 @@ def goes_on(question: str) -> bool:
     if weakly is not None and weakly.start() < content[0].start():
         return True
     return _points_back(bare) or (not _ASKS.search(bare) and len(content) == 1)
-
-
-def maybe_goes_on(question: str) -> bool:
-    """Whether a model is to say if `question` goes on: all but an order, and what the catalog answers by itself."""
-    by_itself = request_kind(question) is not None or data_question(question) is not None
-    return not by_itself or goes_on(question)
 
 
 def _points_back(sentence: str) -> bool:
@@ -118,24 +90,4 @@ def _points_back(sentence: str) -> bool:
 
 
 def _is_content(word: str) -> bool:
-    return word.lower() not in _NO_CONTENT and not _WEAKLY.fullmatch(word)
-
-
-async def in_full(follow_up: FollowUp, model: LanguageModel, deadline: Deadline) -> tuple[str, Completion]:
-    """What `follow_up` asks for as a question by itself, with the model's call; `joined` where that lost a part of it.
-
-    Raises the model's errors.
-    """
-    asked = Prompt(
-        prompt("follow_up_system"),
-        prompt("follow_up_user", **before_text(follow_up), question=quoted(follow_up.then, EARLIER)),
-    )
-    written = await model.complete(asked, deadline=deadline, max_tokens=TOKENS)
-    full = next((line.strip() for line in written.text.splitlines() if line.strip()), "")
-    told = written.finished and full and keeps_values(full, follow_up.then)
-    return (full if told else joined(follow_up)), written
-
-
-def joined(follow_up: FollowUp) -> str:
-    """Both questions, one behind the other."""
-    return f"{follow_up.question.rstrip(' ?.!')}; {follow_up.then}"
+    return word.lower() not in PLAIN and not _WEAKLY.fullmatch(word)

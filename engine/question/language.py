@@ -1,66 +1,32 @@
-"""The natural language that a question is written in, and the question in English by the language model, in one call.
+"""The natural language that a question is written in.
 
 Owns the decision for or against English; the probabilities are py3langid's (naive Bayes over byte n-grams). Names,
 codes and quoted values say nothing about the language of a question, and a word of English grammar decides for English
-whatever else stands there. Owns as well the check of a translation: one that lost a number or a quoted value asks for
-something else.
+whatever else stands there.
 """
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import re
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from engine.llm.prompts import prompt
-from engine.question.tokens import (
-    OPERATION_WORDS,
-    QUOTED,
-    STOP_WORDS,
-    identifier_words,
-    keeps_values,
-    question_words,
-)
-from engine.values.deadline import Deadline
-from engine.values.ports import Completion, LanguageModel, Prompt
+from engine.question.tokens import GRAMMAR, QUOTED, question_words
 from schema_catalog.types import Column, Snapshot, Table, once_per_snapshot
+from schema_catalog.words import identifier_words
 
 ENGLISH = "en"
 
-LANGUAGES = {
-    "ar": "Arabic",
-    "bg": "Bulgarian",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "es": "Spanish",
-    "fa": "Persian",
-    "fi": "Finnish",
-    "fr": "French",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "hu": "Hungarian",
-    "id": "Indonesian",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "no": "Norwegian",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sv": "Swedish",
-    "th": "Thai",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "vi": "Vietnamese",
-    "zh": "Chinese",
-}
+LANGUAGES = dict(
+    pair.split(":")
+    for pair in """
+        ar:Arabic bg:Bulgarian cs:Czech da:Danish de:German el:Greek en:English es:Spanish fa:Persian fi:Finnish
+        fr:French he:Hebrew hi:Hindi hu:Hungarian id:Indonesian it:Italian ja:Japanese ko:Korean nl:Dutch no:Norwegian
+        pl:Polish pt:Portuguese ro:Romanian ru:Russian sv:Swedish th:Thai tr:Turkish uk:Ukrainian vi:Vietnamese
+        zh:Chinese
+    """.split()  # noqa: SIM905  a table reads better so
+)
 """ISO 639-1 code → English name of the languages that are told apart: of more, short texts are mistaken too often."""
 
 MOST_ENGLISH = 0.05
@@ -82,7 +48,7 @@ _SHARED = frozenset(
 )
 """English words of grammar that are words of another language as well: German "was", Danish "find", French "on"."""
 
-_ENGLISH_ONLY = ((STOP_WORDS | OPERATION_WORDS) - _SHARED) | {"what", "has", "who", "his"}
+_ENGLISH_ONLY = (GRAMMAR - _SHARED) | {"what", "has", "who", "his"}
 
 _TELLING = 4
 """Letters at least of a word that a question in Latin letters shares with a schema of its language."""
@@ -110,15 +76,15 @@ class _Identifier(Protocol):
     def set_languages(self, langs: list[str]) -> None: ...
 
 
-def foreign_language(question: str) -> Language | None:
+def foreign_language(text: str) -> Language | None:
     """The language of a question that is surely not in English; None for English and where it cannot be told.
 
     The first call reads the identifier's model (some 0.2 s): not for the event loop.
     """
-    words = _telling_words(question)
+    words = _telling_words(text)
     if any(word.lower() in _ENGLISH_ONLY for word in words):
         return None
-    loud = question.upper() == question
+    loud = text.upper() == text
     plain = [word for number, word in enumerate(words) if loud or number == 0 or not word[0].isupper()]
     if not _enough(plain):
         return None
@@ -131,17 +97,17 @@ def foreign_language(question: str) -> Language | None:
     return Language(code, float(whole[code]))
 
 
-def is_language_of(schema: Snapshot, question: str, language: Language) -> bool:
-    """Whether `schema` is in the language of `question`: it has letters of its script, or a word, in common with it.
+def is_language_of(schema: Snapshot, text: str, language: Language) -> bool:
+    """Whether `schema` is in the language of `text`: it has letters of its script, or a word, in common with it.
 
     The letters of a script that is not Latin are enough. A word may be a borrowed one, as "Hotel": then the names and
     comments are to be in that language as well.
     """
     texts = _texts(schema)
-    letters = {letter for letter in question if letter.isalpha() and not _is_latin(letter)}
+    letters = {letter for letter in text if letter.isalpha() and not _is_latin(letter)}
     if letters:
         return not letters.isdisjoint(texts)
-    shared = {word for word in question_words(question) if len(word) >= _TELLING}
+    shared = {word for word in question_words(text) if len(word) >= _TELLING}
     if shared.isdisjoint(identifier_words(texts)):
         return False
     told = dict(_identifier().rank(" ".join(identifier_words(texts))))
@@ -155,12 +121,12 @@ def _texts(schema: Snapshot) -> str:
     return " ".join(text for each in elements for text in (each.name, each.description or "", *each.synonyms))
 
 
-def _telling_words(question: str) -> list[str]:
+def _telling_words(text: str) -> list[str]:
     """The words without quoted values, codes, and, where there are Latin words, those of other scripts."""
-    loud = question.upper() == question
+    loud = text.upper() == text
     words = [
         word
-        for token in QUOTED.sub(" ", question).split()
+        for token in QUOTED.sub(" ", text).split()
         if not any(letter.isdigit() for letter in token)
         for word in _WORD.findall(token)
         if loud or not (len(word) > 1 and word.isupper())
@@ -188,39 +154,3 @@ def _identifier() -> _Identifier:
     identifier = cast("_Identifier", LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True))
     identifier.set_languages(sorted(LANGUAGES))
     return identifier
-
-
-TOKENS_PER_CHARACTER = 1
-SLACK_TOKENS = 32
-"""Tokens of a translation at most, by the characters of the question, and this many more."""
-
-_FENCE = "```"
-
-
-async def translate(
-    question: str, language: Language, model: LanguageModel, deadline: Deadline
-) -> tuple[str | None, Completion]:
-    """`question` in English with the model's call; None where what the model wrote is no faithful translation.
-
-    Raises the model's errors.
-    """
-    asked = Prompt(
-        prompt("translate_system"),
-        prompt("translate_user", language=language.name, question=" ".join(question.split())),
-    )
-    most = TOKENS_PER_CHARACTER * len(question) + SLACK_TOKENS
-    written = await model.complete(asked, deadline=deadline, max_tokens=most)
-    english = _line(written.text)
-    faithful = written.finished and await asyncio.to_thread(_is_faithful, question, english)
-    return (english if faithful else None), written
-
-
-def _line(text: str) -> str:
-    """The first line of an answer that says something, without what the prompt says before it."""
-    lines = (line.strip() for line in text.split(_FENCE, maxsplit=1)[0].splitlines())
-    return next((line for line in lines if line), "").removeprefix("English:").strip()
-
-
-def _is_faithful(question: str, english: str) -> bool:
-    """Whether `english` is in English and holds every number and quoted value of `question`."""
-    return bool(english) and keeps_values(english, question) and foreign_language(english) is None

@@ -1,0 +1,102 @@
+"""A question, read once.
+
+Everybody else in the engine takes this value and asks it what the question says; the words of English by which that is
+told are the other modules' of this room. Nothing is read before somebody asks for it, and nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from functools import cached_property
+from typing import Any, TypeVar
+
+from engine.question.cues import DENIAL, FIRST, NOW, ORDERED, asks_for_all
+from engine.question.data_questions import data_question
+from engine.question.dimensions import dimensions_in
+from engine.question.follow_ups import goes_on
+from engine.question.language import foreign_language
+from engine.question.periods import Period, periods_in, relative_periods
+from engine.question.requests import Request, request_kind
+from engine.question.spans import entities_in, numbers_in, spans_in
+from engine.question.tokens import names_in, normal_form, question_words, topics_in, without_possessives
+from schema_catalog.words import identifier_words
+
+T = TypeVar("T")
+
+
+def _read(reader: Callable[[str], T]) -> cached_property[T]:
+    """What `reader` makes of the text of a question, kept."""
+
+    def read(question: Any) -> T:
+        return reader(question.text)
+
+    return cached_property(read)
+
+
+@dataclass(frozen=True)
+class Question:
+    """`text`: in the words in which it is answered, which may be others than the asker's (`State.question`).
+
+    `today`: in UTC, the day on which it is asked. Without slots, which `cached_property` cannot fill.
+    """
+
+    text: str
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
+
+    words = _read(identifier_words)
+    """All of them, folded, in order."""
+    bare_words = _read(lambda text: frozenset(without_possessives(text)))
+    """The same, without the marks of possessives."""
+    content_words = _read(question_words)
+    """Of these all but stop words, each once."""
+    topics = _read(topics_in)
+    """Of these all but what may be said of anything."""
+    names = _read(names_in)
+    """The words that have a capital wherever they stand, in lower case; quoted ones apart."""
+    entities = _read(entities_in)
+    """Its phrases (Odin §5.3)."""
+    spans = _read(spans_in)
+    """What of it may be a value."""
+    numbers = _read(numbers_in)
+    dimensions = _read(dimensions_in)
+    """What it asks a number for each of."""
+    named_periods = _read(periods_in)
+    """Periods with a year."""
+    key = _read(normal_form)
+    """Questions that have the same are the same."""
+    language = _read(foreign_language)
+    """Where it is surely not English. The first call takes tenths of a second."""
+    request = _read(request_kind)
+    """What it is where it is no question; parses what opens as SQL does."""
+    about_data = _read(data_question)
+    """What it asks about the data itself."""
+    denial = _read(DENIAL.search)
+    """The first word that denies something."""
+    asks_for_first = _read(FIRST.search)
+    """Where it asks for what comes first by an order."""
+    speaks_of_order = _read(ORDERED.search)
+    """Where it says in which order all rows are wanted."""
+    asks_for_all = _read(asks_for_all)
+    """Whether it speaks of an order for all rows, or of no choice among them."""
+
+    @cached_property
+    def periods(self) -> tuple[Period, ...]:
+        """The named ones, and those relative to `today`."""
+        return (*self.named_periods, *relative_periods(self.text, self.today))
+
+    @cached_property
+    def depends_on_today(self) -> bool:
+        """Whether what it asks for is another thing tomorrow."""
+        return NOW.search(self.text) is not None or any(each.relative for each in self.periods)
+
+    @cached_property
+    def goes_on(self) -> bool:
+        """Whether it is to be read with what was asked before it; "add the names" is then no order."""
+        return self.request in {None, Request.ORDER} and goes_on(self.text)
+
+    @property
+    def maybe_goes_on(self) -> bool:
+        """Whether a model is to say if it goes on: not of an order, nor of what the catalog answers by itself."""
+        return (self.request is None and self.about_data is None) or self.goes_on

@@ -5,22 +5,28 @@ An arm is data: other stages, or tools with one of them set otherwise, for `engi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-from benchmarks.harness.systems import Gateway, as_built
+from benchmarks.harness.journal import Proposal
+from benchmarks.harness.systems import Gateway, Task, as_built
 from benchmarks.harness.without import NoValues
 from engine.app import pipeline
+from engine.findings import contradictions
 from engine.findings.check_values import validate
+from engine.findings.rule import Statement
 from engine.findings.rules import RULES
 from engine.judge.deduplicate import deduplicate
 from engine.judge.rank import rank
 from engine.values.candidate import RuleKind
 from engine.values.state import State
 from engine.values.tools import Tools
+from schema_catalog.types import Snapshot
 
 WHOLE = "all"
 """The arm that lacks nothing."""
@@ -33,12 +39,16 @@ async def all_fruitful(state: State, tools: Tools) -> State:  # noqa: ARG001 - a
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """pgparley without one part. `name`: the part's, in the results. `lacks`: the same in words."""
+    """pgparley without one part. `name`: the part's, in the results. `lacks`: the same in words.
+
+    `unsaid`: what contradictions do not say here, as an expression; none where it is empty.
+    """
 
     name: str
     lacks: str
     stages: tuple[pipeline.Stage, ...] = pipeline.CANDIDATE_STAGES
     adapt: Callable[[Tools], Tools] = as_built
+    unsaid: str = ""
 
 
 def _exchanged(one: pipeline.Stage, *others: pipeline.Stage) -> tuple[pipeline.Stage, ...]:
@@ -61,6 +71,58 @@ def _never_run(tools: Tools) -> Tools:
     return replace(tools, limits=replace(tools.limits, run_candidates=False))
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose questions rules were written for, by the first commit of each.
+
+    `says`: the same of contradictions that pair with them, as expressions that match what they say.
+    """
+
+    of: str
+    rules: tuple[str, ...]
+    says: str
+
+
+ORIGINS = (
+    Origin(
+        "spider",
+        (
+            *("drop_total_join", "requalify", "repair_join", "join_missing_tables", "text_as_number"),
+            *("group_by_shown", "compare_by_reference", "literal_in_its_column", "show_groups", "both"),
+            *("none_of_them", "sum_counted", "asked_total", "said_flag", "each_once", "each_match_once"),
+            *("drop_unasked_join", "literal_as_stored", "rows_once"),
+        ),
+        "gives numbers of groups|counts how often|takes what has |compares .* refers to|adds rows up ",
+    ),
+    Origin(
+        "real",
+        (
+            *(
+                "repair_literal",
+                "literal_by_reference",
+                "said_value",
+                "text_as_period",
+                "aggregate_in_having",
+            ),
+            *("whole_period", "group_by_dimension", "drop_unasked_limit", "name_in_full", "sum_ungrouped"),
+            *("name_for_key", "highest_known", "drop_unasked_condition"),
+        ),
+        "gives one number for all|does not take the first of|reads .* as one day|leaves out rows ",
+    ),
+    Origin(
+        "day",
+        (
+            *("as_named", "as_label", "meaning_as_code", "json_as_value", "in_range", "in_array"),
+            *("text_as_day", "table_of_named_schema", "described_column", "by_member", "members_counted"),
+            *("leave_out_uncounted", "text_by_day", "said_period", "sums_apart", "sum_once", "counts_joined"),
+            *("exact_division", "other_row", "added_up", "in_asked_unit", "counts_each_once", "group_by_key"),
+            *("month_of_each_year", "count_all_rows", "list_without_null", "unknown_as_other"),
+            *("literal_in_any_case", "missing_by_reference"),
+        ),
+        r"covers |says nothing of |adds (?!rows )|divides whole |takes the average|reads \S+, not ",
+    ),
+)
+
 _READINGS = tuple(rule.name for rule in RULES if rule.kind is RuleKind.READING)
 
 ARMS = (
@@ -78,6 +140,15 @@ ARMS = (
     Arm("ranking", "ranking (in the order found)", _exchanged(rank)),
     Arm("retell", "asking which question each statement answers", adapt=_switched(retell=False)),
     Arm("readings", "the rules that add readings", adapt=_switched(rules_off=_READINGS)),
+    *(
+        Arm(
+            f"born_of_{each.of}",
+            f"the rules written for questions of {each.of}",
+            adapt=_switched(rules_off=each.rules),
+            unsaid=each.says,
+        )
+        for each in ORIGINS
+    ),
     Arm("rules", "all rules", adapt=_switched(rules_off=tuple(rule.name for rule in RULES))),
     *(
         Arm(
@@ -90,6 +161,27 @@ ARMS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Silenced(Gateway):
+    """A pipeline in which contradictions do not say what `unsaid` matches."""
+
+    unsaid: str = ""
+
+    async def answer(self, task: Task) -> tuple[Proposal, ...]:
+        """See `Gateway.answer`; questions are asked one at a time."""
+        said_of = contradictions.said_of
+
+        def said(
+            found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot
+        ) -> tuple[str, ...]:
+            told = said_of(found, sql, snapshot)
+            return tuple(each for each in told if not re.match(self.unsaid, each))
+
+        with patch.object(contradictions, "said_of", said):
+            return await Gateway.answer(self, task)
+
+
 def system(arm: Arm, k: int) -> Gateway:
     """The arm's pipeline, asked for `k` candidates with the calls that a user's question has."""
-    return Gateway(arm.name, k, None, arm.stages, arm.adapt, arm.lacks, Path(__file__))
+    parts = (arm.name, k, None, arm.stages, arm.adapt, arm.lacks, Path(__file__))
+    return Silenced(*parts, arm.unsaid) if arm.unsaid else Gateway(*parts)

@@ -14,7 +14,7 @@ from engine.findings.rules.coverage import periods_missed
 from engine.findings.rules.grain import repeated_sums, without_using
 from engine.findings.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.findings.rules.periods import periods_cut_short
-from engine.findings.rules.references import compared_columns, in_another_schema, refer
+from engine.findings.rules.references import compared_columns, refer
 from engine.findings.rules.repetition import denies_one_of_many, sums_repeated_rows, takes_either_of_both
 from engine.findings.rules.sums import counted_measures, is_measure, whole_divisions
 from engine.question.dimensions import dimensions_not_grouped, dimensions_not_parted
@@ -58,7 +58,6 @@ def contradictions(
             yield from _of_facts(question, statement, today)
         yield from _of_many(statement, asked)
         yield from _of_references(statement)
-        yield from _of_schemas(question, statement)
 
     return said_of(found, sql, snapshot)
 
@@ -144,11 +143,6 @@ def _of_references(statement: Statement) -> Iterator[str]:
     for column, stranger, meant in _strangers_compared(statement):
         names = (f"{table}.{name}" for _, table, name in (column, stranger, meant))
         yield "compares {} with {}, and it refers to {}".format(*names)
-
-
-def _of_schemas(question: str, statement: Statement) -> Iterator[str]:
-    for _, table, other in in_another_schema(statement, question):
-        yield f"reads {dotted(table.key)}, not {dotted(other.key)}"
 
 
 def _aggregated_groups(statement: Statement) -> Iterator[str]:

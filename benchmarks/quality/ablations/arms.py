@@ -113,13 +113,11 @@ ORIGINS = (
         "day",
         (
             *("as_named", "as_label", "meaning_as_code", "json_as_value", "in_range", "in_array"),
-            *("text_as_day", "table_of_named_schema", "described_column", "by_member", "members_counted"),
-            *("leave_out_uncounted", "text_by_day", "said_period", "sums_apart", "sum_once", "counts_joined"),
-            *("exact_division", "other_row", "added_up", "in_asked_unit", "counts_each_once", "group_by_key"),
-            *("month_of_each_year", "count_all_rows", "list_without_null", "unknown_as_other"),
-            *("literal_in_any_case", "missing_by_reference"),
+            *("text_as_day", "leave_out_uncounted", "text_by_day", "said_period", "sums_apart", "sum_once"),
+            *("counts_joined", "exact_division", "counts_each_once", "group_by_key", "list_without_null"),
+            *("unknown_as_other", "literal_in_any_case", "missing_by_reference"),
         ),
-        r"covers |says nothing of |adds (?!rows )|divides whole |takes the average|reads \S+, not ",
+        r"covers |says nothing of |adds (?!rows )|divides whole |takes the average",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Rules about columns by what the question calls them: flags, which say yes or no of a row, and described ones."""
+"""Rules about flags, which say yes or no of a row, by what the question calls them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
-from engine.link.mentions import short_description
 from engine.question.tokens import identifier_words
 from engine.statement.scope import TableRef, identifier
 from engine.values.elements import ValueList
@@ -60,32 +59,6 @@ def flags_left_out(
             found = reads.get(flag.column[:2], [])
             if len(found) == 1:
                 yield select, found[0], flag
-
-
-def described_column(statement: Statement, context: Context) -> str | None:
-    """Reads the one column whose description stands in the question in place of the one of which it says nothing."""
-    asked = frozenset(identifier_words(context.question))
-    read: dict[ColumnKey, list[exp.Column]] = {}
-    for column in statement.tree.find_all(exp.Column):
-        if (key := statement.scopes.key(column)) is not None:
-            read.setdefault(key, []).append(column)
-    tables = {each.table.key: each.table for each in statement.scopes.all_reads() if each.table is not None}
-    columns = {(*key, each.name): each for key, table in tables.items() for each in table.columns}
-    described = [key for key, each in columns.items() if (told := short_description(each)) and told <= asked]
-    if len(described) != 1 or described[0] in read:
-        return None
-    (wanted,) = described
-    silent = [
-        key
-        for key in read
-        if key[:2] == wanted[:2] and key in columns and columns[key].type == columns[wanted].type
-        if asked.isdisjoint({*identifier_words(key[2]), *short_description(columns[key])})
-    ]
-    if len(silent) != 1:
-        return None
-    for column in read[silent[0]]:
-        column.set("this", identifier(wanted[2]))
-    return f"reads {wanted[2]} for {silent[0][2]}"
 
 
 def named_flags(question: str, snapshot: Snapshot, lists: Iterable[ValueList]) -> list[Flag]:

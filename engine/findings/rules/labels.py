@@ -12,12 +12,10 @@ from engine.findings.rule import Context, Statement
 from engine.findings.rules.grouping import GROUPING_SETS, LABELS, plain_columns
 from engine.question.tokens import identifier_words
 from engine.statement.scope import (
-    JoinTree,
     TableRef,
     equality,
     has_column,
     identifier,
-    join_tree,
     says_more,
     written,
 )
@@ -153,46 +151,6 @@ def _show(found: _ShownKey, select: exp.Select, statement: Statement) -> str:
         group.set("expressions", [*group.expressions, *(each.copy() for each in shown)])
     column.replace(shown)
     return f"shows {', '.join(f'{table.name}.{label}' for label in found.labels)} for {column.name}"
-
-
-def other_row(statement: Statement, _context: Context) -> str | None:
-    """Shows the other one of two rows of a table where the one that is shown is given, or is a group by itself."""
-    joined = join_tree(statement.tree, statement.scopes, grouped=True)
-    if joined is None or len(joined.reads) != 2 or joined.reads[0].table is not joined.reads[1].table:  # noqa: PLR2004 - both
-        return None
-    parts = plain_columns(
-        [*joined.tree.expressions, *(joined.tree.args.get("group") or exp.Group()).expressions]
-    )
-    shown = {each.table for each in parts}
-    if len(shown) != 1 or not any(_is_given(each, joined) or _is_alone(each, joined) for each in parts):
-        return None
-    (other,) = (read for read in joined.reads if read.name not in shown)
-    for each in parts:
-        each.set("table", identifier(other.name))
-    return f"shows {other.name} for {', '.join(shown)}"
-
-
-def _is_given(column: exp.Column, joined: JoinTree) -> bool:
-    """Whether a condition says what a shown column is."""
-    equal = (test.unnest() for test in joined.tests)
-    return any(
-        isinstance(each, exp.EQ) and each.this == column and isinstance(each.expression, exp.Literal)
-        for each in equal
-    )
-
-
-def _is_alone(column: exp.Column, joined: JoinTree) -> bool:
-    """Whether rows are counted for each row that refers to one of them: each is one."""
-    refers = {end.table for link in joined.links for end in (link.near, link.far) if _refers(end, joined)}
-    key = any(end == column for link in joined.links for end in (link.near, link.far))
-    return (
-        bool(joined.tree.args.get("group")) and joined.aggregates() and refers == {column.table} and not key
-    )
-
-
-def _refers(end: exp.Column, joined: JoinTree) -> bool:
-    table = joined.reads[0].table
-    return table is not None and (end.name,) != table.primary_key
 
 
 def name_in_full(statement: Statement, _context: Context) -> str | None:

@@ -5,7 +5,6 @@ PostgreSQL divides whole numbers without what is behind the point (docs 9.3).
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
 
@@ -41,60 +40,6 @@ def asked_total(statement: Statement, context: Context) -> str | None:
     statement.tree.set("distinct", None)
     statement.tree.set("expressions", [exp.Sum(this=column.copy())])
     return f"adds up {column.name}"
-
-
-_TOGETHER = re.compile(
-    r"\b(?:together|combined|altogether|in (?:all|total)|overall|total|sum)\b", re.IGNORECASE
-)
-
-
-def added_up(statement: Statement, context: Context) -> str | None:
-    """Adds up the one number of each side of a UNION, where the question asks for all of them together."""
-    sides = list(_sides(statement.tree))
-    if len(sides) == 1 or not _TOGETHER.search(context.question) or not all(map(_is_one_number, sides)):
-        return None
-    numbers: list[exp.Expr] = [exp.Subquery(this=each.copy()) for each in sides]
-    total = functools.reduce(lambda one, other: exp.Add(this=one, expression=other), numbers)
-    statement.tree = exp.select(exp.alias_(total, "total"))
-    return "adds up the numbers of both"
-
-
-def _sides(tree: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(tree, exp.Union):
-        yield from (*_sides(tree.left), *_sides(tree.right))
-    else:
-        yield tree.unnest()
-
-
-def _is_one_number(side: exp.Expr) -> bool:
-    items = side.expressions if isinstance(side, exp.Select) and not side.args.get("group") else []
-    return len(items) == 1 and isinstance(items[0].unalias(), exp.Count | exp.Sum)
-
-
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
-_UNIT = re.compile(rf"(?<!\d )\b({'|'.join(_SECONDS)})s\b|\bin (hour|minute)\b", re.IGNORECASE)
-
-
-def in_asked_unit(statement: Statement, context: Context) -> str | None:
-    """A time between two moments that is shown is a number of the one unit that the question names (docs 9.9)."""
-    named = {(one or other).lower() for one, other in _UNIT.findall(context.question)}
-    select = statement.tree
-    if len(named) != 1 or not isinstance(select, exp.Select):
-        return None
-    (unit,) = named
-    changed = []
-    for item in select.expressions:
-        shown = item.unalias()
-        inside = shown.this if isinstance(shown, exp.Avg | exp.Sum | exp.Min | exp.Max) else shown
-        between = inside.unnest()
-        if isinstance(between, exp.Sub) and all(
-            statement.scopes.time_type(each).startswith("timestamp") for each in (between.left, between.right)
-        ):
-            seconds = exp.Extract(this=exp.var("EPOCH"), expression=shown.copy())
-            in_seconds = exp.Literal.number(_SECONDS[unit])
-            shown.replace(exp.Div(this=seconds, expression=in_seconds, typed=True))
-            changed.append(unit)
-    return f"gives a number of {unit}s" if changed else None
 
 
 def counted_measures(statement: Statement) -> list[tuple[exp.Count, str]]:

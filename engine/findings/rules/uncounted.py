@@ -12,17 +12,15 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.repetition import NEGATION
-from engine.link.exclusions import Exclusion, exclusions, tested
+from engine.link.exclusions import Exclusion, exclusions
 from engine.question.tokens import identifier_words
 from engine.statement.scope import (
     Scopes,
     conjuncts,
     from_parts,
     identifier,
-    keep_tests,
     nullable,
     tests_of,
-    without_tests,
 )
 from engine.statement.tree import parsed
 
@@ -36,23 +34,6 @@ def leave_out_uncounted(statement: Statement, context: Context) -> str | None:
         selects = list(statement.tree.find_all(exp.Select))
         left += [each.rows for select in selects if _leave_out(select, each, statement)]
     return f"leaves {', '.join(dict.fromkeys(left))} out" if left else None
-
-
-def count_all_rows(statement: Statement, context: Context) -> str | None:
-    """Drops such tests, where the question says nothing of such rows."""
-    lifted = []
-    for each in _unsaid(context):
-        for column in statement.scopes.columns(statement.tree, each.column[:2], each.column[2]):
-            select = column.parent_select
-            own = (
-                []
-                if select is None
-                else [t for t in tests_of(select) if [*t.find_all(exp.Column)] == [column]]
-            )
-            if select is not None and own and set(tested(column)) & set(each.tests):
-                keep_tests(select, without_tests(tests_of(select), own))
-                lifted.append(each.rows)
-    return f"counts {', '.join(dict.fromkeys(lifted))} as well" if lifted else None
 
 
 def _unsaid(context: Context) -> Iterator[Exclusion]:

@@ -100,7 +100,6 @@ ORIGINS = (
             *(
                 "repair_literal",
                 "literal_by_reference",
-                "said_value",
                 "text_as_period",
                 "aggregate_in_having",
             ),

@@ -43,7 +43,6 @@ RULES: tuple[Rule, ...] = (
     Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
-    Rule("said_value", 1, RuleKind.READING, literals.said_value),
     Rule("said_flag", 1, RuleKind.READING, flags.said_flag),
     Rule("leave_out_uncounted", 1, RuleKind.READING, uncounted.leave_out_uncounted),
     Rule("text_by_day", 1, RuleKind.READING, contents.text_as_day),

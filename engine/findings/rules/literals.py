@@ -10,15 +10,13 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.contents import is_number
-from engine.findings.rules.references import join_missing_tables
 from engine.link.legends import code_of
-from engine.link.mentions import CERTAIN
 from engine.link.near_values import spelt_otherwise
 from engine.question.tokens import identifier_words
 from engine.statement.scope import Scopes, identifier
 from engine.statement.tree import parsed
-from engine.values.elements import Relation, ValueLink
-from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
+from engine.values.elements import ValueLink
+from schema_catalog.foreign_keys import Edge
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey
 
@@ -282,54 +280,6 @@ def _with_texts(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Literal]]:
         for other in others if isinstance(node.this, exp.Column) else ():
             if isinstance(other, exp.Literal) and other.is_string:
                 yield node.this, other
-
-
-def said_value(statement: Statement, context: Context) -> str | None:
-    """Tests each value that the question names and the statement does not, where one untested column near holds it."""
-    select, scopes = statement.tree, statement.scopes
-    if not isinstance(select, exp.Select):
-        return None
-    said = statement.sql.casefold()
-    tested = {key for _, key, _ in _comparisons(select, scopes)}
-    added = []
-    for span, links in _named_spans(context.values).items():
-        if span in said or any(value.casefold() in said for link in links for value in link.values):
-            continue
-        place = _place(links, select, scopes, context.references)
-        if place is not None and place[1].column not in tested:
-            name, link = place
-            scopes.qualify(select)
-            column = exp.column(identifier(link.column[2]), identifier(name))
-            select.where(exp.EQ(this=column, expression=exp.Literal.string(link.values[0])), copy=False)
-            added.append(f"{link.column[2]} is '{link.values[0]}'")
-    if added:
-        join_missing_tables(statement, context)
-    return f"takes those whose {', '.join(added)}" if added else None
-
-
-def _place(
-    links: Sequence[ValueLink], select: exp.Select, scopes: Scopes, references: ForeignKeyGraph
-) -> tuple[str, ValueLink] | None:
-    """(name in FROM, link) of the only column of the tables read, else of those they refer to, that is linked."""
-    reads = {read.name: read.table.key for read in scopes.reads[id(select)] if read.table is not None}
-    found = [(name, link) for link in links for name, table in reads.items() if table == link.column[:2]]
-    if not found:
-        ways = [(link, references.path(reads.values(), link.column[:2])) for link in links]
-        found = [
-            (link.column[1], link)
-            for link, path in ways
-            if path and all(edge.referring for edge in path) and link.column[1] not in reads
-        ]
-    return found[0] if len(found) == 1 else None
-
-
-def _named_spans(values: Iterable[ValueLink]) -> dict[str, list[ValueLink]]:
-    """The links of each part of the question that is a value but for its spelling."""
-    found: dict[str, list[ValueLink]] = {}
-    for link in values:
-        if link.span and link.relation is Relation.EQUALS and link.similarity >= CERTAIN:
-            found.setdefault(link.span.casefold(), []).append(link)
-    return found
 
 
 def text_as_number(statement: Statement, _context: Context) -> str | None:

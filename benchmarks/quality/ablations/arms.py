@@ -104,7 +104,7 @@ ORIGINS = (
                 "aggregate_in_having",
             ),
             *("whole_period", "group_by_dimension", "drop_unasked_limit", "name_in_full", "sum_ungrouped"),
-            *("name_for_key", "highest_known", "drop_unasked_condition"),
+            *("highest_known", "drop_unasked_condition"),
         ),
         "gives one number for all|does not take the first of|reads .* as one day|leaves out rows ",
     ),

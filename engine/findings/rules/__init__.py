@@ -54,7 +54,6 @@ RULES: tuple[Rule, ...] = (
     Rule("exact_division", 1, RuleKind.READING, sums.exact_division),
     Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
     Rule("show_groups", 2, RuleKind.READING, labels.show_groups),
-    Rule("name_for_key", 2, RuleKind.READING, labels.name_for_key),
     Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),
     Rule("both", 1, RuleKind.READING, repetition.both),
     Rule("none_of_them", 2, RuleKind.READING, repetition.none_of_them),

@@ -97,14 +97,9 @@ ORIGINS = (
     Origin(
         "real",
         (
-            *(
-                "repair_literal",
-                "literal_by_reference",
-                "text_as_period",
-                "aggregate_in_having",
-            ),
+            *("repair_literal", "literal_by_reference", "text_as_period", "aggregate_in_having"),
             *("whole_period", "group_by_dimension", "drop_unasked_limit", "name_in_full", "sum_ungrouped"),
-            *("highest_known", "drop_unasked_condition"),
+            "highest_known",
         ),
         "gives one number for all|does not take the first of|reads .* as one day|leaves out rows ",
     ),

@@ -15,7 +15,6 @@ from engine.findings.rules import (
     references,
     repetition,
     sums,
-    unasked,
     uncounted,
 )
 from engine.values.candidate import RuleKind
@@ -61,7 +60,6 @@ RULES: tuple[Rule, ...] = (
     Rule("asked_total", 1, RuleKind.READING, sums.asked_total),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("each_match_once", 1, RuleKind.READING, repetition.each_match_once),
-    Rule("drop_unasked_condition", 1, RuleKind.READING, unasked.drop_unasked_condition),
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
     Rule("counts_each_once", 1, RuleKind.BESIDE, grain.counts_each_once, by_facts=True),
     Rule("group_by_key", 1, RuleKind.BESIDE, grain.group_by_key, by_facts=True),

@@ -6,7 +6,6 @@ from engine.findings.rule import Rule
 from engine.findings.rules import (
     contents,
     coverage,
-    flags,
     grain,
     grouping,
     labels,
@@ -42,7 +41,6 @@ RULES: tuple[Rule, ...] = (
     Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
-    Rule("said_flag", 1, RuleKind.READING, flags.said_flag),
     Rule("leave_out_uncounted", 1, RuleKind.READING, uncounted.leave_out_uncounted),
     Rule("text_by_day", 1, RuleKind.READING, contents.text_as_day),
     Rule("whole_period", 1, RuleKind.READING, periods.whole_period),

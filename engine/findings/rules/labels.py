@@ -1,4 +1,4 @@
-"""Rules about what is shown of groups and rows: the groups themselves, and names where a statement shows keys."""
+"""Rules about what is shown of groups and rows: the groups themselves, and names in full."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from engine.findings.rules.grouping import GROUPING_SETS, first_by_words, is_una
 from engine.findings.rules.periods import periods_cut_short
 from engine.findings.rules.references import compared_columns, refer
 from engine.findings.rules.repetition import denies_one_of_many, sums_repeated_rows, takes_either_of_both
-from engine.findings.rules.sums import counted_measures, is_measure, whole_divisions
+from engine.findings.rules.sums import is_measure, whole_divisions
 from engine.question.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.statement.scope import Scopes, TableRef, from_parts
 from engine.statement.tree import parsed, repeated_items, unwrapped
@@ -104,8 +104,6 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
         yield f"does not take the first of each {each.text}"
     if _hides_groups(statement):
         yield "gives numbers of groups, and not which group"
-    for _, name in counted_measures(statement):
-        yield f"counts how often {name} is known"
     for name in _aggregated_groups(statement):
         yield f"aggregates {name}, by which it groups"
     for quotient in statement.tree.find_all(exp.Div):

@@ -54,8 +54,6 @@ RULES: tuple[Rule, ...] = (
     Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),
     Rule("both", 1, RuleKind.READING, repetition.both),
     Rule("none_of_them", 2, RuleKind.READING, repetition.none_of_them),
-    Rule("sum_counted", 1, RuleKind.READING, sums.sum_counted),
-    Rule("asked_total", 1, RuleKind.READING, sums.asked_total),
     Rule("each_once", 1, RuleKind.READING, repetition.each_once),
     Rule("each_match_once", 1, RuleKind.READING, repetition.each_match_once),
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
-from engine.question.dimensions import asked_dimensions
 from engine.question.tokens import identifier_words
 from engine.statement.scope import Scopes
 from schema_catalog.foreign_keys import foreign_key_graph
@@ -19,35 +18,6 @@ from schema_catalog.types import Column
 
 _NO_AMOUNTS = frozenset({"id", "code", "key", "date", "time", "year", "month", "day"})
 _NUMBERS = ("smallint", "int", "bigint", "numeric", "real", "double", "money")
-
-_TOTAL = re.compile(r"\btotal\b|\bhow (?:many|much)\b", re.IGNORECASE)
-
-
-def sum_counted(statement: Statement, _context: Context) -> str | None:
-    """Adds up what is counted where it is no row and no key, but a number itself: the people of a country."""
-    changed = []
-    for count, name in counted_measures(statement):
-        count.replace(exp.Sum(this=count.this))
-        changed.append(name)
-    return f"adds up {', '.join(changed)} instead of counting" if changed else None
-
-
-def asked_total(statement: Statement, context: Context) -> str | None:
-    """Adds up the one column of numbers that is shown as it is, where the question asks how many, or for a total."""
-    column = _shown_measure(statement)
-    if column is None or not _asks_for_total(context.question, column.name):
-        return None
-    statement.tree.set("distinct", None)
-    statement.tree.set("expressions", [exp.Sum(this=column.copy())])
-    return f"adds up {column.name}"
-
-
-def counted_measures(statement: Statement) -> list[tuple[exp.Count, str]]:
-    """Each COUNT that is shown of a column of numbers which is no key, with the column's name; not of DISTINCT ones."""
-    select = statement.tree
-    items = select.expressions if isinstance(select, exp.Select) else []
-    counts = (count for item in items for count in item.find_all(exp.Count) if count.parent_select is select)
-    return [(count, count.this.name) for count in counts if is_measure(count.this, statement.scopes)]
 
 
 def is_measure(counted: object, scopes: Scopes) -> bool:
@@ -64,23 +34,6 @@ def _is_number(column: Column) -> bool:
     last = (identifier_words(column.name) or ("",))[-1]
     is_number = column.type.startswith(_NUMBERS) and not column.type.startswith("interval")
     return is_number and last not in _NO_AMOUNTS
-
-
-def _asks_for_total(question: str, name: str) -> bool:
-    """Whether a question asks for one total of numbers, which no column called `name` holds by its name."""
-    words = identifier_words(name)
-    return _TOTAL.search(question) is not None and "total" not in words and not asked_dimensions(question)
-
-
-def _shown_measure(statement: Statement) -> exp.Column | None:
-    """The column of numbers that a statement shows as it is, alone, without groups, order and limit."""
-    select = statement.tree
-    if not isinstance(select, exp.Select) or len(select.expressions) != 1:
-        return None
-    if any(select.args.get(part) for part in ("group", "having", "order", "limit")):
-        return None
-    column = select.expressions[0].unalias()
-    return column if isinstance(column, exp.Column) and is_measure(column, statement.scopes) else None
 
 
 _WHOLE_WANTED = re.compile(r"\b(?:whole|integers?|floor|rounded down|decades?)\b", re.IGNORECASE)

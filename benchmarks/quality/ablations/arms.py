@@ -89,7 +89,10 @@ ORIGINS = (
         (
             *("drop_total_join", "requalify", "repair_join", "join_missing_tables", "text_as_number"),
             *("group_by_shown", "compare_by_reference", "literal_in_its_column", "show_groups", "both"),
-            *("none_of_them", "each_once", "each_match_once"),
+            *(
+                "none_of_them",
+                "each_once",
+            ),
             *("drop_unasked_join", "literal_as_stored", "rows_once"),
         ),
         "gives numbers of groups|takes what has |compares .* refers to|adds rows up ",

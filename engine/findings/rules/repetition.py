@@ -203,29 +203,17 @@ def _with(tree: exp.Select, tests: Sequence[exp.Expr], column: exp.Column, value
 UNLIKELY = 0.3
 """Below this probability the schema linker is sure that a table is not meant."""
 
-SAYS_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
-"""A question that asks for each once."""
-
 _CHOSEN = ("distinct", "group", "having", "limit", "offset", "fetch")
 """Parts of a statement that shows other rows than those which it reads."""
 
 
-def each_once(statement: Statement, context: Context) -> str | None:
-    """DISTINCT where a row is shown once for each of many joined rows of which nothing is shown or asked."""
+def each_once(statement: Statement, _context: Context) -> str | None:
+    """DISTINCT where a row is shown once for each of many joined rows of which nothing is shown."""
     joined = join_tree(statement.tree, statement.scopes)
-    if joined is None or not _repeats(joined, context.question):
+    if joined is None or not _repeats(joined):
         return None
     statement.tree = joined.tree.distinct(copy=False)
     return "shows each row once"
-
-
-def each_match_once(statement: Statement, context: Context) -> str | None:
-    """DISTINCT where a row is shown once for each of many joined rows that a test finds: who has a cat or a dog."""
-    joined = join_tree(statement.tree, statement.scopes)
-    if joined is None or SAYS_DIFFERENT.search(context.question) or not _matched(joined, _many(joined)):
-        return None
-    statement.tree = joined.tree.distinct(copy=False)
-    return "shows each row once that is found more than once"
 
 
 def rows_once(statement: Statement, _context: Context) -> str | None:
@@ -245,24 +233,13 @@ def rows_once(statement: Statement, _context: Context) -> str | None:
     return "shows each row once that stands there several times"
 
 
-def _repeats(joined: JoinTree, question: str) -> bool:
-    many = _many(joined)
-    return len(many) > (0 if SAYS_DIFFERENT.search(question) else len(_matched(joined, many)))
-
-
-def _many(joined: JoinTree) -> list[Branch]:
-    """The branches of which nothing is shown and that repeat the rows that are."""
+def _repeats(joined: JoinTree) -> bool:
+    """Whether tables of which nothing is shown repeat the rows that are."""
     if joined.tree.args.get("distinct") or joined.tree.args.get("limit") or joined.aggregates():
-        return []
+        return False
     kept = joined.names(joined.shown())
-    ends = [end for link in joined.links for end in (link.near, link.far)]
-    return [branch for end in ends if (branch := joined.branch(end, kept)) is not None and branch.many]
-
-
-def _matched(joined: JoinTree, many: Sequence[Branch]) -> list[Branch]:
-    """Those that are tested."""
-    tested = joined.names(joined.tests)
-    return [branch for branch in many if tested & {read.name for read in branch.reads}]
+    branches = (joined.branch(end, kept) for link in joined.links for end in (link.near, link.far))
+    return any(branch is not None and branch.many for branch in branches)
 
 
 def drop_total_join(statement: Statement, context: Context) -> str | None:

@@ -16,7 +16,7 @@ from benchmarks.harness.answers import Judged, asked_and_judged, told
 from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
 from benchmarks.harness.questions import AMBROSIA, SETS, TRAIN, Selection, asked, sources
 from benchmarks.harness.report import Run, Summary
-from benchmarks.harness.running import Pass, replaying
+from benchmarks.harness.running import Pass, in_turns, replaying
 from benchmarks.harness.site import site
 from benchmarks.quality.ablations.arms import ARMS, WHOLE, system
 
@@ -40,7 +40,9 @@ async def _run(options: Options, console: Console) -> None:
                 for of in sets
                 for arm in by_name(options.systems, ARMS, "arm")
             ]
-            found = await asked_and_judged(passes, WHOLE, place, options, console, replay=replay)
+            found = await asked_and_judged(
+                passes, WHOLE, place, options, console, replay=replay, order=in_turns
+            )
     if found is not None:
         config = {"k": options.k, "half": options.half, "database": "given"}
         run = Run("ablations", told_command(MODULE, sys.argv[1:]), options.seed, config)

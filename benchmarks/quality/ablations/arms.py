@@ -88,14 +88,19 @@ ORIGINS = (
         "spider",
         (
             *("drop_total_join", "requalify", "repair_join", "join_missing_tables", "text_as_number"),
-            *("group_by_shown", "compare_by_reference", "literal_in_its_column", "show_groups", "both"),
+            *(
+                "group_by_shown",
+                "compare_by_reference",
+                "literal_in_its_column",
+                "show_groups",
+            ),
             *(
                 "none_of_them",
                 "each_once",
             ),
             *("drop_unasked_join", "literal_as_stored", "rows_once"),
         ),
-        "gives numbers of groups|takes what has |compares .* refers to|adds rows up ",
+        "gives numbers of groups|takes what has one |compares .* refers to|adds rows up ",
     ),
     Origin(
         "real",

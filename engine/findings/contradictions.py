@@ -15,7 +15,7 @@ from engine.findings.rules.grain import repeated_sums, without_using
 from engine.findings.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
 from engine.findings.rules.periods import periods_cut_short
 from engine.findings.rules.references import compared_columns, refer
-from engine.findings.rules.repetition import denies_one_of_many, sums_repeated_rows, takes_either_of_both
+from engine.findings.rules.repetition import denies_one_of_many, sums_repeated_rows
 from engine.findings.rules.sums import is_measure, whole_divisions
 from engine.question.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.statement.scope import Scopes, TableRef, from_parts
@@ -126,8 +126,6 @@ def _of_rows(question: str, statement: Statement, lists: Iterable[ValueList]) ->
         yield "leaves out rows that are not said to be left out"
     for name in first_by_words(question, statement, lists):
         yield f"takes the first by {name}, which holds words"
-    if takes_either_of_both(statement, question):
-        yield "takes what has either, not what has both"
     if denies_one_of_many(statement, question):
         yield "takes what has one that is not, not what has none that is"
 

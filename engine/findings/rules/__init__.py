@@ -52,7 +52,6 @@ RULES: tuple[Rule, ...] = (
     Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
     Rule("show_groups", 2, RuleKind.READING, labels.show_groups),
     Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),
-    Rule("both", 1, RuleKind.READING, repetition.both),
     Rule("none_of_them", 2, RuleKind.READING, repetition.none_of_them),
     Rule("each_once", 2, RuleKind.READING, repetition.each_once),
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),

@@ -1,4 +1,4 @@
-"""Rules about one row and many: "not", "both", rows that are shown several times, and tables joined for nothing."""
+"""Rules about one row and many: "not", rows that are shown several times, and tables joined for nothing."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.statement.scope import (
-    SORTING,
     Branch,
     JoinTree,
     identifier,
     join_tree,
     nullable,
-    tests_of,
     without_tests,
 )
 from engine.values.elements import WHOLE_TABLE
@@ -25,10 +23,6 @@ from schema_catalog.types import Table, TableKind
 NEGATION = re.compile(
     r"\b(?:not|no|never|without|none|neither|nor|except|excluding)\b|n['\u2019]t\b", re.IGNORECASE
 )
-_BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
-_AND = re.compile(r"\band\b", re.IGNORECASE)
-_OR = re.compile(r"\bor\b", re.IGNORECASE)
-_TWO = 2
 
 
 def none_of_them(statement: Statement, context: Context) -> str | None:
@@ -128,76 +122,6 @@ def _denial(given: exp.Expr, joined: JoinTree) -> _Denial | None:
     if not isinstance(column, exp.Column) or any(read is None or read in joined.reads for read in around):
         return None
     return _Denial([given], column, positive)
-
-
-def both(statement: Statement, context: Context) -> str | None:
-    """`c IN ('a', 'b')`, or both at once, as the rows of the one that are rows of the other too."""
-    joined = join_tree(statement.tree, statement.scopes)
-    found = None if joined is None else _meant_together(joined, context.question)
-    if joined is None or found is None:
-        return None
-    tests, column, values = found
-    one, other = (_with(joined.tree, tests, column, value) for value in values)
-    statement.tree = exp.intersect(one, other, dialect="postgres")
-    return f"reads '{values[0].name}' and '{values[1].name}' as: both of them"
-
-
-def takes_either_of_both(statement: Statement, question: str) -> bool:
-    """Whether rows with either of two values are taken where `question` may want what has both."""
-    joined = join_tree(statement.tree, statement.scopes)
-    found = None if joined is None else _meant_together(joined, question)
-    return found is not None and len(found[0]) == 1
-
-
-_Pair = tuple[list[exp.Expr], exp.Column, list[exp.Expr]]
-"""Where a column is compared with two values: the parts of WHERE, the column and the values."""
-
-
-def _meant_together(joined: JoinTree, question: str) -> _Pair | None:
-    """The first pair that is tested, or that the question wants both of."""
-    if any(joined.tree.args.get(name) for name in SORTING) or joined.aggregates():
-        return None
-    pairs = _pairs(joined.tests)
-    return next((each for each in pairs if len(each[0]) > 1 or _wants_both(joined, each[1], question)), None)
-
-
-def _pairs(tests: Sequence[exp.Expr]) -> Iterator[_Pair]:
-    for test in tests:
-        bare = test.unnest()
-        if isinstance(bare, exp.In) and len(bare.expressions) == _TWO and isinstance(bare.this, exp.Column):
-            yield [test], bare.this, bare.expressions
-        elif isinstance(bare, exp.Or) and (same := _same_column([bare.left, bare.right])):
-            yield [test], *same
-    for n, one in enumerate(tests):
-        for other in tests[n + 1 :]:
-            if same := _same_column([one, other]):
-                yield [one, other], *same
-
-
-def _same_column(tests: Sequence[exp.Expr]) -> tuple[exp.Column, list[exp.Expr]] | None:
-    bare = [test.unnest() for test in tests]
-    if not all(isinstance(test, exp.EQ) and isinstance(test.expression, exp.Literal) for test in bare):
-        return None
-    column, values = bare[0].this, [test.expression for test in bare]
-    same = isinstance(column, exp.Column) and all(test.this == column for test in bare)
-    return (column, values) if same and values[0] != values[1] else None
-
-
-def _wants_both(joined: JoinTree, column: exp.Column, question: str) -> bool:
-    """Whether the question's words may want one that has both values, and not those that have either."""
-    if _OR.search(question):
-        return False
-    if _BOTH.search(question):
-        return True
-    branch = joined.branch(column, joined.names(joined.shown()))
-    return bool(_AND.search(question)) and branch is not None and branch.many
-
-
-def _with(tree: exp.Select, tests: Sequence[exp.Expr], column: exp.Column, value: exp.Expr) -> exp.Select:
-    kept = [test.copy() for test in without_tests(tests_of(tree), tests)]
-    select = tree.copy()
-    select.set("where", None)
-    return select.where(*kept, exp.EQ(this=column.copy(), expression=value.copy()))
 
 
 UNLIKELY = 0.3

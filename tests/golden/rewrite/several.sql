@@ -81,7 +81,7 @@ SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_i
 =>
 unchanged
 
--- rules: none_of_them, each_once, drop_unasked_join, drop_total_join
+-- rules: none_of_them, drop_unasked_join, drop_total_join
 -- question: Names of singers in 2014
 SELECT s.artist_name FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id WHERE c.year = '2014'
 =>
@@ -111,7 +111,7 @@ SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_i
 =>
 unchanged
 
--- rules: none_of_them, each_once, drop_unasked_join, drop_total_join
+-- rules: none_of_them, drop_unasked_join, drop_total_join
 -- question: Which singers sang in a year but 2014?
 SELECT s.artist_name FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id WHERE c.year <> '2014'
 =>
@@ -123,7 +123,7 @@ SELECT s.artist_name, c.title FROM singer AS s JOIN singer_in_concert AS e ON s.
 =>
 unchanged
 
--- rules: none_of_them, each_once, drop_unasked_join, drop_total_join
+-- rules: none_of_them, drop_unasked_join, drop_total_join
 -- question: Which singers sang in 2014 or in 2015?
 SELECT s.artist_name FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id WHERE c.year IN ('2014', '2015')
 =>

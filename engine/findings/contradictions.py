@@ -12,11 +12,12 @@ from sqlglot import exp
 from engine.findings.rule import Statement
 from engine.findings.rules.coverage import periods_missed
 from engine.findings.rules.grain import repeated_sums, without_using
-from engine.findings.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
+from engine.findings.rules.grouping import first_by_words, is_unasked_limit, own_aggregates
+from engine.findings.rules.labels import hides_groups
 from engine.findings.rules.periods import periods_cut_short
 from engine.findings.rules.references import compared_columns, refer
 from engine.findings.rules.repetition import denies_one_of_many, sums_repeated_rows
-from engine.findings.rules.sums import is_measure, whole_divisions
+from engine.findings.rules.sums import whole_divisions
 from engine.question.dimensions import dimensions_not_grouped, dimensions_not_parted
 from engine.statement.scope import Scopes, TableRef, from_parts
 from engine.statement.tree import parsed, repeated_items, unwrapped
@@ -26,9 +27,6 @@ from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.implied_references import undeclared_joins
 from schema_catalog.naming import dotted
 from schema_catalog.types import ColumnKey, Snapshot, Table
-
-_MEASURES = (exp.Count, exp.Sum, exp.Avg)
-_EXTREMES = (exp.Max, exp.Min)
 
 _MEDIAN = re.compile(r"\bmedian\b", re.IGNORECASE)
 _MEDIANS = (exp.PercentileCont, exp.PercentileDisc)
@@ -86,14 +84,14 @@ def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Sna
 
 def _of_facts(question: str, statement: Statement, today: date) -> Iterator[str]:
     yield from periods_missed(statement, question, today)
-    yield from _of_keys(statement, question)
+    yield from _of_keys(statement)
     if _MEDIAN.search(question) and statement.tree.find(exp.Avg) and not statement.tree.find(*_MEDIANS):
         yield "takes the average, not the median"
 
 
-def _of_keys(statement: Statement, question: str = "") -> Iterator[str]:
+def _of_keys(statement: Statement) -> Iterator[str]:
     yield from repeated_sums(statement)
-    if next(whole_divisions(statement, question), None) is not None:
+    if next(whole_divisions(statement), None) is not None:
         yield "divides whole numbers, without what is behind the point"
 
 
@@ -102,7 +100,7 @@ def _of_groups(question: str, statement: Statement) -> Iterator[str]:
         yield f"gives one number for all, not for each {dimension}"
     for each in dimensions_not_parted(question, statement.tree):
         yield f"does not take the first of each {each.text}"
-    if _hides_groups(statement):
+    if hides_groups(statement):
         yield "gives numbers of groups, and not which group"
     for name in _aggregated_groups(statement):
         yield f"aggregates {name}, by which it groups"
@@ -147,31 +145,9 @@ def _aggregated_groups(statement: Statement) -> Iterator[str]:
     for select in statement.tree.find_all(exp.Select):
         group = select.args.get("group")
         grouped = {place(each) for each in (group.expressions if group is not None else ())} - {None}
-        for taken in select.find_all(exp.Avg, exp.Sum, *_EXTREMES) if grouped else ():
+        for taken in select.find_all(exp.Avg, exp.Sum, exp.Max, exp.Min) if grouped else ():
             if taken.parent_select is select and place(taken.this) in grouped:
                 yield taken.this.name
-
-
-def _hides_groups(statement: Statement) -> bool:
-    """Whether a statement shows nothing but a number for each group, without HAVING and LIMIT."""
-    tree = statement.tree
-    group = tree.args.get("group")
-    if not isinstance(tree, exp.Select) or group is None or not group.expressions:
-        return False
-    if group.find(*GROUPING_SETS, exp.Literal) or tree.args.get("limit") or tree.args.get("having"):
-        return False
-    return all(_is_number(each, statement.scopes) for each in tree.expressions)
-
-
-def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
-    """Whether an item is a count, sum or average, an extreme of a column of numbers, or made of such by arithmetic."""
-    item = unwrapped(item)
-    if isinstance(item, exp.Binary):
-        sides = (item.left, item.right)
-        return any(_is_number(each, scopes) for each in sides) and all(
-            isinstance(each, exp.Literal) or _is_number(each, scopes) for each in sides
-        )
-    return isinstance(item, _MEASURES) or (isinstance(item, _EXTREMES) and is_measure(item.this, scopes))
 
 
 def _single_row_groups(select: exp.Select, scopes: Scopes) -> list[str]:

@@ -8,12 +8,15 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.grouping import GROUPING_SETS, LABELS
+from engine.findings.rules.sums import is_measure
 from engine.question.tokens import identifier_words
 from engine.statement.scope import (
+    Scopes,
     has_column,
     identifier,
     says_more,
 )
+from engine.statement.tree import unwrapped
 
 _FIRST, _LAST = (
     frozenset({"first", "fst", "given", "forename"}),
@@ -22,20 +25,38 @@ _FIRST, _LAST = (
 """Words of the columns in which names of people are in parts."""
 
 
-def show_groups(statement: Statement, context: Context) -> str | None:
-    """Shows what is grouped by before the numbers of each group, where the question asks for one of each."""
+def show_groups(statement: Statement, _context: Context) -> str | None:
+    """Shows what is grouped by before the numbers of the groups, where they are shown alone."""
     select = statement.tree
-    group = select.args.get("group") if isinstance(select, exp.Select) else None
-    if group is None or group.find(*GROUPING_SETS) or not context.dimensions:
+    if not hides_groups(statement):
         return None
-    if not all(isinstance(item.unalias(), exp.Count | exp.Sum | exp.Avg) for item in select.expressions):
-        return None
-    keys, called = group.expressions, set(select.named_selects)
-    read = [{column.name for column in key.find_all(exp.Column)} for key in keys]
-    if not all(names and called.isdisjoint(names) for names in read):
-        return None
+    keys = select.args["group"].expressions
     select.set("expressions", [*(key.copy() for key in keys), *select.expressions])
     return f"shows {', '.join(key.sql(dialect='postgres') for key in keys)}"
+
+
+def hides_groups(statement: Statement) -> bool:
+    """Whether a statement shows nothing but a number for each group, without HAVING and LIMIT."""
+    tree = statement.tree
+    group = tree.args.get("group")
+    if not isinstance(tree, exp.Select) or group is None or not group.expressions:
+        return False
+    if group.find(*GROUPING_SETS, exp.Literal) or tree.args.get("limit") or tree.args.get("having"):
+        return False
+    return all(_is_number(each, statement.scopes) for each in tree.expressions)
+
+
+def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
+    """Whether an item is a count, sum or average, an extreme of a column of numbers, or made of such by arithmetic."""
+    item = unwrapped(item)
+    if isinstance(item, exp.Binary):
+        sides = (item.left, item.right)
+        return any(_is_number(each, scopes) for each in sides) and all(
+            isinstance(each, exp.Literal) or _is_number(each, scopes) for each in sides
+        )
+    return isinstance(item, exp.Count | exp.Sum | exp.Avg) or (
+        isinstance(item, exp.Max | exp.Min) and is_measure(item.this, scopes)
+    )
 
 
 def _name_parts(columns: Iterable[str]) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ PostgreSQL divides whole numbers without what is behind the point (docs 9.3).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -36,8 +35,6 @@ def _is_number(column: Column) -> bool:
     return is_number and last not in _NO_AMOUNTS
 
 
-_WHOLE_WANTED = re.compile(r"\b(?:whole|integers?|floor|rounded down|decades?)\b", re.IGNORECASE)
-
 _KEPT = (
     exp.Sum,
     exp.Paren,
@@ -53,18 +50,16 @@ _KEPT = (
 """What gives a whole number of a whole number, its first argument."""
 
 
-def exact_division(statement: Statement, context: Context) -> str | None:
+def exact_division(statement: Statement, _context: Context) -> str | None:
     """Divides numbers of rows and sums of whole numbers exactly."""
-    found = list(whole_divisions(statement, context.question))
+    found = list(whole_divisions(statement))
     for each in found:
         each.set("this", exp.cast(each.this.copy(), "numeric"))
     return "divides exactly" if found else None
 
 
-def whole_divisions(statement: Statement, question: str) -> Iterator[exp.Div]:
-    """The divisions of whole numbers one of which is of several rows, unless `question` wants a whole number."""
-    if _WHOLE_WANTED.search(question):
-        return
+def whole_divisions(statement: Statement) -> Iterator[exp.Div]:
+    """The divisions of whole numbers one of which is of several rows."""
     for each in statement.tree.find_all(exp.Div):
         if each.left.find(exp.AggFunc) and all(
             _is_whole(side, statement.scopes) for side in (each.left, each.right)

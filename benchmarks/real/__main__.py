@@ -30,6 +30,7 @@ from benchmarks.harness.running import Pass, answered, in_turns, replaying, told
 from benchmarks.harness.scorer import Verdicts
 from benchmarks.harness.site import Site, forget_store, readable, serving
 from benchmarks.harness.systems import ALONE, PLAIN, WHOLE, Alone, Gateway, System
+from benchmarks.quality.ablations.arms import by_origin
 from benchmarks.real.databases import SCHEMAS, load
 from benchmarks.real.gold import PerDatabase, found_by, question_set, refused
 from benchmarks.real.packages import PackageError
@@ -106,7 +107,7 @@ async def _measured(place: Site, options: RealOptions, console: Console) -> None
         plain = Gateway(
             PLAIN, options.k, adapt=partial(replace, model=place.plain), lacks="grammars, likelihoods"
         )
-        known: tuple[System, ...] = (Gateway(WHOLE, options.k), Alone(), plain)
+        known: tuple[System, ...] = (Gateway(WHOLE, options.k), Alone(), plain, *by_origin(options.k))
         systems = by_name(options.systems or f"{WHOLE},{ALONE}", known, "system")
         passes = [Pass.of_system(of, system, asked, options.work) for system in systems]
         told_plan(passes, console)

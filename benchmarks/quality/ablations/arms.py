@@ -125,6 +125,16 @@ ORIGINS = (
 
 _READINGS = tuple(rule.name for rule in RULES if rule.kind is RuleKind.READING)
 
+BY_ORIGIN = tuple(
+    Arm(
+        f"born_of_{each.of}",
+        f"the rules written for questions of {each.of}",
+        adapt=_switched(rules_off=each.rules),
+        unsaid=each.says,
+    )
+    for each in ORIGINS
+)
+
 ARMS = (
     Arm(WHOLE, "nothing"),
     Arm("exchanges", "one name exchanged for another", adapt=_switched(exchanges=False)),
@@ -140,15 +150,7 @@ ARMS = (
     Arm("ranking", "ranking (in the order found)", _exchanged(rank)),
     Arm("retell", "asking which question each statement answers", adapt=_switched(retell=False)),
     Arm("readings", "the rules that add readings", adapt=_switched(rules_off=_READINGS)),
-    *(
-        Arm(
-            f"born_of_{each.of}",
-            f"the rules written for questions of {each.of}",
-            adapt=_switched(rules_off=each.rules),
-            unsaid=each.says,
-        )
-        for each in ORIGINS
-    ),
+    *BY_ORIGIN,
     Arm("rules", "all rules", adapt=_switched(rules_off=tuple(rule.name for rule in RULES))),
     *(
         Arm(
@@ -185,3 +187,8 @@ def system(arm: Arm, k: int) -> Gateway:
     """The arm's pipeline, asked for `k` candidates with the calls that a user's question has."""
     parts = (arm.name, k, None, arm.stages, arm.adapt, arm.lacks, Path(__file__))
     return Silenced(*parts, arm.unsaid) if arm.unsaid else Gateway(*parts)
+
+
+def by_origin(k: int) -> tuple[Gateway, ...]:
+    """The pipelines without the rules that were written for one kind of questions."""
+    return tuple(system(each, k) for each in BY_ORIGIN)

@@ -114,10 +114,10 @@ ORIGINS = (
     Origin(
         "day",
         (
-            *("as_named", "as_label", "meaning_as_code", "json_as_value", "in_range", "in_array"),
+            *("as_named", "as_label", "json_as_value", "in_range", "in_array"),
             *("text_as_day", "leave_out_uncounted", "text_by_day", "said_period", "sums_apart", "sum_once"),
             *("counts_joined", "exact_division", "counts_each_once", "group_by_key", "list_without_null"),
-            *("unknown_as_other", "literal_in_any_case", "missing_by_reference"),
+            *("unknown_as_other"),
         ),
         r"covers |says nothing of |adds (?!rows )|divides whole |takes the average",
     ),

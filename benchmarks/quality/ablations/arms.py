@@ -88,17 +88,8 @@ ORIGINS = (
         "spider",
         (
             *("drop_total_join", "requalify", "repair_join", "join_missing_tables", "text_as_number"),
-            *(
-                "group_by_shown",
-                "compare_by_reference",
-                "literal_in_its_column",
-                "show_groups",
-            ),
-            *(
-                "none_of_them",
-                "each_once",
-            ),
-            *("drop_unasked_join", "literal_as_stored", "rows_once"),
+            *("group_by_shown", "compare_by_reference", "literal_in_its_column", "show_groups"),
+            *("none_of_them", "each_once", "drop_unasked_join", "literal_as_stored", "rows_once"),
         ),
         "gives numbers of groups|takes what has one |compares .* refers to|adds rows up ",
     ),
@@ -115,9 +106,9 @@ ORIGINS = (
         "day",
         (
             *("as_named", "as_label", "json_as_value", "in_range", "in_array"),
-            *("text_as_day", "leave_out_uncounted", "text_by_day", "said_period", "sums_apart", "sum_once"),
+            *("text_as_day", "text_by_day", "said_period", "sums_apart", "sum_once"),
             *("counts_joined", "exact_division", "counts_each_once", "group_by_key", "list_without_null"),
-            *("unknown_as_other"),
+            "unknown_as_other",
         ),
         r"covers |says nothing of |adds (?!rows )|divides whole |takes the average",
     ),

@@ -10,17 +10,17 @@ from engine.findings.rules import (
     grouping,
     labels,
     literals,
+    nulls,
     periods,
     references,
     repetition,
     sums,
-    uncounted,
 )
 from engine.values.candidate import RuleKind
 
 RULES: tuple[Rule, ...] = (
     Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
-    Rule("highest_known", 1, RuleKind.NORMALISE, uncounted.highest_known, by_facts=True),
+    Rule("highest_known", 1, RuleKind.NORMALISE, nulls.highest_known, by_facts=True),
     Rule("as_named", 1, RuleKind.REPAIR, references.as_named),
     Rule("as_label", 1, RuleKind.REPAIR, literals.as_label),
     Rule("repair_literal", 2, RuleKind.REPAIR, literals.repair_literal),
@@ -40,7 +40,6 @@ RULES: tuple[Rule, ...] = (
     Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),
     Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
     Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
-    Rule("leave_out_uncounted", 1, RuleKind.READING, uncounted.leave_out_uncounted),
     Rule("text_by_day", 1, RuleKind.READING, contents.text_as_day),
     Rule("whole_period", 1, RuleKind.READING, periods.whole_period),
     Rule("said_period", 1, RuleKind.READING, coverage.said_period),
@@ -56,8 +55,8 @@ RULES: tuple[Rule, ...] = (
     Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
     Rule("counts_each_once", 2, RuleKind.BESIDE, grain.counts_each_once, by_facts=True),
     Rule("group_by_key", 1, RuleKind.BESIDE, grain.group_by_key, by_facts=True),
-    Rule("list_without_null", 1, RuleKind.BESIDE, uncounted.list_without_null, by_facts=True),
-    Rule("unknown_as_other", 1, RuleKind.BESIDE, uncounted.unknown_as_other, by_facts=True),
+    Rule("list_without_null", 1, RuleKind.BESIDE, nulls.list_without_null, by_facts=True),
+    Rule("unknown_as_other", 1, RuleKind.BESIDE, nulls.unknown_as_other, by_facts=True),
     Rule("literal_as_stored", 3, RuleKind.CORRECTION, literals.literal_as_stored),
     Rule("rows_once", 1, RuleKind.REPETITION, repetition.rows_once),
 )

@@ -9,24 +9,18 @@ from datetime import date
 import structlog
 from sqlglot import exp
 
-from engine.findings.rule import Statement
-from engine.findings.rules.coverage import periods_missed
-from engine.findings.rules.grain import repeated_sums, without_using
-from engine.findings.rules.grouping import first_by_words, is_unasked_limit, own_aggregates
-from engine.findings.rules.labels import hides_groups
-from engine.findings.rules.periods import periods_cut_short
-from engine.findings.rules.references import compared_columns, refer
-from engine.findings.rules.repetition import denies_one_of_many, sums_repeated_rows
-from engine.findings.rules.sums import whole_divisions
-from engine.question.dimensions import dimensions_not_grouped, dimensions_not_parted
+from engine.findings.rule import Context, Doubt, On, Statement
+from engine.findings.rules import DOUBTS
+from engine.findings.rules.grain import without_using
+from engine.findings.rules.grouping import first_by_words, own_aggregates
+from engine.findings.rules.references import compared_columns
 from engine.statement.scope import Scopes, TableRef, from_parts
 from engine.statement.tree import parsed, repeated_items, unwrapped
 from engine.values.elements import ValueList
 from engine.values.errors import for_log
-from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.implied_references import undeclared_joins
 from schema_catalog.naming import dotted
-from schema_catalog.types import ColumnKey, Snapshot, Table
+from schema_catalog.types import Snapshot, Table
 
 _MEDIAN = re.compile(r"\bmedian\b", re.IGNORECASE)
 _MEDIANS = (exp.PercentileCont, exp.PercentileDisc)
@@ -42,32 +36,36 @@ def contradictions(
     lists: Iterable[ValueList] = (),
     *,
     today: date | None = None,
+    off: Collection[str] = (),
 ) -> tuple[str, ...]:
     """In words, each once; none where `sql` does not parse as a query, or not be taken apart.
 
     `snapshot`: of what it may read. `asked`: the tables that the question names.
     `lists`: of columns of few values, all of them. `today`: the day on which it is asked; None leaves out `doubts`.
+    `off`: rules that are switched off, and with them what they would mend.
     """
-
-    def found(statement: Statement) -> Iterator[str]:
-        yield from _of_groups(question, statement)
-        yield from _of_rows(question, statement, lists)
-        if today is not None:
-            yield from _of_facts(question, statement, today)
-        yield from _of_many(statement, asked)
-        yield from _of_references(statement)
-
-    return said_of(found, sql, snapshot)
+    context = Context(snapshot, question, mentioned=tuple(asked), lists=tuple(lists), today=today or date.max)
+    return _said(sql, context, {On.QUESTION} if today is None else set(On), off)
 
 
-def doubts(question: str, sql: str, snapshot: Snapshot, *, today: date) -> tuple[str, ...]:
+def doubts(
+    question: str, sql: str, snapshot: Snapshot, *, today: date, off: Collection[str] = ()
+) -> tuple[str, ...]:
     """What rests on the schema and the calendar. `today`: the day on which it is asked."""
-    return said_of(lambda statement: _of_facts(question, statement, today), sql, snapshot)
+    return _said(sql, Context(snapshot, question, today=today), {On.CALENDAR, On.KEYS}, off)
 
 
-def remarks(sql: str, snapshot: Snapshot) -> tuple[str, ...]:
+def remarks(sql: str, snapshot: Snapshot, off: Collection[str] = ()) -> tuple[str, ...]:
     """What keys and types alone say of a statement, whatever was asked."""
-    return said_of(_of_keys, sql, snapshot)
+    return _said(sql, Context(snapshot), {On.KEYS}, off)
+
+
+def _said(sql: str, context: Context, on: Collection[On], off: Collection[str]) -> tuple[str, ...]:
+    of_rules = [each for name, each in DOUBTS.items() if name not in off]
+    asked = [each.says for each in (*of_rules, *ALONE) if each.on in on]
+    return said_of(
+        lambda statement: (said for says in asked for said in says(statement, context)), sql, context.snapshot
+    )
 
 
 def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot) -> tuple[str, ...]:
@@ -82,72 +80,44 @@ def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Sna
         return ()
 
 
-def _of_facts(question: str, statement: Statement, today: date) -> Iterator[str]:
-    yield from periods_missed(statement, question, today)
-    yield from _of_keys(statement)
-    if _MEDIAN.search(question) and statement.tree.find(exp.Avg) and not statement.tree.find(*_MEDIANS):
+def _averages_for_medians(statement: Statement, context: Context) -> Iterator[str]:
+    if (
+        _MEDIAN.search(context.question)
+        and statement.tree.find(exp.Avg)
+        and not statement.tree.find(*_MEDIANS)
+    ):
         yield "takes the average, not the median"
 
 
-def _of_keys(statement: Statement) -> Iterator[str]:
-    yield from repeated_sums(statement)
-    if next(whole_divisions(statement), None) is not None:
-        yield "divides whole numbers, without what is behind the point"
-
-
-def _of_groups(question: str, statement: Statement) -> Iterator[str]:
-    for dimension in dimensions_not_grouped(question, statement.tree):
-        yield f"gives one number for all, not for each {dimension}"
-    for each in dimensions_not_parted(question, statement.tree):
-        yield f"does not take the first of each {each.text}"
-    if hides_groups(statement):
-        yield "gives numbers of groups, and not which group"
-    for name in _aggregated_groups(statement):
-        yield f"aggregates {name}, by which it groups"
+def _parts_of_themselves(statement: Statement, _context: Context) -> Iterator[str]:
     for quotient in statement.tree.find_all(exp.Div):
         part = [
             each for each in quotient.left.find_all(exp.AggFunc) if not isinstance(each.parent, exp.Filter)
         ]
         if part == [unwrapped(quotient.right)]:
             yield "divides a number by itself"
+
+
+def _groups_of_one_row(statement: Statement, _context: Context) -> Iterator[str]:
     for select in statement.tree.find_all(exp.Select):
         if single := _single_row_groups(select, statement.scopes):
             yield f"counts groups of one row of {', '.join(single)}"
 
 
-def _of_rows(question: str, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
+def _shown_twice(statement: Statement, _context: Context) -> Iterator[str]:
     if repeated := repeated_items(statement.tree):
         yield f"shows {repeated[0].sql(dialect='postgres')} twice"
-    for period in periods_cut_short(question, statement.tree):
-        yield f"reads {period.text} as one day"
-    if is_unasked_limit(question, statement.tree):
-        yield "leaves out rows that are not said to be left out"
-    for name in first_by_words(question, statement, lists):
-        yield f"takes the first by {name}, which holds words"
-    if denies_one_of_many(statement, question):
-        yield "takes what has one that is not, not what has none that is"
 
 
-def _of_many(statement: Statement, asked: Collection[Table]) -> Iterator[str]:
-    for name in sums_repeated_rows(statement, asked):
-        yield f"adds rows up once for each row of {name}"
-
-
-def _of_references(statement: Statement) -> Iterator[str]:
-    for column, stranger, meant in _strangers_compared(statement):
-        names = (f"{table}.{name}" for _, table, name in (column, stranger, meant))
-        yield "compares {} with {}, and it refers to {}".format(*names)
-
-
-def _aggregated_groups(statement: Statement) -> Iterator[str]:
-    """The columns that a statement groups by and takes the average, sum or extreme of, which is the column itself."""
+def _aggregated_groups(statement: Statement, _context: Context) -> Iterator[str]:
+    """In words, the columns that are grouped by and averaged, added up or the extreme of: each is the column itself."""
     place = statement.scopes.place
     for select in statement.tree.find_all(exp.Select):
         group = select.args.get("group")
         grouped = {place(each) for each in (group.expressions if group is not None else ())} - {None}
         for taken in select.find_all(exp.Avg, exp.Sum, exp.Max, exp.Min) if grouped else ():
             if taken.parent_select is select and place(taken.this) in grouped:
-                yield taken.this.name
+                yield f"aggregates {taken.this.name}, by which it groups"
 
 
 def _single_row_groups(select: exp.Select, scopes: Scopes) -> list[str]:
@@ -197,16 +167,8 @@ def undeclared(statement: Statement) -> Iterator[str]:
             yield f"joined by {names}, which nobody declared"
 
 
-def _strangers_compared(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey, ColumnKey]]:
-    """Columns that are compared, one of them a reference to something else, which is the third; names apart.
-
-    By declared foreign keys alone. Not columns of one name: a reference may be declared to one of several tables.
-    """
-    references = foreign_key_graph(statement.scopes.snapshot)
-    for one, other in compared_columns(statement):
-        if one[2] == other[2] or refer(one, other, references):
-            continue
-        for column, stranger in ((one, other), (other, one)):
-            if (meant := references.root(column)) != column:
-                yield column, stranger, meant
-                break
+ALONE = (
+    *(Doubt(_aggregated_groups), Doubt(_parts_of_themselves), Doubt(_groups_of_one_row)),
+    *(Doubt(_shown_twice), Doubt(first_by_words), Doubt(_averages_for_medians, On.CALENDAR)),
+)
+"""What no rule mends."""

@@ -7,7 +7,7 @@ it weighs is `engine.judge.model`'s.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -36,12 +36,15 @@ SURELY = 0.95
 """Of a linked column at most, that it is asked for: one alone rules no statement out."""
 
 
-def evidence(state: State) -> list[Evidence]:
-    """Of each candidate. Of readings what became of them alone, not how their words compare with the question's."""
+def evidence(state: State, off: Collection[str] = ()) -> list[Evidence]:
+    """Of each candidate. Of readings what became of them alone, not how their words compare with the question's.
+
+    `off`: rules that are switched off.
+    """
     question = state.ask.question
     asked = {
         route.database.name: _Asked(
-            route, mentioned_tables(question, route.snapshot), short_names(question, route.snapshot)
+            route, mentioned_tables(question, route.snapshot), short_names(question, route.snapshot), off
         )
         for route in state.routes
     }
@@ -56,6 +59,7 @@ class _Asked:
     route: Route
     tables: Sequence[Table]
     short: Sequence[ShortName]
+    off: Collection[str]
 
 
 def _of_schema(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
@@ -72,9 +76,9 @@ def _of_schema(question: str, candidate: Candidate, asked: _Asked, today: date) 
         used=terms_used(asked.route.terms, candidate.tables, candidate.columns),
         outdated=deprecated(candidate.tables, candidate.columns, snapshot),
         measured=(*measured(candidate.columns, snapshot), *left_out, *joined),
-        doubted=remarks(candidate.sql, snapshot)
+        doubted=remarks(candidate.sql, snapshot, asked.off)
         if is_reading
-        else doubts(question, candidate.sql, snapshot, today=today),
+        else doubts(question, candidate.sql, snapshot, today=today, off=asked.off),
         fruitless=candidate.fruitless,
     )
 
@@ -95,7 +99,9 @@ def _against(question: str, candidate: Candidate, asked: _Asked, today: date) ->
         found,
         tables=tuple(table.name for table in left if table.key not in hidden),
         words=tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers))),
-        contradicted=contradictions(question, candidate.sql, route.snapshot, asked.tables, route.lists),
+        contradicted=contradictions(
+            question, candidate.sql, route.snapshot, asked.tables, route.lists, off=asked.off
+        ),
         linked=tuple(sorted(f"{table}.{column}" for _, table, column in unread)),
         needless=math.prod(1.0 - min(chance, SURELY) for chance in unread.values()),
     )

@@ -5,28 +5,22 @@ An arm is data: other stages, or tools with one of them set otherwise, for `engi
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-from benchmarks.harness.journal import Proposal
-from benchmarks.harness.systems import Gateway, Task, as_built
+from benchmarks.harness.systems import Gateway, as_built
 from benchmarks.harness.without import NoValues
 from engine.app import pipeline
-from engine.findings import contradictions
 from engine.findings.check_values import validate
-from engine.findings.rule import Statement
 from engine.findings.rules import RULES
 from engine.judge.deduplicate import deduplicate
 from engine.judge.rank import rank
 from engine.values.candidate import RuleKind
 from engine.values.state import State
 from engine.values.tools import Tools
-from schema_catalog.types import Snapshot
 
 WHOLE = "all"
 """The arm that lacks nothing."""
@@ -39,16 +33,12 @@ async def all_fruitful(state: State, tools: Tools) -> State:  # noqa: ARG001 - a
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """pgparley without one part. `name`: the part's, in the results. `lacks`: the same in words.
-
-    `unsaid`: what contradictions do not say here, as an expression; none where it is empty.
-    """
+    """pgparley without one part. `name`: the part's, in the results. `lacks`: the same in words."""
 
     name: str
     lacks: str
     stages: tuple[pipeline.Stage, ...] = pipeline.CANDIDATE_STAGES
     adapt: Callable[[Tools], Tools] = as_built
-    unsaid: str = ""
 
 
 def _exchanged(one: pipeline.Stage, *others: pipeline.Stage) -> tuple[pipeline.Stage, ...]:
@@ -73,14 +63,10 @@ def _never_run(tools: Tools) -> Tools:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Whose questions rules were written for, by the first commit of each.
-
-    `says`: the same of contradictions that pair with them, as expressions that match what they say.
-    """
+    """Whose questions rules were written for, by the first commit of each."""
 
     of: str
     rules: tuple[str, ...]
-    says: str
 
 
 ORIGINS = (
@@ -91,7 +77,6 @@ ORIGINS = (
             *("group_by_shown", "compare_by_reference", "literal_in_its_column", "show_groups"),
             *("none_of_them", "each_once", "drop_unasked_join", "literal_as_stored", "rows_once"),
         ),
-        "gives numbers of groups|takes what has one |compares .* refers to|adds rows up ",
     ),
     Origin(
         "real",
@@ -100,7 +85,6 @@ ORIGINS = (
             *("whole_period", "group_by_dimension", "drop_unasked_limit", "name_in_full", "sum_ungrouped"),
             "highest_known",
         ),
-        "gives one number for all|does not take the first of|reads .* as one day|leaves out rows ",
     ),
     Origin(
         "day",
@@ -110,7 +94,6 @@ ORIGINS = (
             *("counts_joined", "exact_division", "counts_each_once", "group_by_key", "list_without_null"),
             "unknown_as_other",
         ),
-        r"covers |says nothing of |adds (?!rows )|divides whole |takes the average",
     ),
 )
 
@@ -121,7 +104,6 @@ BY_ORIGIN = tuple(
         f"born_of_{each.of}",
         f"the rules written for questions of {each.of}",
         adapt=_switched(rules_off=each.rules),
-        unsaid=each.says,
     )
     for each in ORIGINS
 )
@@ -154,30 +136,9 @@ ARMS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Silenced(Gateway):
-    """A pipeline in which contradictions do not say what `unsaid` matches."""
-
-    unsaid: str = ""
-
-    async def answer(self, task: Task) -> tuple[Proposal, ...]:
-        """See `Gateway.answer`; questions are asked one at a time."""
-        said_of = contradictions.said_of
-
-        def said(
-            found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot
-        ) -> tuple[str, ...]:
-            told = said_of(found, sql, snapshot)
-            return tuple(each for each in told if not re.match(self.unsaid, each))
-
-        with patch.object(contradictions, "said_of", said):
-            return await Gateway.answer(self, task)
-
-
 def system(arm: Arm, k: int) -> Gateway:
     """The arm's pipeline, asked for `k` candidates with the calls that a user's question has."""
-    parts = (arm.name, k, None, arm.stages, arm.adapt, arm.lacks, Path(__file__))
-    return Silenced(*parts, arm.unsaid) if arm.unsaid else Gateway(*parts)
+    return Gateway(arm.name, k, None, arm.stages, arm.adapt, arm.lacks, Path(__file__))
 
 
 def by_origin(k: int) -> tuple[Gateway, ...]:

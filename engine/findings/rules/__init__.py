@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.findings.rule import Rule
+from engine.findings.rule import Doubt, On, Rule
 from engine.findings.rules import (
     contents,
     coverage,
@@ -60,3 +60,17 @@ RULES: tuple[Rule, ...] = (
     Rule("literal_as_stored", 3, RuleKind.CORRECTION, literals.literal_as_stored),
     Rule("rows_once", 1, RuleKind.REPETITION, repetition.rows_once),
 )
+
+DOUBTS = {
+    "compare_by_reference": Doubt(references.strangers_compared),
+    "whole_period": Doubt(periods.cut_short),
+    "said_period": Doubt(coverage.periods_missed, On.CALENDAR),
+    "sum_once": Doubt(grain.repeated_sums, On.KEYS),
+    "exact_division": Doubt(sums.divided_whole, On.KEYS),
+    "group_by_dimension": Doubt(grouping.not_grouped),
+    "show_groups": Doubt(labels.groups_hidden),
+    "drop_unasked_limit": Doubt(grouping.rows_left_out),
+    "none_of_them": Doubt(repetition.one_denied),
+    "drop_unasked_join": Doubt(repetition.sums_repeated_rows),
+}
+"""What these rules mend speaks against a statement, also where they cannot mend it."""

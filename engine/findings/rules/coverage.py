@@ -66,8 +66,9 @@ def said_period(statement: Statement, context: Context) -> str | None:
     return f"reads {period.text} as {period.words}"
 
 
-def periods_missed(statement: Statement, question: str, today: date) -> Iterator[str]:
-    """In words, where a statement covers another span of time than the one that `question` says, or none."""
+def periods_missed(statement: Statement, context: Context) -> Iterator[str]:
+    """In words, where a statement covers another span of time than the one that the question says, or none."""
+    question, today = context.question, context.today
     found = _missed(statement, question, today)
     if found is not None:
         period, covered = found

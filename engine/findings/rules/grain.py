@@ -212,7 +212,7 @@ def _labelled(column: exp.Expr, scopes: Scopes) -> TableRef | None:
     return read if not LABELS.isdisjoint(identifier_words(column.name)) else None
 
 
-def repeated_sums(statement: Statement) -> Iterator[str]:
+def repeated_sums(statement: Statement, _context: Context) -> Iterator[str]:
     """In words, the sums of rows that joins repeat, be it for another sum or for a test."""
     plain = without_using(statement)
     for select in plain.tree.find_all(exp.Select):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
@@ -28,14 +28,14 @@ _FIRST, _LAST = (
 def show_groups(statement: Statement, _context: Context) -> str | None:
     """Shows what is grouped by before the numbers of the groups, where they are shown alone."""
     select = statement.tree
-    if not hides_groups(statement):
+    if not _hides_groups(statement):
         return None
     keys = select.args["group"].expressions
     select.set("expressions", [*(key.copy() for key in keys), *select.expressions])
     return f"shows {', '.join(key.sql(dialect='postgres') for key in keys)}"
 
 
-def hides_groups(statement: Statement) -> bool:
+def _hides_groups(statement: Statement) -> bool:
     """Whether a statement shows nothing but a number for each group, without HAVING and LIMIT."""
     tree = statement.tree
     group = tree.args.get("group")
@@ -44,6 +44,12 @@ def hides_groups(statement: Statement) -> bool:
     if group.find(*GROUPING_SETS, exp.Literal) or tree.args.get("limit") or tree.args.get("having"):
         return False
     return all(_is_number(each, statement.scopes) for each in tree.expressions)
+
+
+def groups_hidden(statement: Statement, _context: Context) -> Iterator[str]:
+    """In words, that a statement hides its groups."""
+    if _hides_groups(statement):
+        yield "gives numbers of groups, and not which group"
 
 
 def _is_number(item: exp.Expr, scopes: Scopes) -> bool:

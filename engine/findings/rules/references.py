@@ -19,7 +19,7 @@ from engine.statement.scope import (
     written,
 )
 from engine.statement.written import aliases
-from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
+from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import ColumnKey, Table, TableKey
 
 
@@ -309,6 +309,22 @@ def compare_by_reference(statement: Statement, context: Context) -> str | None:
             found.inside.set("this", identifier(ways[0]))
             changed.append(f"{found.outside.name} with {ways[0]}")
     return f"compares {', '.join(changed)}" if changed else None
+
+
+def strangers_compared(statement: Statement, _context: Context) -> Iterator[str]:
+    """In words, columns that are compared, one of them a reference to something else.
+
+    By declared foreign keys alone. Not columns of one name: a reference may be declared to one of several tables.
+    """
+    references = foreign_key_graph(statement.scopes.snapshot)
+    for one, other in compared_columns(statement):
+        if one[2] == other[2] or refer(one, other, references):
+            continue
+        for column, stranger in ((one, other), (other, one)):
+            if (meant := references.root(column)) != column:
+                names = (f"{table}.{name}" for _, table, name in (column, stranger, meant))
+                yield "compares {} with {}, and it refers to {}".format(*names)
+                break
 
 
 def _is_key(table: Table, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -18,7 +18,7 @@ from engine.statement.scope import (
     without_tests,
 )
 from engine.values.elements import WHOLE_TABLE
-from schema_catalog.types import Table, TableKind
+from schema_catalog.types import TableKind
 
 NEGATION = re.compile(
     r"\b(?:not|no|never|without|none|neither|nor|except|excluding)\b|n['\u2019]t\b", re.IGNORECASE
@@ -42,10 +42,11 @@ def none_of_them(statement: Statement, context: Context) -> str | None:
     return None
 
 
-def denies_one_of_many(statement: Statement, question: str) -> bool:
-    """Whether one of many joined rows is tested for what `question` denies, so that another one of them will do."""
-    joined = join_tree(statement.tree, statement.scopes) if NEGATION.search(question) else None
-    return joined is not None and any(_excluded(joined, denial) is not None for denial in _denials(joined))
+def one_denied(statement: Statement, context: Context) -> Iterator[str]:
+    """In words, that one of many joined rows is tested for what the question denies: another one of them will do."""
+    joined = join_tree(statement.tree, statement.scopes) if NEGATION.search(context.question) else None
+    if joined is not None and any(_excluded(joined, denial) is not None for denial in _denials(joined)):
+        yield "takes what has one that is not, not what has none that is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,15 +223,16 @@ def _counts_rows_of_groups(select: exp.Select) -> bool:
     return bool(select.args.get("group")) and any(isinstance(each.this, exp.Star) for each in counted)
 
 
-def sums_repeated_rows(statement: Statement, asked: Collection[Table]) -> Iterator[str]:
-    """The tables but those `asked` for that repeat the rows which a SUM or AVG is made of, and give nothing else."""
+def sums_repeated_rows(statement: Statement, context: Context) -> Iterator[str]:
+    """In words, the tables that nobody named, repeat the rows which a SUM or AVG is made of, and give nothing else."""
     for select in statement.tree.find_all(exp.Select):
         if not any(each.parent_select is select for each in select.find_all(exp.Sum, exp.Avg)):
             continue
         joined = join_tree(select, statement.scopes, grouped=True)
         for branch in () if joined is None else _unused(joined, many=True):
-            if branch.many and not any(read.table in asked for read in branch.reads):
-                yield from (read.table.name for read in branch.reads if read.table is not None)
+            tables = [read.table for read in branch.reads if read.table is not None]
+            if branch.many and not any(table in context.mentioned for table in tables):
+                yield from (f"adds rows up once for each row of {table.name}" for table in tables)
 
 
 def _queries(tree: exp.Query) -> list[exp.Select]:

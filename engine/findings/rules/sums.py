@@ -52,13 +52,19 @@ _KEPT = (
 
 def exact_division(statement: Statement, _context: Context) -> str | None:
     """Divides numbers of rows and sums of whole numbers exactly."""
-    found = list(whole_divisions(statement))
+    found = list(_whole_divisions(statement))
     for each in found:
         each.set("this", exp.cast(each.this.copy(), "numeric"))
     return "divides exactly" if found else None
 
 
-def whole_divisions(statement: Statement) -> Iterator[exp.Div]:
+def divided_whole(statement: Statement, _context: Context) -> Iterator[str]:
+    """In words, that whole numbers are divided."""
+    if any(_whole_divisions(statement)):
+        yield "divides whole numbers, without what is behind the point"
+
+
+def _whole_divisions(statement: Statement) -> Iterator[exp.Div]:
     """The divisions of whole numbers one of which is of several rows."""
     for each in statement.tree.find_all(exp.Div):
         if each.left.find(exp.AggFunc) and all(

@@ -255,6 +255,7 @@ class Attempts:
                 context.mentioned,
                 context.lists,
                 today=context.today,
+                off=self._checker.tools.generation.rules_off,
             )
         )
 

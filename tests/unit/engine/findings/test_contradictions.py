@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 from engine.findings import contradictions as module
+from engine.findings.rules import DOUBTS, RULES
 from engine.values.elements import ValueList
 from schema_catalog.types import Column, Snapshot
 from tests.support.golden_rules import SCHEMAS
@@ -147,6 +148,13 @@ def test_sums_of_rows_that_joins_repeat(shown: str, rest: str, said: int) -> Non
 def test_a_reference_that_is_compared_with_something_else(sql: str) -> None:
     said = "compares concert.stadium_id with singer.singer_id, and it refers to stadium.stadium_id"
     assert contradictions("", sql, MUSIC) == (said,)
+
+
+def test_what_a_rule_would_mend_is_not_doubted_where_the_rule_is_off() -> None:
+    question, sql = "regions, best first", "SELECT region FROM sales ORDER BY net LIMIT 1"
+    assert contradictions(question, sql, SALES) != ()
+    assert contradictions(question, sql, SALES, off=("drop_unasked_limit",)) == ()
+    assert DOUBTS.keys() <= {rule.name for rule in RULES}
 
 
 WORDS = ValueList(("public", "sales", "region"), ("East", "West"))

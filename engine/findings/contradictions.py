@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import date
 
@@ -21,9 +20,6 @@ from engine.values.errors import for_log
 from schema_catalog.implied_references import undeclared_joins
 from schema_catalog.naming import dotted
 from schema_catalog.types import Snapshot, Table
-
-_MEDIAN = re.compile(r"\bmedian\b", re.IGNORECASE)
-_MEDIANS = (exp.PercentileCont, exp.PercentileDisc)
 
 _LOG = structlog.get_logger()
 
@@ -78,15 +74,6 @@ def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Sna
     except Exception as error:  # noqa: BLE001 - what cannot be taken apart is not doubted, and costs no question
         _LOG.warning("contradictions_failed", error=for_log(error))
         return ()
-
-
-def _averages_for_medians(statement: Statement, context: Context) -> Iterator[str]:
-    if (
-        _MEDIAN.search(context.question)
-        and statement.tree.find(exp.Avg)
-        and not statement.tree.find(*_MEDIANS)
-    ):
-        yield "takes the average, not the median"
 
 
 def _parts_of_themselves(statement: Statement, _context: Context) -> Iterator[str]:
@@ -169,6 +156,6 @@ def undeclared(statement: Statement) -> Iterator[str]:
 
 ALONE = (
     *(Doubt(_aggregated_groups), Doubt(_parts_of_themselves), Doubt(_groups_of_one_row)),
-    *(Doubt(_shown_twice), Doubt(first_by_words), Doubt(_averages_for_medians, On.CALENDAR)),
+    *(Doubt(_shown_twice), Doubt(first_by_words)),
 )
 """What no rule mends."""

@@ -75,9 +75,6 @@ _ORDER = re.compile(
 """Where one of these comes before "by", it tells an order."""
 
 
-_FIRST = re.compile(r"\b(?:most|least|fewest|best|worst|top|first|last|\w{3,}est)\b", re.IGNORECASE)
-
-
 def asked_dimensions(question: str) -> tuple[Dimension, ...]:
     """Each once, in order."""
     return tuple(dict.fromkeys(_dimensions_in(question)))
@@ -96,19 +93,6 @@ def dimensions_not_grouped(question: str, tree: exp.Query) -> tuple[str, ...]:
         return ()
     measured = aggregates(tree)
     return tuple(each.text for each in asked if not is_measured(each, measured)) if measured else ()
-
-
-def dimensions_not_parted(question: str, tree: exp.Query) -> list[Dimension]:
-    """What `question` asks the first for each of, where `tree` has the first of all, or all in an order."""
-    order, limit = tree.args.get("order"), tree.args.get("limit")
-    if order is None or not isinstance(tree, exp.Select):
-        return []
-    grouped, aggregated = bool(tree.args.get("group")), bool(aggregates(tree))
-    if limit is None:
-        one = grouped and not aggregated and not order.find(exp.AggFunc) and bool(_FIRST.search(question))
-    else:
-        one = isinstance(limit, exp.Limit) and limit.expression.sql() == "1" and grouped >= aggregated
-    return [each for each in asked_dimensions(question) if not is_measured(each, [order])] if one else []
 
 
 def aggregates(select: exp.Select) -> list[exp.AggFunc]:

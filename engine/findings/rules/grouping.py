@@ -13,7 +13,6 @@ from engine.question.dimensions import (
     LinkedDimension,
     aggregates,
     dimensions_not_grouped,
-    dimensions_not_parted,
     is_measured,
 )
 from engine.question.periods import Grain
@@ -253,11 +252,9 @@ def group_by_dimension(statement: Statement, context: Context) -> str | None:
 
 
 def not_grouped(statement: Statement, context: Context) -> Iterator[str]:
-    """In words, what the question asks a number, or the first, for each of, where one is given for all."""
+    """In words, what the question asks a number for each of, where one is given for all."""
     for each in dimensions_not_grouped(context.question, statement.tree):
         yield f"gives one number for all, not for each {each}"
-    for each in dimensions_not_parted(context.question, statement.tree):
-        yield f"does not take the first of each {each.text}"
 
 
 def _shows_rows(select: exp.Select, keys: Iterable[exp.Expr]) -> bool:

@@ -1,4 +1,4 @@
-"""How many known statements the checks of grain, periods, shares and medians doubt: they should doubt nearly none.
+"""How many known statements the checks of grain, periods and shares doubt: they should doubt nearly none.
 
 Needs no model and no server. A doubted one may be wrong itself: some of Spider's add a row up several times.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import msgspec
@@ -67,13 +67,14 @@ async def asked_and_judged(
     console: Console,
     *,
     replay: Replay | None = None,
+    order: Callable[[Sequence[Pass]], Sequence[Pass]] = tuple,
 ) -> Judged | None:
     """Asks what is left unless told otherwise, and has it judged; None for a plan. `whole`: what others are beside."""
     told_plan(passes, console)
     if options.plan:
         return None
     if not options.score:
-        await answered(passes, place, options.work, console, replay)
+        await answered(order(passes), place, options.work, console, replay)
     verdicts = Verdicts(
         Scorer(options.bench, place.dsn, options.work / "scoring"), options.work / "verdicts.jsonl"
     )

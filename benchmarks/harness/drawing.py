@@ -42,6 +42,11 @@ def fold_of(database: str, salt: str = "") -> int:
     return digest(f"{salt}{database}") % FOLDS
 
 
+def in_half_a(database: str) -> bool:
+    """Whether a database of AMBROSIA is of the half that arms and fits may use."""
+    return hashlib.sha256(database.encode()).digest()[0] % 2 == 0
+
+
 def share(text: str) -> float:
     """A number in [0, 1) that the text decides."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64

@@ -6,13 +6,12 @@ given has no field for it. The gold is read by the benchmark's scorer alone (`sc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from benchmarks.harness.drawing import Item, digest, in_turns, read_items, unfitted
-from benchmarks.harness.schemas import DEFOG as DEFOG_SCHEMAS
-from benchmarks.harness.schemas import SPIDER as SPIDER_SCHEMAS
+from benchmarks.harness.drawing import Item, digest, in_half_a, in_turns, read_items, unfitted
 from benchmarks.harness.schemas import snapshot
 from schema_catalog.types import Snapshot, TableKind
 
@@ -22,6 +21,7 @@ class Judge(StrEnum):
 
     EXECUTION = "ex"
     AMBIQT = "ambiqt"
+    READINGS = "readings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,12 @@ SPIDER = QuestionSet("spider", "spider/dev.jsonl")
 UNROUTED = QuestionSet("spider_unrouted", "spider/dev.jsonl", given=False)
 AMBIQT = tuple(QuestionSet(f"ambiqt_{kind.lower()}", f"ambiqt/{kind}.jsonl", Judge.AMBIQT) for kind in "CTJ")
 DEFOG = QuestionSet("defog", "defog/questions.jsonl", dated=True)
+AMBROSIA = QuestionSet("ambrosia", "ambrosia/questions.jsonl", Judge.READINGS)
 SETS = (SPIDER, UNROUTED, *AMBIQT, DEFOG, TRAIN)
 """Spider's training questions are drawn in turns from the databases of `drawing.left_out`."""
+
+RECORDED = "strong/answers.jsonl"
+"""A strong model's answers, which were in view when rules were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,8 @@ def asked(bench: Path, of: QuestionSet, selection: Selection) -> tuple[Asked, ..
     """The selected questions in the file's order; a smaller number of them is part of a larger one."""
     items = read_items(bench / of.file)
     last = None if selection.n is None else selection.skip + selection.n
-    kept = {item["id"] for item in _ranked(items, of, selection)[selection.skip : last]}
+    ranked = clear_of_half_a(bench) if of == AMBROSIA else _ranked(items, of, selection)
+    kept = {item["id"] for item in ranked[selection.skip : last]}
     return tuple(_asked(item, of) for item in items if item["id"] in kept)
 
 
@@ -106,15 +111,36 @@ def _ranked(items: list[dict[str, object]], of: QuestionSet, selection: Selectio
     return sorted(eligible, key=lambda item: digest(f"{selection.seed}:{item['id']}"))
 
 
+def unrecorded(bench: Path) -> list[Item]:
+    """AMBROSIA's questions that no recording holds, by the hash of their ids."""
+    known = {item["id"] for item in read_items(bench / RECORDED)}
+    left = [item for item in read_items(bench / AMBROSIA.file) if item["id"] not in known]
+    return sorted(left, key=lambda item: digest(item["id"]))
+
+
+def clear_of_half_a(bench: Path) -> list[Item]:
+    """Those of one reading and of the half of its databases that arms and fits may use."""
+    return [item for item in unrecorded(bench) if not item["ambiguous"] and in_half_a(item["db"])]
+
+
 def home(item: Item, of: QuestionSet) -> str:
     """The schema that a question's database is in: the catalog's name for it."""
     return str(item["id"]).lower().replace("-", "_") if of.judge is Judge.AMBIQT else str(item["db"])
 
 
-def catalogued(bench: Path) -> tuple[str, ...]:
-    """The databases that the catalog holds: Spider's, all of them, and Defog's."""
+CATALOGUED = ("spider", "defog")
+"""Whose databases, all of them, the catalog holds unless told otherwise."""
+
+
+def sources(sets: Sequence[QuestionSet]) -> tuple[str, ...]:
+    """Whose databases a catalog holds for these sets: AMBROSIA's where it alone is asked, those of all others."""
+    return ("ambrosia",) if all(each == AMBROSIA for each in sets) else CATALOGUED
+
+
+def catalogued(bench: Path, kinds: Sequence[str] = CATALOGUED) -> tuple[str, ...]:
+    """The databases that the catalog holds. `kinds`: of whose files."""
     return tuple(
-        sorted({item["db"] for name in (SPIDER_SCHEMAS, DEFOG_SCHEMAS) for item in read_items(bench / name)})
+        sorted({item["db"] for kind in kinds for item in read_items(bench / kind / "schemas.jsonl")})
     )
 
 

@@ -26,6 +26,9 @@ from benchmarks.harness.systems import System, Task
 from engine.values.errors import ModelUnavailableError, NLError
 from pgparley.config import load
 
+AT_ONCE = 5
+"""Questions on one database before those on the next: a model server reads a schema anew after another one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pass:
@@ -61,6 +64,25 @@ def told_plan(passes: Sequence[Pass], console: Console) -> None:
         pace = f", {sum(seconds) / len(seconds):.1f} s each so far" if seconds else ""
         line = f"{each.of.name:16s} {each.system.name:20s} {len(each.left):5d} of {len(each.asked):5d} left{pace}"
         console.print(line, highlight=False)
+
+
+def in_turns(passes: Sequence[Pass]) -> list[Pass]:
+    """A few questions of each database by all systems, then a few more of each.
+
+    A run that was cut off has answered the same questions of all databases by all of them.
+    """
+    own: dict[tuple[str, str], list[Asked]] = {}
+    every = {(one.of.name, each.question.id): each for one in passes for each in one.asked}
+    for (name, _), each in every.items():
+        own.setdefault((name, each.owner), []).append(each)
+    rounds = range(0, max(map(len, own.values()), default=0), AT_ONCE)
+    return [
+        replace(one, asked=some)
+        for first in rounds
+        for (name, _), asked in own.items()
+        for one in passes
+        if one.of.name == name and (some := tuple(asked[first : first + AT_ONCE]))
+    ]
 
 
 @contextlib.contextmanager

@@ -58,7 +58,8 @@ class Scorer:
         for place in range(max(map(len, wanted.values()), default=0)):
             there = {key: [each[place]] for key, each in wanted.items() if len(each) > place}
             for item in self._score(of, there):
-                found[item["id"]].append((item["rank"] == 1,) * 2)
+                right = item["first"] if of.judge is Judge.READINGS else item["rank"] == 1
+                found[item["id"]].append((bool(right),) * 2)
         return {key: tuple(each) for key, each in found.items()}
 
     def _score(self, of: QuestionSet, lists: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from pathlib import Path
 import asyncpg
 
 from benchmarks.harness.model import Meter, metering
-from benchmarks.harness.questions import Asked, Views, catalogued
+from benchmarks.harness.questions import CATALOGUED, Asked, Views, catalogued
 from benchmarks.harness.systems import READER, Place, Task
 from engine.app import main as engine_process
 from engine.link.contents import JSON_TYPES
@@ -94,13 +94,16 @@ class OneDatabase:
 
 
 @asynccontextmanager
-async def site(work: Path, bench: Path) -> AsyncIterator[Site]:
-    """The site of the benchmark's data, which PostgreSQL keeps in `work`; everything stops at the end."""
+async def site(work: Path, bench: Path, kinds: Sequence[str] = CATALOGUED) -> AsyncIterator[Site]:
+    """The site of the benchmark's data, which PostgreSQL keeps in `work`; everything stops at the end.
+
+    `kinds`: of which folders of `bench`.
+    """
 
     async def fill(running: Cluster) -> tuple[Database, ...]:
         await prepared(running, DATA)
-        await asyncio.to_thread(load, running, bench)
-        return tuple(named(running, name) for name in catalogued(bench))
+        await asyncio.to_thread(load, running, bench, kinds)
+        return tuple(named(running, name) for name in catalogued(bench, kinds))
 
     async with serving(work, fill) as place:
         yield place
@@ -164,7 +167,7 @@ async def forget_store(running: Cluster) -> None:
         await connection.execute(f"DROP DATABASE IF EXISTS {STORE}")
 
 
-def load(running: Cluster, bench: Path, kinds: Sequence[str] = ("spider", "defog")) -> None:
+def load(running: Cluster, bench: Path, kinds: Sequence[str] = CATALOGUED) -> None:
     """Loads what is not there yet, and Defog anew each day: its rows are dated from the day of loading."""
     loader = [sys.executable, str(bench / "load.py"), "--dsn", running.dsn(DATA)]
     for what in kinds:

@@ -26,10 +26,11 @@ from benchmarks.harness.machine import ROOT
 from benchmarks.harness.outcomes import Outcome, paired
 from benchmarks.harness.questions import Asked, Question
 from benchmarks.harness.report import Run, Summary, note
-from benchmarks.harness.running import Pass, answered, replaying, told_plan
+from benchmarks.harness.running import Pass, answered, in_turns, replaying, told_plan
 from benchmarks.harness.scorer import Verdicts
 from benchmarks.harness.site import Site, forget_store, readable, serving
 from benchmarks.harness.systems import ALONE, PLAIN, WHOLE, Alone, Gateway, System
+from benchmarks.quality.ablations.arms import by_origin
 from benchmarks.real.databases import SCHEMAS, load
 from benchmarks.real.gold import PerDatabase, found_by, question_set, refused
 from benchmarks.real.packages import PackageError
@@ -41,9 +42,6 @@ from schema_catalog.types import Database
 
 MODULE = "benchmarks.real"
 LOOKS = ROOT / "benchmarks" / "results" / "real-looks.jsonl"
-
-AT_ONCE = 5
-"""Questions on one database before those on the next: a model server reads a schema anew after another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +107,14 @@ async def _measured(place: Site, options: RealOptions, console: Console) -> None
         plain = Gateway(
             PLAIN, options.k, adapt=partial(replace, model=place.plain), lacks="grammars, likelihoods"
         )
-        known: tuple[System, ...] = (Gateway(WHOLE, options.k), Alone(), plain)
+        known: tuple[System, ...] = (Gateway(WHOLE, options.k), Alone(), plain, *by_origin(options.k))
         systems = by_name(options.systems or f"{WHOLE},{ALONE}", known, "system")
         passes = [Pass.of_system(of, system, asked, options.work) for system in systems]
         told_plan(passes, console)
         if options.plan:
             return
         if not options.score:
-            turns = [replace(each, asked=some) for some in in_turns(asked) for each in passes]
-            await answered(turns, place, options.work, console, replay)
+            await answered(in_turns(passes), place, options.work, console, replay)
     scorer = PerDatabase(
         options.bench, place.cluster, options.work / "scoring" / options.asked_half, questions
     )
@@ -133,16 +130,6 @@ async def _measured(place: Site, options: RealOptions, console: Console) -> None
     if options.page is not None:
         with options.page.open("a", encoding="utf-8") as page:
             page.write("\n".join(failures(questions, found.outcomes[of.name])))
-
-
-def in_turns(asked: Sequence[Asked]) -> list[tuple[Asked, ...]]:
-    """A few questions of each database, then a few more of each: a run that was cut off has answered of all of them."""
-    own: dict[str, list[Asked]] = {}
-    for each in asked:
-        own.setdefault(each.owner, []).append(each)
-    rounds = range(0, max(map(len, own.values()), default=0), AT_ONCE)
-    parts = (tuple(some[first : first + AT_ONCE]) for first in rounds for some in own.values())
-    return [part for part in parts if part]
 
 
 def summary(found: Judged, name: str, before: str) -> Summary:

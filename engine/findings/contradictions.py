@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 import structlog
 from sqlglot import exp
 
-from engine.findings.rule import NOTHING_ASKED, Statement
-from engine.findings.rules.coverage import periods_missed
-from engine.findings.rules.grain import repeated_sums, without_using
-from engine.findings.rules.grouping import GROUPING_SETS, first_by_words, is_unasked_limit, own_aggregates
-from engine.findings.rules.periods import periods_cut_short
-from engine.findings.rules.references import compared_columns, in_another_schema, refer
-from engine.findings.rules.repetition import denies_one_of_many, sums_repeated_rows, takes_either_of_both
-from engine.findings.rules.sums import counted_measures, is_measure, whole_divisions
-from engine.link.mentions import mentioned_tables
-from engine.question.dimensions import dimensions_not_grouped, dimensions_not_parted
+from engine.findings.rule import Context, Doubt, On, Statement
+from engine.findings.rules import DOUBTS
+from engine.findings.rules.grain import without_using
+from engine.findings.rules.grouping import first_by_words, own_aggregates
+from engine.findings.rules.references import compared_columns
 from engine.question.question import Question
 from engine.statement.scope import Scopes, TableRef, from_parts
 from engine.statement.tree import parsed, repeated_items, unwrapped
 from engine.values.elements import ValueList
 from engine.values.errors import for_log
-from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.implied_references import undeclared_joins
 from schema_catalog.naming import dotted
-from schema_catalog.types import ColumnKey, Snapshot
-
-_MEASURES = (exp.Count, exp.Sum, exp.Avg)
-_EXTREMES = (exp.Max, exp.Min)
-
-_MEDIAN = re.compile(r"\bmedian\b", re.IGNORECASE)
-_MEDIANS = (exp.PercentileCont, exp.PercentileDisc)
+from schema_catalog.types import Snapshot
 
 _LOG = structlog.get_logger()
 
@@ -44,33 +31,34 @@ def contradictions(
     lists: Iterable[ValueList] = (),
     *,
     by_facts: bool = False,
+    off: Collection[str] = (),
 ) -> tuple[str, ...]:
     """In words, each once; none where `sql` does not parse as a query, or not be taken apart.
 
-    `snapshot`: of what it may read.
-    `lists`: of columns of few values, all of them. `by_facts`: `doubts` among them.
+    `snapshot`: of what it may read. `lists`: of columns of few values, all of them. `by_facts`: `doubts` among them.
+    `off`: rules that are switched off, and with them what they would mend.
     """
-
-    def found(statement: Statement) -> Iterator[str]:
-        yield from _of_groups(question, statement)
-        yield from _of_rows(question, statement, lists)
-        if by_facts:
-            yield from _of_facts(question, statement)
-        yield from _of_many(question, statement)
-        yield from _of_references(statement)
-        yield from _of_schemas(question, statement)
-
-    return said_of(found, sql, snapshot)
+    return _said(
+        sql, Context(snapshot, question, lists=tuple(lists)), set(On) if by_facts else {On.QUESTION}, off
+    )
 
 
-def doubts(question: Question, sql: str, snapshot: Snapshot) -> tuple[str, ...]:
+def doubts(question: Question, sql: str, snapshot: Snapshot, off: Collection[str] = ()) -> tuple[str, ...]:
     """What rests on the schema and the calendar."""
-    return said_of(lambda statement: _of_facts(question, statement), sql, snapshot)
+    return _said(sql, Context(snapshot, question), {On.CALENDAR, On.KEYS}, off)
 
 
-def remarks(sql: str, snapshot: Snapshot) -> tuple[str, ...]:
+def remarks(sql: str, snapshot: Snapshot, off: Collection[str] = ()) -> tuple[str, ...]:
     """What keys and types alone say of a statement, whatever was asked."""
-    return said_of(_of_keys, sql, snapshot)
+    return _said(sql, Context(snapshot), {On.KEYS}, off)
+
+
+def _said(sql: str, context: Context, on: Collection[On], off: Collection[str]) -> tuple[str, ...]:
+    of_rules = [each for name, each in DOUBTS.items() if name not in off]
+    asked = [each.says for each in (*of_rules, *ALONE) if each.on in on]
+    return said_of(
+        lambda statement: (said for says in asked for said in says(statement, context)), sql, context.snapshot
+    )
 
 
 def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot) -> tuple[str, ...]:
@@ -85,105 +73,35 @@ def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Sna
         return ()
 
 
-def _of_facts(question: Question, statement: Statement) -> Iterator[str]:
-    yield from periods_missed(statement, question)
-    yield from _of_keys(statement, question)
-    if _MEDIAN.search(question.text) and statement.tree.find(exp.Avg) and not statement.tree.find(*_MEDIANS):
-        yield "takes the average, not the median"
-
-
-def _of_keys(statement: Statement, question: Question = NOTHING_ASKED) -> Iterator[str]:
-    yield from repeated_sums(statement)
-    if next(whole_divisions(statement, question), None) is not None:
-        yield "divides whole numbers, without what is behind the point"
-
-
-def _of_groups(question: Question, statement: Statement) -> Iterator[str]:
-    for dimension in dimensions_not_grouped(question.dimensions, statement.tree):
-        yield f"gives one number for all, not for each {dimension}"
-    for each in dimensions_not_parted(
-        question.dimensions, statement.tree, first=question.asks_for_first is not None
-    ):
-        yield f"does not take the first of each {each.text}"
-    if _hides_groups(statement):
-        yield "gives numbers of groups, and not which group"
-    for _, name in counted_measures(statement):
-        yield f"counts how often {name} is known"
-    for name in _aggregated_groups(statement):
-        yield f"aggregates {name}, by which it groups"
+def _parts_of_themselves(statement: Statement, _context: Context) -> Iterator[str]:
     for quotient in statement.tree.find_all(exp.Div):
         part = [
             each for each in quotient.left.find_all(exp.AggFunc) if not isinstance(each.parent, exp.Filter)
         ]
         if part == [unwrapped(quotient.right)]:
             yield "divides a number by itself"
+
+
+def _groups_of_one_row(statement: Statement, _context: Context) -> Iterator[str]:
     for select in statement.tree.find_all(exp.Select):
         if single := _single_row_groups(select, statement.scopes):
             yield f"counts groups of one row of {', '.join(single)}"
 
 
-def _of_rows(question: Question, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
+def _shown_twice(statement: Statement, _context: Context) -> Iterator[str]:
     if repeated := repeated_items(statement.tree):
         yield f"shows {repeated[0].sql(dialect='postgres')} twice"
-    for period in periods_cut_short(question, statement.tree):
-        yield f"reads {period.text} as one day"
-    if is_unasked_limit(question, statement.tree):
-        yield "leaves out rows that are not said to be left out"
-    for name in first_by_words(question, statement, lists):
-        yield f"takes the first by {name}, which holds words"
-    if takes_either_of_both(statement, question):
-        yield "takes what has either, not what has both"
-    if denies_one_of_many(statement, question):
-        yield "takes what has one that is not, not what has none that is"
 
 
-def _of_many(question: Question, statement: Statement) -> Iterator[str]:
-    for name in sums_repeated_rows(statement, mentioned_tables(question, statement.scopes.snapshot)):
-        yield f"adds rows up once for each row of {name}"
-
-
-def _of_references(statement: Statement) -> Iterator[str]:
-    for column, stranger, meant in _strangers_compared(statement):
-        names = (f"{table}.{name}" for _, table, name in (column, stranger, meant))
-        yield "compares {} with {}, and it refers to {}".format(*names)
-
-
-def _of_schemas(question: Question, statement: Statement) -> Iterator[str]:
-    for _, table, other in in_another_schema(statement, question):
-        yield f"reads {dotted(table.key)}, not {dotted(other.key)}"
-
-
-def _aggregated_groups(statement: Statement) -> Iterator[str]:
-    """The columns that a statement groups by and takes the average, sum or extreme of, which is the column itself."""
+def _aggregated_groups(statement: Statement, _context: Context) -> Iterator[str]:
+    """In words, the columns that are grouped by and averaged, added up or the extreme of: each is the column itself."""
     place = statement.scopes.place
     for select in statement.tree.find_all(exp.Select):
         group = select.args.get("group")
         grouped = {place(each) for each in (group.expressions if group is not None else ())} - {None}
-        for taken in select.find_all(exp.Avg, exp.Sum, *_EXTREMES) if grouped else ():
+        for taken in select.find_all(exp.Avg, exp.Sum, exp.Max, exp.Min) if grouped else ():
             if taken.parent_select is select and place(taken.this) in grouped:
-                yield taken.this.name
-
-
-def _hides_groups(statement: Statement) -> bool:
-    """Whether a statement shows nothing but a number for each group, without HAVING and LIMIT."""
-    tree = statement.tree
-    group = tree.args.get("group")
-    if not isinstance(tree, exp.Select) or group is None or not group.expressions:
-        return False
-    if group.find(*GROUPING_SETS, exp.Literal) or tree.args.get("limit") or tree.args.get("having"):
-        return False
-    return all(_is_number(each, statement.scopes) for each in tree.expressions)
-
-
-def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
-    """Whether an item is a count, sum or average, an extreme of a column of numbers, or made of such by arithmetic."""
-    item = unwrapped(item)
-    if isinstance(item, exp.Binary):
-        sides = (item.left, item.right)
-        return any(_is_number(each, scopes) for each in sides) and all(
-            isinstance(each, exp.Literal) or _is_number(each, scopes) for each in sides
-        )
-    return isinstance(item, _MEASURES) or (isinstance(item, _EXTREMES) and is_measure(item.this, scopes))
+                yield f"aggregates {taken.this.name}, by which it groups"
 
 
 def _single_row_groups(select: exp.Select, scopes: Scopes) -> list[str]:
@@ -233,16 +151,8 @@ def undeclared(statement: Statement) -> Iterator[str]:
             yield f"joined by {names}, which nobody declared"
 
 
-def _strangers_compared(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey, ColumnKey]]:
-    """Columns that are compared, one of them a reference to something else, which is the third; names apart.
-
-    By declared foreign keys alone. Not columns of one name: a reference may be declared to one of several tables.
-    """
-    references = foreign_key_graph(statement.scopes.snapshot)
-    for one, other in compared_columns(statement):
-        if one[2] == other[2] or refer(one, other, references):
-            continue
-        for column, stranger in ((one, other), (other, one)):
-            if (meant := references.root(column)) != column:
-                yield column, stranger, meant
-                break
+ALONE = (
+    *(Doubt(_aggregated_groups), Doubt(_parts_of_themselves), Doubt(_groups_of_one_row)),
+    *(Doubt(_shown_twice), Doubt(first_by_words)),
+)
+"""What no rule mends."""

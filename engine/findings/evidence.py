@@ -7,7 +7,7 @@ it weighs is `engine.judge.model`'s.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from engine.findings.contradictions import contradictions, doubts, remarks, said_of, undeclared
@@ -35,14 +35,17 @@ SURELY = 0.95
 """Of a linked column at most, that it is asked for: one alone rules no statement out."""
 
 
-def evidence(state: State) -> list[Evidence]:
-    """Of each candidate. Of readings what became of them alone, not how their words compare with the question's."""
+def evidence(state: State, off: Collection[str] = ()) -> list[Evidence]:
+    """Of each candidate. Of readings what became of them alone, not how their words compare with the question's.
+
+    `off`: rules that are switched off.
+    """
     routes = {route.database.name: route for route in state.routes}
     of = _of_schema if are_readings(state.candidates) else _against
-    return [of(state.question, each, routes[each.database]) for each in state.candidates]
+    return [of(state.question, each, routes[each.database], off) for each in state.candidates]
 
 
-def _of_schema(question: Question, candidate: Candidate, route: Route) -> Evidence:
+def _of_schema(question: Question, candidate: Candidate, route: Route, off: Collection[str]) -> Evidence:
     """What keys, comments and the calendar say of a statement, and what it found.
 
     Of a model's reading no period is checked, and what it leaves out itself is not told again.
@@ -56,14 +59,16 @@ def _of_schema(question: Question, candidate: Candidate, route: Route) -> Eviden
         used=terms_used(route.terms, candidate.tables, candidate.columns),
         outdated=deprecated(candidate.tables, candidate.columns, snapshot),
         measured=(*measured(candidate.columns, snapshot), *left_out, *joined),
-        doubted=remarks(candidate.sql, snapshot) if is_reading else doubts(question, candidate.sql, snapshot),
+        doubted=remarks(candidate.sql, snapshot, off)
+        if is_reading
+        else doubts(question, candidate.sql, snapshot, off),
         fruitless=candidate.fruitless,
     )
 
 
-def _against(question: Question, candidate: Candidate, route: Route) -> Evidence:
+def _against(question: Question, candidate: Candidate, route: Route, off: Collection[str]) -> Evidence:
     """With what the statement does not name of values, terms and tables that are asked for, those masked apart."""
-    found, snapshot = _of_schema(question, candidate, route), route.snapshot
+    found, snapshot = _of_schema(question, candidate, route, off), route.snapshot
     hidden = {key[:2] for key in candidate.origin.masked if key[2] == WHOLE_TABLE}
     left = tables_not_read(mentioned_tables(question, snapshot), candidate.tables, snapshot)
     values = values_not_used(question, candidate.sql, route.values)
@@ -77,7 +82,7 @@ def _against(question: Question, candidate: Candidate, route: Route) -> Evidence
         found,
         tables=tuple(table.name for table in left if table.key not in hidden),
         words=tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers))),
-        contradicted=contradictions(question, candidate.sql, snapshot, route.lists),
+        contradicted=contradictions(question, candidate.sql, snapshot, route.lists, off=off),
         linked=tuple(sorted(f"{table}.{column}" for _, table, column in unread)),
         needless=math.prod(1.0 - min(chance, SURELY) for chance in unread.values()),
     )

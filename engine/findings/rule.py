@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from enum import StrEnum
 
 from sqlglot import exp
 
@@ -79,6 +80,22 @@ class Statement:
 
 Apply = Callable[[Statement, Context], str | None]
 """Changes `statement.tree`, in place or for another one, and says how in a few words; None where it changed nothing."""
+
+
+class On(StrEnum):
+    """What speaks against a statement rests on."""
+
+    QUESTION = "question"
+    CALENDAR = "calendar"
+    KEYS = "keys"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What speaks against a statement. `says`: each in words, nothing where nothing does."""
+
+    says: Callable[[Statement, Context], Iterator[str]]
+    on: On = On.QUESTION
 
 
 @dataclass(frozen=True, slots=True)

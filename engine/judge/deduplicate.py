@@ -151,7 +151,7 @@ async def deduplicate(state: State, tools: Tools) -> State:
         readings = max(one.readings, other.readings)
         origin = replace(one, forked=one.forked and other.forked, readings=readings)
         if candidate.meaning.place is None and await asyncio.to_thread(
-            _better, candidate, stays, state, route
+            _better, candidate, stays, state, route, tools.generation.rules_off
         ):
             kept[equal] = (replace(candidate, origin=origin), outcome)
             candidate, stays = stays, candidate
@@ -201,7 +201,7 @@ def _equivalent(
     return None
 
 
-def _better(candidate: Candidate, other: Candidate, state: State, route: Route) -> bool:
+def _better(candidate: Candidate, other: Candidate, state: State, route: Route, off: Collection[str]) -> bool:
     """Whether less is to be said against `candidate`, which gives the same rows as a likelier one.
 
     Not where a rule made it as what is less likely.
@@ -210,13 +210,15 @@ def _better(candidate: Candidate, other: Candidate, state: State, route: Route) 
         return False
     if _does_without(candidate, other, route.snapshot):
         return True
-    one, two = (_objections(each, state.question, route) for each in (candidate, other))
+    one, two = (_objections(each, state.question, route, off) for each in (candidate, other))
     return one < two or (one == two and _says_one_thing_once(candidate, other, route.snapshot))
 
 
-def _objections(candidate: Candidate, question: Question, route: Route) -> tuple[int, int, int]:
+def _objections(
+    candidate: Candidate, question: Question, route: Route, off: Collection[str]
+) -> tuple[int, int, int]:
     """The gravest first: it contradicts the question, leaves out tables that it names, reads tables for nothing."""
-    said = contradictions(question, candidate.sql, route.snapshot, route.lists, by_facts=True)
+    said = contradictions(question, candidate.sql, route.snapshot, route.lists, by_facts=True, off=off)
     asked = mentioned_tables(question, route.snapshot)
     left = tables_not_read(asked, candidate.tables, route.snapshot)
     return bool(said), len(left), len(candidate.tables)

@@ -68,7 +68,7 @@ async def rank(state: State, tools: Tools) -> State:
 
 def known(state: State, tools: Tools) -> tuple[list[Evidence], list[Features]]:
     """What is known of each candidate. Runs a network and reads whole schemas: not for the event loop."""
-    found = evidence(state)
+    found = evidence(state, tools.generation.rules_off)
     read = tools.ranker.rank(state.question, state.candidates)
     each = candidate_features(state, found)
     return found, [{**one, "second_stage": score} for one, score in zip(each, read, strict=True)]

@@ -87,11 +87,11 @@ def excluded(tree: exp.Query, scopes: Scopes, *, counted_only: bool = False) -> 
         columns = scopes.columns(tree, each.column[:2], each.column[2]) if each.column[:2] in tables else []
         if each.column[:2] in tables and not columns:
             yield f"with {each.rows}, if there are any"
-        elif not counted_only and any(test in each.tests for column in columns for test in tested(column)):
+        elif not counted_only and any(test in each.tests for column in columns for test in _tested(column)):
             yield f"without {each.rows}"
 
 
-def tested(column: exp.Column) -> Iterator[str]:
+def _tested(column: exp.Column) -> Iterator[str]:
     """The tests around a column as SQL with its bare name, the wider one first where it is a denial."""
     node: exp.Expr | None = (
         column if isinstance(column.parent, exp.Connector | exp.Where | exp.Join) else column.parent

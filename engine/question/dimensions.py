@@ -73,22 +73,6 @@ def dimensions_not_grouped(asked: Sequence[Dimension], tree: exp.Query) -> tuple
     return tuple(each.text for each in asked if not is_measured(each, measured)) if measured else ()
 
 
-def dimensions_not_parted(asked: Sequence[Dimension], tree: exp.Query, *, first: bool) -> list[Dimension]:
-    """What a question asks the first for each of, where `tree` has the first of all, or all in an order.
-
-    `first`: whether it says so (`asks_for_first`).
-    """
-    order, limit = tree.args.get("order"), tree.args.get("limit")
-    if order is None or not isinstance(tree, exp.Select):
-        return []
-    grouped, aggregated = bool(tree.args.get("group")), bool(aggregates(tree))
-    if limit is None:
-        one = grouped and not aggregated and not order.find(exp.AggFunc) and first
-    else:
-        one = isinstance(limit, exp.Limit) and limit.expression.sql() == "1" and grouped >= aggregated
-    return [each for each in asked if not is_measured(each, [order])] if one else []
-
-
 def aggregates(select: exp.Select) -> list[exp.AggFunc]:
     """Those that a query shows of its own rows."""
     found = (each for item in select.expressions for each in item.find_all(exp.AggFunc))

@@ -42,7 +42,6 @@ class Period:
     """From the day `start` to the day before `end`; `text`: as the question says it.
 
     `relative`: to the day on which it is asked. `slack`: days by which others put its first day earlier or later.
-    `yearless`: a month of which the question says no year.
     """
 
     text: str
@@ -51,7 +50,6 @@ class Period:
     side: Side = Side.WITHIN
     relative: bool = False
     slack: int = 0
-    yearless: bool = False
 
     def __contains__(self, day: date) -> bool:
         """Whether the day is one of its."""
@@ -177,8 +175,7 @@ def _relative(match: re.Match[str], today: date) -> Period | None:
     else:
         return None
     text = match[0].removeprefix(match["lead"] or "").strip()
-    yearless = bool(match["month"]) and not match["earlier"] and side is Side.WITHIN
-    return Period(text, start, end, side, relative=True, slack=slack, yearless=yearless)
+    return Period(text, start, end, side, relative=True, slack=slack)
 
 
 def _whole(match: re.Match[str], today: date, lead: str) -> tuple[date, date] | None:

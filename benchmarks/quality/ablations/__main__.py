@@ -14,9 +14,9 @@ from rich.console import Console
 
 from benchmarks.harness.answers import Judged, asked_and_judged, told
 from benchmarks.harness.command import Options, by_name, measuring, parser, told_command
-from benchmarks.harness.questions import SETS, TRAIN, Selection, asked
+from benchmarks.harness.questions import AMBROSIA, SETS, TRAIN, Selection, asked, sources
 from benchmarks.harness.report import Run, Summary
-from benchmarks.harness.running import Pass, replaying
+from benchmarks.harness.running import Pass, in_turns, replaying
 from benchmarks.harness.site import site
 from benchmarks.quality.ablations.arms import ARMS, WHOLE, system
 
@@ -32,14 +32,17 @@ def main() -> int:
 
 async def _run(options: Options, console: Console) -> None:
     selection = Selection(options.n, options.seed, options.half)
-    async with site(options.work, options.bench) as place:
+    sets = by_name(options.sets, (*SETS, AMBROSIA), "set")
+    async with site(options.work, options.bench, sources(sets)) as place:
         with replaying(place, options.work) as replay:
             passes = [
                 Pass.of_system(of, system(arm, options.k), asked(options.bench, of, selection), options.work)
-                for of in by_name(options.sets, SETS, "set")
+                for of in sets
                 for arm in by_name(options.systems, ARMS, "arm")
             ]
-            found = await asked_and_judged(passes, WHOLE, place, options, console, replay=replay)
+            found = await asked_and_judged(
+                passes, WHOLE, place, options, console, replay=replay, order=in_turns
+            )
     if found is not None:
         config = {"k": options.k, "half": options.half, "database": "given"}
         run = Run("ablations", told_command(MODULE, sys.argv[1:]), options.seed, config)

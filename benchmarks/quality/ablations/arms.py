@@ -61,7 +61,52 @@ def _never_run(tools: Tools) -> Tools:
     return replace(tools, limits=replace(tools.limits, run_candidates=False))
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose questions rules were written for, by the first commit of each."""
+
+    of: str
+    rules: tuple[str, ...]
+
+
+ORIGINS = (
+    Origin(
+        "spider",
+        (
+            *("drop_total_join", "requalify", "repair_join", "join_missing_tables", "text_as_number"),
+            *("group_by_shown", "compare_by_reference", "literal_in_its_column", "show_groups"),
+            *("none_of_them", "each_once", "drop_unasked_join", "literal_as_stored", "rows_once"),
+        ),
+    ),
+    Origin(
+        "real",
+        (
+            *("repair_literal", "literal_by_reference", "text_as_period", "aggregate_in_having"),
+            *("whole_period", "group_by_dimension", "drop_unasked_limit", "name_in_full", "sum_ungrouped"),
+            "highest_known",
+        ),
+    ),
+    Origin(
+        "day",
+        (
+            *("as_named", "as_label", "json_as_value", "in_range", "in_array"),
+            *("text_as_day", "text_by_day", "said_period", "sums_apart", "sum_once"),
+            *("counts_joined", "exact_division", "counts_each_once", "group_by_key", "list_without_null"),
+            "unknown_as_other",
+        ),
+    ),
+)
+
 _READINGS = tuple(rule.name for rule in RULES if rule.kind is RuleKind.READING)
+
+BY_ORIGIN = tuple(
+    Arm(
+        f"born_of_{each.of}",
+        f"the rules written for questions of {each.of}",
+        adapt=_switched(rules_off=each.rules),
+    )
+    for each in ORIGINS
+)
 
 ARMS = (
     Arm(WHOLE, "nothing"),
@@ -78,6 +123,7 @@ ARMS = (
     Arm("ranking", "ranking (in the order found)", _exchanged(rank)),
     Arm("retell", "asking which question each statement answers", adapt=_switched(retell=False)),
     Arm("readings", "the rules that add readings", adapt=_switched(rules_off=_READINGS)),
+    *BY_ORIGIN,
     Arm("rules", "all rules", adapt=_switched(rules_off=tuple(rule.name for rule in RULES))),
     *(
         Arm(
@@ -93,3 +139,8 @@ ARMS = (
 def system(arm: Arm, k: int) -> Gateway:
     """The arm's pipeline, asked for `k` candidates with the calls that a user's question has."""
     return Gateway(arm.name, k, None, arm.stages, arm.adapt, arm.lacks, Path(__file__))
+
+
+def by_origin(k: int) -> tuple[Gateway, ...]:
+    """The pipelines without the rules that were written for one kind of questions."""
+    return tuple(system(each, k) for each in BY_ORIGIN)

@@ -6,7 +6,6 @@ Owns the three of them. Gold is read where answers are judged and nowhere else.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ from pathlib import Path
 import asyncpg
 
 from benchmarks.harness.drawing import Item, read_items
+from benchmarks.harness.questions import clear_of_half_a, unrecorded
 from benchmarks.harness.report import write_lines
 from benchmarks.harness.scorer import scored
 from benchmarks.harness.site import DATA, forget_store, load, named, prepared, readable
-from benchmarks.quality.models.recorded import recorded
 from benchmarks.quality.workday.cases import run_cases
 from pgparley.cluster import Cluster
 from pgparley.demo.questions import answers
@@ -175,17 +174,8 @@ async def _field_judged(
 
 def ambrosia_items(bench: Path) -> list[Item]:
     """Those that no recording holds, by the hash of their ids: ambiguous ones, and clear ones of half A."""
-    known = {item["id"] for item in recorded(bench)}
-    left = [item for item in read_items(bench / "ambrosia/questions.jsonl") if item["id"] not in known]
-    left.sort(key=lambda item: hashlib.sha256(item["id"].encode()).digest())
-    ambiguous = [item for item in left if item["ambiguous"]][:AMBIGUOUS]
-    clear = [item for item in left if not item["ambiguous"] and in_half_a(item["db"])][:CLEAR]
-    return [*ambiguous, *clear]
-
-
-def in_half_a(database: str) -> bool:
-    """Whether a database of AMBROSIA is of the half that arms and fits may use."""
-    return hashlib.sha256(database.encode()).digest()[0] % 2 == 0
+    ambiguous = [item for item in unrecorded(bench) if item["ambiguous"]]
+    return [*ambiguous[:AMBIGUOUS], *clear_of_half_a(bench)[:CLEAR]]
 
 
 async def _ambrosia_made(running: Cluster, bench: Path) -> Sequence[Database]:

@@ -25,10 +25,11 @@ from benchmarks.harness.command import Options, by_name, measuring, parser, told
 from benchmarks.harness.outcomes import Outcome, lines
 from benchmarks.harness.questions import Asked, Question, QuestionSet
 from benchmarks.harness.report import Grid, Part, Run, Summary, printed, write_lines, write_result
-from benchmarks.harness.running import Pass, answered, replaying, told_plan
+from benchmarks.harness.running import Pass, answered, in_turns, replaying, told_plan
 from benchmarks.harness.scorer import Verdicts
 from benchmarks.harness.site import Site, serving
 from benchmarks.harness.systems import ALONE, WHOLE, Alone, Gateway, System
+from benchmarks.quality.ablations.arms import by_origin
 from benchmarks.quality.workday.cases import Cases, Judge
 from benchmarks.quality.workday.strong import ARMS, CALLS, figures, survivals
 
@@ -131,16 +132,15 @@ async def _measured(cases: Cases, place: Site, options: Options, console: Consol
     )
     told = [[each.question.id, each.question.text] for each in asked]
     of = QuestionSet("workday", json.dumps([cases.version, told]), dated=True)
-    known: tuple[System, ...] = (Gateway(WHOLE, options.k), Alone())
-    passes = [
-        Pass.of_system(of, each, asked, options.work) for each in by_name(options.systems, known, "system")
-    ]
+    known: tuple[System, ...] = (Gateway(WHOLE, options.k), Alone(), *by_origin(options.k))
+    systems = by_name(options.systems or f"{WHOLE},{ALONE}", known, "system")
+    passes = [Pass.of_system(of, each, asked, options.work) for each in systems]
     told_plan(passes, console)
     if options.plan:
         return None
     if not options.score:
         with replaying(place, options.work) as replay:
-            await answered(passes, place, options.work, console, replay)
+            await answered(in_turns(passes), place, options.work, console, replay)
     verdicts = Verdicts(Judge(cases, place.cluster.dsn()))
     return await asyncio.to_thread(judged, passes, WHOLE, verdicts)
 

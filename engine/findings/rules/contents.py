@@ -14,9 +14,7 @@ from engine.findings.rule import Context, Statement
 from engine.findings.rules.periods import period_of
 from engine.link.contents import day_of
 from engine.question.periods import Period, shortest
-from engine.question.question import Question
-from engine.statement.scope import Scopes, from_parts
-from schema_catalog.words import identifier_words
+from engine.statement.scope import Scopes
 
 _SUMMED = (exp.Sum, exp.Avg)
 _ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ)
@@ -158,41 +156,6 @@ def _texts(node: exp.Expr) -> list[exp.Expr]:
     if not isinstance(node, exp.Like | exp.ILike):
         return [each.copy() for each in given]
     return [exp.Literal.string(_EDGES.sub("", given[0].name))]
-
-
-def by_member(statement: Statement, _context: Context) -> str | None:
-    """Groups by each member of an array in place of whole arrays."""
-    tree = statement.tree
-    group = tree.args.get("group") if isinstance(tree, exp.Select) else None
-    arrays = [each for each in group.expressions if _is_array(each, statement.scopes)] if group else []
-    for column in list(tree.find_all(exp.Column)) if arrays else ():
-        if column in arrays and column.parent_select is tree:
-            member = exp.Explode(this=column.copy())
-            shown = isinstance(column.parent, exp.Select)
-            column.replace(exp.alias_(member, "member") if shown else member)
-    return f"each member of {', '.join(each.name for each in arrays)} by itself" if arrays else None
-
-
-def members_counted(statement: Statement, context: Context) -> str | None:
-    """Counts an array's members where the question asks how many, and `COUNT` counts the rows that have an array."""
-    tree, scopes = statement.tree, statement.scopes
-    every = list(tree.find_all(exp.AggFunc))
-    counts = [each for each in every if isinstance(each, exp.Count) and _is_array(each.this, scopes)]
-    asked = all(_asks_how_many(each.this.name, context.question) for each in counts)
-    alone = isinstance(tree, exp.Select) and len(from_parts(tree)) == 1 and not tree.args.get("having")
-    grouped = tree.args.get("group")
-    if not counts or not asked or not alone or (grouped and len(counts) < len(every)):
-        return None
-    for each in counts:
-        size = exp.Anonymous(this="CARDINALITY", expressions=[each.this.copy()])
-        each.replace(size if grouped else exp.Sum(this=size))
-    tree.set("group", None)
-    return f"counts the members of {', '.join(dict.fromkeys(each.this.name for each in counts))}"
-
-
-def _asks_how_many(name: str, question: Question) -> bool:
-    asked = re.findall(r"\b(?:how many|number of)\s+((?:[\w-]+\s+)?[\w-]+)", question.text.lower())
-    return any({*identifier_words(name)} <= {*identifier_words(each)} for each in asked)
 
 
 def _is_array(node: object, scopes: Scopes) -> bool:

@@ -66,50 +66,13 @@ def said_period(statement: Statement, context: Context) -> str | None:
     return f"reads {period.text} as {period.words}"
 
 
-def month_of_each_year(statement: Statement, context: Context) -> str | None:
-    """Lets a month of which the question says no year be that of each year: the data may be of years ago."""
-    months = [each for each in context.question.periods if each.yearless]
-    if len(months) != 1:
-        return None
-    (said,) = months
-    selects = [*_months_covered(statement, said, context.question.today), *_years_tested(statement, said)]
-    for select, tests, instead in selects:
-        keep_tests(select, [*without_tests(tests_of(select), tests), *instead])
-    return f"reads {said.text} as that of each year" if selects else None
-
-
-_Instead = tuple[exp.Select, list[exp.Expr], list[exp.Expr]]
-"""A query, tests of it, and what stands in their place."""
-
-
-def _months_covered(statement: Statement, said: Period, today: date) -> Iterator[_Instead]:
-    for covered in _covered(statement, today):
-        if _alike(covered.start, said.start, 0) and _alike(covered.end, said.end, 0):
-            month = exp.Extract(this=exp.var("MONTH"), expression=covered.column.copy())
-            yield covered.select, covered.tests, [month.eq(said.start.month)]
-
-
-def _years_tested(statement: Statement, said: Period) -> Iterator[_Instead]:
-    """Where year and month are numbers of their own."""
-    for select in statement.tree.find_all(exp.Select):
-        tests = tests_of(select)
-        years = [test for test in tests if _is_number(test, said.start.year)]
-        if years and any(_is_number(test, said.start.month) for test in tests):
-            yield select, years, []
-
-
-def _is_number(test: exp.Expr, number: int) -> bool:
-    values = (exp.Column, exp.Extract)
-    return isinstance(test, exp.EQ) and isinstance(test.this, values) and test.expression.name == str(number)
-
-
-def periods_missed(statement: Statement, question: Question) -> Iterator[str]:
-    """In words, where a statement covers another span of time than the one that `question` says, or none."""
-    found = _missed(statement, question)
+def periods_missed(statement: Statement, context: Context) -> Iterator[str]:
+    """In words, where a statement covers another span of time than the one that the question says, or none."""
+    found = _missed(statement, context.question)
     if found is not None:
         period, covered = found
         yield f"covers {covered[0].words}, and {period.text} is {period.words}"
-    for period in question.periods:
+    for period in context.question.periods:
         if period.relative and _is_timeless(statement):
             yield f"says nothing of {period.text}"
 

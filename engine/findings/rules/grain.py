@@ -142,8 +142,8 @@ def sum_once(statement: Statement, _context: Context) -> str | None:
     return None
 
 
-def counts_each_once(statement: Statement, context: Context) -> str | None:
-    """COUNT(DISTINCT …) of what a row stands for that is joined with many, or of a reference to what is asked for."""
+def counts_each_once(statement: Statement, _context: Context) -> str | None:
+    """COUNT(DISTINCT …) of the key of what is joined with many, which the count would take several times."""
     joined = _top(statement)
     counts = [] if joined is None else own_aggregates(joined.tree, joined.tree)
     changed = []
@@ -152,11 +152,9 @@ def counts_each_once(statement: Statement, context: Context) -> str | None:
         if joined is None or not isinstance(count, exp.Count) or not isinstance(column, exp.Column):
             continue
         read = joined.scopes.reading(column)
-        shown = _plain_parts(joined.tree)
+        shown = joined.names(_plain_parts(joined.tree))
         repeated = read is not None and _is_key(column, joined.scopes) and _repeating(joined, read.name)
-        if read is not None and repeated and read.name in joined.names(shown):
-            continue
-        if repeated or (column not in shown and _counts_referring(column, read, context)):
+        if read is not None and repeated and read.name not in shown:
             count.set("this", exp.Distinct(expressions=[column.copy()]))
             changed.append(column.name)
     if joined is None or not changed:
@@ -184,17 +182,6 @@ def counts_joined(statement: Statement, _context: Context) -> str | None:
         each.set("this", far.copy())
     statement.tree = joined.tree
     return f"counts none where {last.name} has none"
-
-
-def _counts_referring(column: exp.Column, read: TableRef | None, context: Context) -> bool:
-    """Whether it refers to a table that the question names, and is of one that it does not name."""
-    if read is None or read.table is None or read.table in context.mentioned:
-        return False
-    names = {table.key for table in context.mentioned}
-    return any(
-        edge.referring and edge.columns == (column.name,) and edge.other in names
-        for edge in context.references.edges(read.table.key)
-    )
 
 
 def group_by_key(statement: Statement, _context: Context) -> str | None:
@@ -225,7 +212,7 @@ def _labelled(column: exp.Expr, scopes: Scopes) -> TableRef | None:
     return read if not LABELS.isdisjoint(identifier_words(column.name)) else None
 
 
-def repeated_sums(statement: Statement) -> Iterator[str]:
+def repeated_sums(statement: Statement, _context: Context) -> Iterator[str]:
     """In words, the sums of rows that joins repeat, be it for another sum or for a test."""
     plain = without_using(statement)
     for select in plain.tree.find_all(exp.Select):

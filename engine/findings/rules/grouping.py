@@ -9,9 +9,8 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.references import join_missing_tables
-from engine.question.dimensions import aggregates, is_measured
+from engine.question.dimensions import aggregates, dimensions_not_grouped, is_measured
 from engine.question.periods import Grain
-from engine.question.question import Question
 from engine.statement.scope import (
     Scopes,
     TableRef,
@@ -21,7 +20,7 @@ from engine.statement.scope import (
     tests_of,
     without_tests,
 )
-from engine.values.elements import WHOLE_TABLE, LinkedDimension, ValueList
+from engine.values.elements import WHOLE_TABLE, LinkedDimension
 from schema_catalog.types import Column, ColumnKey, TableKey, TableKind
 from schema_catalog.words import CLEAR, identifier_words, shortness
 
@@ -148,22 +147,23 @@ _DIGIT = re.compile(r"\d").search
 
 def drop_unasked_limit(statement: Statement, context: Context) -> str | None:
     """Shows all rows of a statement with a LIMIT that the question does not ask for."""
-    if not is_unasked_limit(context.question, statement.tree):
+    if not any(rows_left_out(statement, context)):
         return None
     statement.tree.set("limit", None)
     return "shows all rows"
 
 
-def is_unasked_limit(question: Question, tree: exp.Query) -> bool:
-    """Whether `tree` has a LIMIT though `question` asks for all rows."""
-    return isinstance(tree.args.get("limit"), exp.Limit) and question.asks_for_all
+def rows_left_out(statement: Statement, context: Context) -> Iterator[str]:
+    """In words, that a statement has a LIMIT though the question asks for all rows."""
+    if isinstance(statement.tree.args.get("limit"), exp.Limit) and context.question.asks_for_all:
+        yield "leaves out rows that are not said to be left out"
 
 
-def first_by_words(question: Question, statement: Statement, lists: Iterable[ValueList]) -> Iterator[str]:
-    """Columns without digits by whose order rows are left out, where the question does not speak of an order."""
-    if question.speaks_of_order:
+def first_by_words(statement: Statement, context: Context) -> Iterator[str]:
+    """In words, the columns without digits by whose order rows are left out, unless the question speaks of an order."""
+    if context.question.speaks_of_order:
         return
-    words = {each.column for each in lists if each.values and not any(map(_DIGIT, each.values))}
+    words = {each.column for each in context.lists if each.values and not any(map(_DIGIT, each.values))}
     # The labels of an enum have an order of their own, mostly from the least to the greatest.
     words -= {(*table.key, each.name) for table, each in statement.scopes.snapshot.columns() if each.labels}
     for select in statement.tree.find_all(exp.Select):
@@ -171,7 +171,7 @@ def first_by_words(question: Question, statement: Statement, lists: Iterable[Val
             continue
         first = select.args["order"].expressions[0].this
         if statement.scopes.key(first) in words:
-            yield first.name
+            yield f"takes the first by {first.name}, which holds words"
 
 
 HOPS = 2
@@ -221,6 +221,12 @@ def group_by_dimension(statement: Statement, context: Context) -> str | None:
     select.set("distinct", None)
     join_missing_tables(statement, context)
     return f"gives a number for each {', '.join(each.asked.text for each in asked)}"
+
+
+def not_grouped(statement: Statement, context: Context) -> Iterator[str]:
+    """In words, what the question asks a number for each of, where one is given for all."""
+    for each in dimensions_not_grouped(context.question.dimensions, statement.tree):
+        yield f"gives one number for all, not for each {each}"
 
 
 def _shows_rows(select: exp.Select, keys: Iterable[exp.Expr]) -> bool:

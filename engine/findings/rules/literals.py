@@ -10,14 +10,12 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.contents import is_number
-from engine.findings.rules.references import join_missing_tables
 from engine.link.legends import code_of
-from engine.link.mentions import CERTAIN
 from engine.link.near_values import spelt_otherwise
 from engine.statement.scope import Scopes, identifier
 from engine.statement.tree import parsed
-from engine.values.elements import Relation, ValueLink
-from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
+from engine.values.elements import ValueLink
+from schema_catalog.foreign_keys import Edge
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey
 from schema_catalog.words import identifier_words
@@ -35,52 +33,59 @@ _Compared = tuple[exp.Column, ColumnKey, exp.Literal]
 
 
 def literal_as_stored(statement: Statement, context: Context) -> str | None:
-    """Writes the stored value that was found for a literal which its column does not hold."""
-    changed = []
-    for _, key, literal in _comparisons(statement.tree, statement.scopes):
+    """Compares with what is stored for a literal that its column does not hold.
+
+    That is the value that was found for it, the text in any case where a column's values are not kept, or the rows that
+    a key refers to.
+    """
+    compared = list(_comparisons(statement.tree, statement.scopes))
+    missing = [each for each in compared if (each[1], each[2].name) in context.missing]
+    changed = [*_in_any_case(compared, context), *_as_stored(compared, context)]
+    said = [f"reads {', '.join(dict.fromkeys(changed))}"] if changed else []
+    referred = _referred(missing, statement.scopes, context)
+    return "; ".join([*said, *([referred] if referred else [])]) or None
+
+
+def _as_stored(compared: Iterable[_Compared], context: Context) -> Iterator[str]:
+    for _, key, literal in compared:
         stored = context.stored.get((key, literal.name))
         if stored is not None:
-            changed.append(f"'{literal.name}' as '{stored}'")
+            yield f"'{literal.name}' as '{stored}'"
             literal.set("this", stored)
-    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
 
 
-def literal_in_any_case(statement: Statement, context: Context) -> str | None:
-    """Compares in small letters where a column holds a text but for capital ones, which one is not told."""
-    changed = []
-    for column, key, literal in list(_comparisons(statement.tree, statement.scopes)):
-        if (key, literal.name) in context.in_any_case and isinstance(
-            column.parent, exp.EQ | exp.NEQ | exp.In
-        ):
-            changed.append(f"'{literal.name}' in any case")
-            test = column.parent
+def _in_any_case(compared: Iterable[_Compared], context: Context) -> Iterator[str]:
+    for column, key, literal in compared:
+        test = column.parent
+        if (key, literal.name) in context.in_any_case and isinstance(test, exp.EQ | exp.NEQ | exp.In):
+            yield f"'{literal.name}' in any case"
             for each in test.expressions if isinstance(test, exp.In) else [literal]:
                 each.replace(exp.Lower(this=each.copy()))
             column.replace(exp.Lower(this=exp.cast(column.copy(), "text")))
-    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
-
-
-def meaning_as_code(statement: Statement, context: Context) -> str | None:
-    """Writes the code for what the column's comment says that it means, beside a column of numbers."""
-    changed = []
-    for _, key, literal in _comparisons(statement.tree, statement.scopes):
-        code = code_of(literal.name, key, context.snapshot)
-        if code is not None and _is_of_another_type(key, literal, statement.scopes):
-            changed.append(f"'{literal.name}' as {code}")
-            literal.replace(exp.Literal.number(code))
-    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
 
 
 def repair_literal(statement: Statement, context: Context) -> str | None:
-    """Looks where it is held for a text that its column cannot hold, or whose column's table cannot be joined.
+    """Writes the code for a text that a column of numbers cannot hold, or looks where it is held.
 
-    `dept_id = 'Sales'`, of numbers, by the department's name; a column of a table that FROM has not and no reference
-    leads to by one that is read or can be joined.
+    `status = 'invoiced'` is the code that the column's comment gives; `dept_id = 'Sales'` is looked for by the
+    department's name, and so is one of a table that FROM has not and no reference leads to.
     """
     scopes = statement.scopes
-    compared = _comparisons(statement.tree, scopes)
-    wrong = [each for each in compared if _is_of_another_type(each[1], each[2], scopes)]
+    wrong = [
+        each for each in _comparisons(statement.tree, scopes) if _is_of_another_type(each[1], each[2], scopes)
+    ]
+    codes = list(_coded(wrong, context))
+    if codes:
+        return f"reads {', '.join(dict.fromkeys(codes))}"
     return _moved(wrong, scopes, context) or _referred(wrong, scopes, context) or _reached(statement, context)
+
+
+def _coded(wrong: Iterable[_Compared], context: Context) -> Iterator[str]:
+    for _, key, literal in wrong:
+        code = code_of(literal.name, key, context.snapshot)
+        if code is not None:
+            yield f"'{literal.name}' as {code}"
+            literal.replace(exp.Literal.number(code))
 
 
 def as_label(statement: Statement, _context: Context) -> str | None:
@@ -156,13 +161,6 @@ def literal_by_reference(statement: Statement, context: Context) -> str | None:
     column's own reference comes first; one of another column counts where no other of the tables read leads there.
     """
     return _referred(_comparisons(statement.tree, statement.scopes), statement.scopes, context)
-
-
-def missing_by_reference(statement: Statement, context: Context) -> str | None:
-    """The same of a text that its column was looked through for and does not hold."""
-    compared = _comparisons(statement.tree, statement.scopes)
-    missing = [each for each in compared if (each[1], each[2].name) in context.missing]
-    return _referred(missing, statement.scopes, context)
 
 
 def _referred(compared: Iterable[_Compared], scopes: Scopes, context: Context) -> str | None:
@@ -282,54 +280,6 @@ def _with_texts(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Literal]]:
         for other in others if isinstance(node.this, exp.Column) else ():
             if isinstance(other, exp.Literal) and other.is_string:
                 yield node.this, other
-
-
-def said_value(statement: Statement, context: Context) -> str | None:
-    """Tests each value that the question names and the statement does not, where one untested column near holds it."""
-    select, scopes = statement.tree, statement.scopes
-    if not isinstance(select, exp.Select):
-        return None
-    said = statement.sql.casefold()
-    tested = {key for _, key, _ in _comparisons(select, scopes)}
-    added = []
-    for span, links in _named_spans(context.values).items():
-        if span in said or any(value.casefold() in said for link in links for value in link.values):
-            continue
-        place = _place(links, select, scopes, context.references)
-        if place is not None and place[1].column not in tested:
-            name, link = place
-            scopes.qualify(select)
-            column = exp.column(identifier(link.column[2]), identifier(name))
-            select.where(exp.EQ(this=column, expression=exp.Literal.string(link.values[0])), copy=False)
-            added.append(f"{link.column[2]} is '{link.values[0]}'")
-    if added:
-        join_missing_tables(statement, context)
-    return f"takes those whose {', '.join(added)}" if added else None
-
-
-def _place(
-    links: Sequence[ValueLink], select: exp.Select, scopes: Scopes, references: ForeignKeyGraph
-) -> tuple[str, ValueLink] | None:
-    """(name in FROM, link) of the only column of the tables read, else of those they refer to, that is linked."""
-    reads = {read.name: read.table.key for read in scopes.reads[id(select)] if read.table is not None}
-    found = [(name, link) for link in links for name, table in reads.items() if table == link.column[:2]]
-    if not found:
-        ways = [(link, references.path(reads.values(), link.column[:2])) for link in links]
-        found = [
-            (link.column[1], link)
-            for link, path in ways
-            if path and all(edge.referring for edge in path) and link.column[1] not in reads
-        ]
-    return found[0] if len(found) == 1 else None
-
-
-def _named_spans(values: Iterable[ValueLink]) -> dict[str, list[ValueLink]]:
-    """The links of each part of the question that is a value but for its spelling."""
-    found: dict[str, list[ValueLink]] = {}
-    for link in values:
-        if link.span and link.relation is Relation.EQUALS and link.similarity >= CERTAIN:
-            found.setdefault(link.span.casefold(), []).append(link)
-    return found
 
 
 def text_as_number(statement: Statement, _context: Context) -> str | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import date, timedelta
 
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.question.periods import Period, Side, months_after, named_grain, shortest
-from engine.question.question import Question
 from engine.statement.scope import Scopes
 
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
@@ -109,13 +109,13 @@ def _days(node: exp.Expr, *, pattern: bool) -> _Days | None:
         return None
 
 
-def periods_cut_short(question: Question, tree: exp.Query) -> tuple[Period, ...]:
-    """The periods that `question` names all of, where `tree` compares with a day of theirs alone."""
-    periods = question.named_periods
-    nodes = list(tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)) if periods else []
-    days = (each for each in nodes if named_grain(each.this.name) is None)
-    cut = (each for each in days if _meant(each, periods, timed=False) is not None)
-    return tuple(period for each in cut if (period := shortest(periods, _day(each.expression))) is not None)
+def cut_short(statement: Statement, context: Context) -> Iterator[str]:
+    """In words, the periods that the question names all of, where a statement compares with a day of theirs alone."""
+    periods = context.question.named_periods
+    for each in statement.tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE) if periods else ():
+        if named_grain(each.this.name) is None and _meant(each, periods, timed=False) is not None:
+            period = shortest(periods, _day(each.expression))
+            yield f"reads {period.text if period else ''} as one day"
 
 
 def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.Condition | None:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
-from engine.link.mentions import in_named_schema, named_schemas
-from engine.question.question import Question
 from engine.statement.scope import (
     Scopes,
     TableRef,
@@ -21,8 +19,7 @@ from engine.statement.scope import (
     written,
 )
 from engine.statement.written import aliases
-from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
-from schema_catalog.naming import dotted
+from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import ColumnKey, Table, TableKey
 
 
@@ -40,29 +37,6 @@ def as_named(statement: Statement, context: Context) -> str | None:
             changed += found
             name.replace(identifier(*found))
     return f"writes {', '.join(dict.fromkeys(changed))} as the schema does" if changed else None
-
-
-def table_of_named_schema(statement: Statement, context: Context) -> str | None:
-    """Reads the tables of the schema that the question names in place of those of their names in another."""
-    changed = []
-    there = {read.table for read in statement.scopes.all_reads()}
-    for read, _, other in list(in_another_schema(statement, context.question)):
-        if other not in there:
-            table = written(other, context.snapshot)
-            read.node.set("this", table.this)
-            read.node.set("db", table.args.get("db"))
-            changed.append(dotted(other.key))
-    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
-
-
-def in_another_schema(statement: Statement, question: Question) -> Iterator[tuple[TableRef, Table, Table]]:
-    """Where a table is read, that table, and the one of its name in the schema that the question names instead."""
-    snapshot = statement.scopes.snapshot
-    named = named_schemas(question, snapshot)
-    for read in statement.scopes.all_reads() if named else ():
-        other = None if read.table is None else in_named_schema(read.table, named, snapshot)
-        if other is not None and read.table is not None:
-            yield read, read.table, other
 
 
 def requalify(statement: Statement, context: Context) -> str | None:
@@ -335,6 +309,22 @@ def compare_by_reference(statement: Statement, context: Context) -> str | None:
             found.inside.set("this", identifier(ways[0]))
             changed.append(f"{found.outside.name} with {ways[0]}")
     return f"compares {', '.join(changed)}" if changed else None
+
+
+def strangers_compared(statement: Statement, _context: Context) -> Iterator[str]:
+    """In words, columns that are compared, one of them a reference to something else.
+
+    By declared foreign keys alone. Not columns of one name: a reference may be declared to one of several tables.
+    """
+    references = foreign_key_graph(statement.scopes.snapshot)
+    for one, other in compared_columns(statement):
+        if one[2] == other[2] or refer(one, other, references):
+            continue
+        for column, stranger in ((one, other), (other, one)):
+            if (meant := references.root(column)) != column:
+                names = (f"{table}.{name}" for _, table, name in (column, stranger, meant))
+                yield "compares {} with {}, and it refers to {}".format(*names)
+                break
 
 
 def _is_key(table: Table, name: str) -> bool:

@@ -1,32 +1,23 @@
-"""Rules about one row and many: "not", "both", rows that are shown several times, and tables joined for nothing."""
+"""Rules about one row and many: "not", rows that are shown several times, and tables joined for nothing."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
-from engine.question.question import Question
 from engine.statement.scope import (
-    SORTING,
     Branch,
     JoinTree,
     identifier,
     join_tree,
     nullable,
-    tests_of,
     without_tests,
 )
 from engine.values.elements import WHOLE_TABLE
-from schema_catalog.types import Table, TableKind
-
-_BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
-_AND = re.compile(r"\band\b", re.IGNORECASE)
-_OR = re.compile(r"\bor\b", re.IGNORECASE)
-_TWO = 2
+from schema_catalog.types import TableKind
 
 
 def none_of_them(statement: Statement, context: Context) -> str | None:
@@ -46,10 +37,11 @@ def none_of_them(statement: Statement, context: Context) -> str | None:
     return None
 
 
-def denies_one_of_many(statement: Statement, question: Question) -> bool:
-    """Whether one of many joined rows is tested for what `question` denies, so that another one of them will do."""
-    joined = join_tree(statement.tree, statement.scopes) if question.denial else None
-    return joined is not None and any(_excluded(joined, denial) is not None for denial in _denials(joined))
+def one_denied(statement: Statement, context: Context) -> Iterator[str]:
+    """In words, that one of many joined rows is tested for what the question denies: another one of them will do."""
+    joined = join_tree(statement.tree, statement.scopes) if context.question.denial else None
+    if joined is not None and any(_excluded(joined, denial) is not None for denial in _denials(joined)):
+        yield "takes what has one that is not, not what has none that is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,102 +120,20 @@ def _denial(given: exp.Expr, joined: JoinTree) -> _Denial | None:
     return _Denial([given], column, positive)
 
 
-def both(statement: Statement, context: Context) -> str | None:
-    """`c IN ('a', 'b')`, or both at once, as the rows of the one that are rows of the other too."""
-    joined = join_tree(statement.tree, statement.scopes)
-    found = None if joined is None else _meant_together(joined, context.question)
-    if joined is None or found is None:
-        return None
-    tests, column, values = found
-    one, other = (_with(joined.tree, tests, column, value) for value in values)
-    statement.tree = exp.intersect(one, other, dialect="postgres")
-    return f"reads '{values[0].name}' and '{values[1].name}' as: both of them"
-
-
-def takes_either_of_both(statement: Statement, question: Question) -> bool:
-    """Whether rows with either of two values are taken where `question` may want what has both."""
-    joined = join_tree(statement.tree, statement.scopes)
-    found = None if joined is None else _meant_together(joined, question)
-    return found is not None and len(found[0]) == 1
-
-
-_Pair = tuple[list[exp.Expr], exp.Column, list[exp.Expr]]
-"""Where a column is compared with two values: the parts of WHERE, the column and the values."""
-
-
-def _meant_together(joined: JoinTree, question: Question) -> _Pair | None:
-    """The first pair that is tested, or that the question wants both of."""
-    if any(joined.tree.args.get(name) for name in SORTING) or joined.aggregates():
-        return None
-    pairs = _pairs(joined.tests)
-    return next((each for each in pairs if len(each[0]) > 1 or _wants_both(joined, each[1], question)), None)
-
-
-def _pairs(tests: Sequence[exp.Expr]) -> Iterator[_Pair]:
-    for test in tests:
-        bare = test.unnest()
-        if isinstance(bare, exp.In) and len(bare.expressions) == _TWO and isinstance(bare.this, exp.Column):
-            yield [test], bare.this, bare.expressions
-        elif isinstance(bare, exp.Or) and (same := _same_column([bare.left, bare.right])):
-            yield [test], *same
-    for n, one in enumerate(tests):
-        for other in tests[n + 1 :]:
-            if same := _same_column([one, other]):
-                yield [one, other], *same
-
-
-def _same_column(tests: Sequence[exp.Expr]) -> tuple[exp.Column, list[exp.Expr]] | None:
-    bare = [test.unnest() for test in tests]
-    if not all(isinstance(test, exp.EQ) and isinstance(test.expression, exp.Literal) for test in bare):
-        return None
-    column, values = bare[0].this, [test.expression for test in bare]
-    same = isinstance(column, exp.Column) and all(test.this == column for test in bare)
-    return (column, values) if same and values[0] != values[1] else None
-
-
-def _wants_both(joined: JoinTree, column: exp.Column, question: Question) -> bool:
-    """Whether the question's words may want one that has both values, and not those that have either."""
-    if _OR.search(question.text):
-        return False
-    if _BOTH.search(question.text):
-        return True
-    branch = joined.branch(column, joined.names(joined.shown()))
-    return bool(_AND.search(question.text)) and branch is not None and branch.many
-
-
-def _with(tree: exp.Select, tests: Sequence[exp.Expr], column: exp.Column, value: exp.Expr) -> exp.Select:
-    kept = [test.copy() for test in without_tests(tests_of(tree), tests)]
-    select = tree.copy()
-    select.set("where", None)
-    return select.where(*kept, exp.EQ(this=column.copy(), expression=value.copy()))
-
-
 UNLIKELY = 0.3
 """Below this probability the schema linker is sure that a table is not meant."""
-
-SAYS_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b", re.IGNORECASE)
-"""A question that asks for each once."""
 
 _CHOSEN = ("distinct", "group", "having", "limit", "offset", "fetch")
 """Parts of a statement that shows other rows than those which it reads."""
 
 
-def each_once(statement: Statement, context: Context) -> str | None:
-    """DISTINCT where a row is shown once for each of many joined rows of which nothing is shown or asked."""
+def each_once(statement: Statement, _context: Context) -> str | None:
+    """DISTINCT where a row is shown once for each of many joined rows of which nothing is shown."""
     joined = join_tree(statement.tree, statement.scopes)
-    if joined is None or not _repeats(joined, context.question):
+    if joined is None or not _repeats(joined):
         return None
     statement.tree = joined.tree.distinct(copy=False)
     return "shows each row once"
-
-
-def each_match_once(statement: Statement, context: Context) -> str | None:
-    """DISTINCT where a row is shown once for each of many joined rows that a test finds: who has a cat or a dog."""
-    joined = join_tree(statement.tree, statement.scopes)
-    if joined is None or SAYS_DIFFERENT.search(context.question.text) or not _matched(joined, _many(joined)):
-        return None
-    statement.tree = joined.tree.distinct(copy=False)
-    return "shows each row once that is found more than once"
 
 
 def rows_once(statement: Statement, _context: Context) -> str | None:
@@ -243,24 +153,13 @@ def rows_once(statement: Statement, _context: Context) -> str | None:
     return "shows each row once that stands there several times"
 
 
-def _repeats(joined: JoinTree, question: Question) -> bool:
-    many = _many(joined)
-    return len(many) > (0 if SAYS_DIFFERENT.search(question.text) else len(_matched(joined, many)))
-
-
-def _many(joined: JoinTree) -> list[Branch]:
-    """The branches of which nothing is shown and that repeat the rows that are."""
+def _repeats(joined: JoinTree) -> bool:
+    """Whether tables of which nothing is shown repeat the rows that are."""
     if joined.tree.args.get("distinct") or joined.tree.args.get("limit") or joined.aggregates():
-        return []
+        return False
     kept = joined.names(joined.shown())
-    ends = [end for link in joined.links for end in (link.near, link.far)]
-    return [branch for end in ends if (branch := joined.branch(end, kept)) is not None and branch.many]
-
-
-def _matched(joined: JoinTree, many: Sequence[Branch]) -> list[Branch]:
-    """Those that are tested."""
-    tested = joined.names(joined.tests)
-    return [branch for branch in many if tested & {read.name for read in branch.reads}]
+    branches = (joined.branch(end, kept) for link in joined.links for end in (link.near, link.far))
+    return any(branch is not None and branch.many for branch in branches)
 
 
 def drop_total_join(statement: Statement, context: Context) -> str | None:
@@ -319,15 +218,16 @@ def _counts_rows_of_groups(select: exp.Select) -> bool:
     return bool(select.args.get("group")) and any(isinstance(each.this, exp.Star) for each in counted)
 
 
-def sums_repeated_rows(statement: Statement, asked: Collection[Table]) -> Iterator[str]:
-    """The tables but those `asked` for that repeat the rows which a SUM or AVG is made of, and give nothing else."""
+def sums_repeated_rows(statement: Statement, context: Context) -> Iterator[str]:
+    """In words, the tables that nobody named, repeat the rows which a SUM or AVG is made of, and give nothing else."""
     for select in statement.tree.find_all(exp.Select):
         if not any(each.parent_select is select for each in select.find_all(exp.Sum, exp.Avg)):
             continue
         joined = join_tree(select, statement.scopes, grouped=True)
         for branch in () if joined is None else _unused(joined, many=True):
-            if branch.many and not any(read.table in asked for read in branch.reads):
-                yield from (read.table.name for read in branch.reads if read.table is not None)
+            tables = [read.table for read in branch.reads if read.table is not None]
+            if branch.many and not any(table in context.mentioned for table in tables):
+                yield from (f"adds rows up once for each row of {table.name}" for table in tables)
 
 
 def _queries(tree: exp.Query) -> list[exp.Select]:

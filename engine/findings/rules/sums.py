@@ -5,14 +5,11 @@ PostgreSQL divides whole numbers without what is behind the point (docs 9.3).
 
 from __future__ import annotations
 
-import functools
-import re
 from collections.abc import Iterator
 
 from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
-from engine.question.question import Question
 from engine.statement.scope import Scopes
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import Column
@@ -20,89 +17,6 @@ from schema_catalog.words import identifier_words
 
 _NO_AMOUNTS = frozenset({"id", "code", "key", "date", "time", "year", "month", "day"})
 _NUMBERS = ("smallint", "int", "bigint", "numeric", "real", "double", "money")
-
-_TOTAL = re.compile(r"\btotal\b|\bhow (?:many|much)\b", re.IGNORECASE)
-
-
-def sum_counted(statement: Statement, _context: Context) -> str | None:
-    """Adds up what is counted where it is no row and no key, but a number itself: the people of a country."""
-    changed = []
-    for count, name in counted_measures(statement):
-        count.replace(exp.Sum(this=count.this))
-        changed.append(name)
-    return f"adds up {', '.join(changed)} instead of counting" if changed else None
-
-
-def asked_total(statement: Statement, context: Context) -> str | None:
-    """Adds up the one column of numbers that is shown as it is, where the question asks how many, or for a total."""
-    column = _shown_measure(statement)
-    if column is None or not _asks_for_total(context.question, column.name):
-        return None
-    statement.tree.set("distinct", None)
-    statement.tree.set("expressions", [exp.Sum(this=column.copy())])
-    return f"adds up {column.name}"
-
-
-_TOGETHER = re.compile(
-    r"\b(?:together|combined|altogether|in (?:all|total)|overall|total|sum)\b", re.IGNORECASE
-)
-
-
-def added_up(statement: Statement, context: Context) -> str | None:
-    """Adds up the one number of each side of a UNION, where the question asks for all of them together."""
-    sides = list(_sides(statement.tree))
-    if len(sides) == 1 or not _TOGETHER.search(context.question.text) or not all(map(_is_one_number, sides)):
-        return None
-    numbers: list[exp.Expr] = [exp.Subquery(this=each.copy()) for each in sides]
-    total = functools.reduce(lambda one, other: exp.Add(this=one, expression=other), numbers)
-    statement.tree = exp.select(exp.alias_(total, "total"))
-    return "adds up the numbers of both"
-
-
-def _sides(tree: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(tree, exp.Union):
-        yield from (*_sides(tree.left), *_sides(tree.right))
-    else:
-        yield tree.unnest()
-
-
-def _is_one_number(side: exp.Expr) -> bool:
-    items = side.expressions if isinstance(side, exp.Select) and not side.args.get("group") else []
-    return len(items) == 1 and isinstance(items[0].unalias(), exp.Count | exp.Sum)
-
-
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
-_UNIT = re.compile(rf"(?<!\d )\b({'|'.join(_SECONDS)})s\b|\bin (hour|minute)\b", re.IGNORECASE)
-
-
-def in_asked_unit(statement: Statement, context: Context) -> str | None:
-    """A time between two moments that is shown is a number of the one unit that the question names (docs 9.9)."""
-    named = {(one or other).lower() for one, other in _UNIT.findall(context.question.text)}
-    select = statement.tree
-    if len(named) != 1 or not isinstance(select, exp.Select):
-        return None
-    (unit,) = named
-    changed = []
-    for item in select.expressions:
-        shown = item.unalias()
-        inside = shown.this if isinstance(shown, exp.Avg | exp.Sum | exp.Min | exp.Max) else shown
-        between = inside.unnest()
-        if isinstance(between, exp.Sub) and all(
-            statement.scopes.time_type(each).startswith("timestamp") for each in (between.left, between.right)
-        ):
-            seconds = exp.Extract(this=exp.var("EPOCH"), expression=shown.copy())
-            in_seconds = exp.Literal.number(_SECONDS[unit])
-            shown.replace(exp.Div(this=seconds, expression=in_seconds, typed=True))
-            changed.append(unit)
-    return f"gives a number of {unit}s" if changed else None
-
-
-def counted_measures(statement: Statement) -> list[tuple[exp.Count, str]]:
-    """Each COUNT that is shown of a column of numbers which is no key, with the column's name; not of DISTINCT ones."""
-    select = statement.tree
-    items = select.expressions if isinstance(select, exp.Select) else []
-    counts = (count for item in items for count in item.find_all(exp.Count) if count.parent_select is select)
-    return [(count, count.this.name) for count in counts if is_measure(count.this, statement.scopes)]
 
 
 def is_measure(counted: object, scopes: Scopes) -> bool:
@@ -121,25 +35,6 @@ def _is_number(column: Column) -> bool:
     return is_number and last not in _NO_AMOUNTS
 
 
-def _asks_for_total(question: Question, name: str) -> bool:
-    """Whether a question asks for one total of numbers, which no column called `name` holds by its name."""
-    words = identifier_words(name)
-    return _TOTAL.search(question.text) is not None and "total" not in words and not question.dimensions
-
-
-def _shown_measure(statement: Statement) -> exp.Column | None:
-    """The column of numbers that a statement shows as it is, alone, without groups, order and limit."""
-    select = statement.tree
-    if not isinstance(select, exp.Select) or len(select.expressions) != 1:
-        return None
-    if any(select.args.get(part) for part in ("group", "having", "order", "limit")):
-        return None
-    column = select.expressions[0].unalias()
-    return column if isinstance(column, exp.Column) and is_measure(column, statement.scopes) else None
-
-
-_WHOLE_WANTED = re.compile(r"\b(?:whole|integers?|floor|rounded down|decades?)\b", re.IGNORECASE)
-
 _KEPT = (
     exp.Sum,
     exp.Paren,
@@ -155,18 +50,22 @@ _KEPT = (
 """What gives a whole number of a whole number, its first argument."""
 
 
-def exact_division(statement: Statement, context: Context) -> str | None:
+def exact_division(statement: Statement, _context: Context) -> str | None:
     """Divides numbers of rows and sums of whole numbers exactly."""
-    found = list(whole_divisions(statement, context.question))
+    found = list(_whole_divisions(statement))
     for each in found:
         each.set("this", exp.cast(each.this.copy(), "numeric"))
     return "divides exactly" if found else None
 
 
-def whole_divisions(statement: Statement, question: Question) -> Iterator[exp.Div]:
-    """The divisions of whole numbers one of which is of several rows, unless `question` wants a whole number."""
-    if _WHOLE_WANTED.search(question.text):
-        return
+def divided_whole(statement: Statement, _context: Context) -> Iterator[str]:
+    """In words, that whole numbers are divided."""
+    if any(_whole_divisions(statement)):
+        yield "divides whole numbers, without what is behind the point"
+
+
+def _whole_divisions(statement: Statement) -> Iterator[exp.Div]:
+    """The divisions of whole numbers one of which is of several rows."""
     for each in statement.tree.find_all(exp.Div):
         if each.left.find(exp.AggFunc) and all(
             _is_whole(side, statement.scopes) for side in (each.left, each.right)

@@ -254,6 +254,7 @@ class Attempts:
                 context.snapshot,
                 context.lists,
                 by_facts=True,
+                off=self._checker.tools.generation.rules_off,
             )
         )
 

@@ -1,11 +1,12 @@
--- DISTINCT where a row is shown once for each of many others of which nothing is shown or asked.
+-- DISTINCT where a row is shown once for each of many others of which nothing is shown.
 
 -- question: Names of stadiums that had a concert
 SELECT s.name FROM stadium AS s JOIN concert AS c ON s.stadium_id = c.stadium_id ORDER BY s.name
 =>
 SELECT DISTINCT s.name FROM stadium AS s JOIN concert AS c ON s.stadium_id = c.stadium_id ORDER BY s.name
 
--- question: The different countries of singers in 2014
+-- the many are tested
+-- question: Countries of singers in 2014
 SELECT s.country FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id WHERE c.year = '2014'
 =>
 SELECT DISTINCT s.country FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id WHERE c.year = '2014'
@@ -14,12 +15,6 @@ SELECT DISTINCT s.country FROM singer AS s JOIN singer_in_concert AS e ON s.sing
 SELECT s.artist_name FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id
 =>
 SELECT DISTINCT s.artist_name FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id
-
--- the many are tested, and nothing is said of "different"
--- question: Names of singers in 2014
-SELECT s.artist_name FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id WHERE c.year = '2014'
-=>
-unchanged
 
 -- question: A stadium that had a concert
 SELECT s.name FROM stadium s JOIN concert c ON s.stadium_id = c.stadium_id LIMIT 1

@@ -26,10 +26,3 @@ unchanged
 SELECT total / 10 FROM orders
 =>
 unchanged
-
--- whole numbers are asked for
--- schema: trade
--- question: How many whole dozens of items are there?
-SELECT COUNT(*) / 12 FROM item
-=>
-unchanged

@@ -28,7 +28,7 @@ SELECT MIN(title), COUNT(*) FROM concert GROUP BY year
 =>
 unchanged
 
--- none of each is asked for
+-- of one group
 -- question: What is the number of concerts of the best year?
 SELECT COUNT(*) FROM concert GROUP BY year ORDER BY COUNT(*) DESC LIMIT 1
 =>

@@ -77,8 +77,7 @@ async def allowed(
     (read,) = await read_values(database, snapshot, [STATUS], upstream, ConnectSettings())
     assert isinstance(read, ColumnValues)
     await store.keep("music", read)
-    off = ("drop_unasked_condition",)  # the model says what the question does not
-    alone = replace(tools.generation, masks=False, exchanges=False, repair=False, rules_off=off)
+    alone = replace(tools.generation, masks=False, exchanges=False, repair=False)
     yield replace(tools, upstream=upstream, values=StoredValues(store), generation=alone)
     await upstream.aclose()
 

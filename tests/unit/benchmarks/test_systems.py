@@ -7,7 +7,9 @@ from typing import Any, cast
 
 from benchmarks.harness.questions import Question
 from benchmarks.harness.systems import READER, Gateway, Place, Task
+from benchmarks.quality.ablations.arms import ORIGINS
 from engine.app import pipeline
+from engine.findings.rules import RULES
 from engine.values.candidate import Candidate
 from engine.values.settings import Limits
 from engine.values.state import State
@@ -41,3 +43,8 @@ async def test_pgparley_is_the_pipeline_with_real_stages_and_the_asked_ks() -> N
         Limits().calls,
     )
     assert Gateway("pgparley", 3).stages is pipeline.CANDIDATE_STAGES
+
+
+def test_every_rule_was_written_for_questions_of_one_origin() -> None:
+    written = [name for each in ORIGINS for name in each.rules]
+    assert sorted(written) == sorted(rule.name for rule in RULES)

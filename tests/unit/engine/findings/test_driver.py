@@ -125,7 +125,7 @@ def test_a_name_that_no_rule_has_is_refused_with_the_nearest() -> None:
     check_names([])
     check_names([rule.name for rule in RULES])
     with pytest.raises(InvalidSettingError) as near:
-        check_names(["both", "each_time"])
+        check_names(["each_once", "each_time"])
     assert near.value.message == 'invalid value for [generation] rules_off: "each_time"'
     assert near.value.hint is not None
     assert "each_once" in near.value.hint

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
 
 import pytest
 
-from engine.findings.contradictions import contradictions
 from engine.link.element_text import element_words
 from engine.link.mentions import mentioned_tables, named_schemas, tables_not_read, values_not_used
 from engine.question.question import Question
@@ -104,22 +102,3 @@ def test_a_schema_is_a_word_where_a_bare_name_does_not_find_its_tables() -> None
     assert element_words(CLINICS)["north", "visit", "fee"] == "north visit fee"
     assert element_words(replace(CLINICS, search_path=("north",)))["north", "visit", "fee"] == "visit fee"
     assert named_schemas(Question("the public north"), MUSIC) == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("question", "said"),
-    {
-        "The fees of visits in the south clinic?": ("reads north.visit, not south.visit",),
-        "The fees of visits in the north clinic?": (),
-        "The fees of visits?": (),
-    }.items(),
-)
-def test_a_table_of_another_schema_than_the_named_one_contradicts(
-    question: str, said: tuple[str, ...]
-) -> None:
-    assert (
-        contradictions(
-            Question(question, date.max), "SELECT visit.fee FROM north.visit", CLINICS, by_facts=True
-        )
-        == said
-    )

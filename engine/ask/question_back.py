@@ -216,11 +216,6 @@ class _Asking:
         return frozenset(column for fact in likeliest for column in fact.columns) - reading.elements
 
 
-_INTERROGATIVES = frozenset({"how", "what", "when", "where", "which", "who", "whom", "whose", "why"})
-_QUESTION_WORDS = 4
-"""Words of a question, at least."""
-
-
 def resolve(dialogue: Dialogue, answer: int | str, question: Question) -> Turn:
     """The pending question with its answer: the number of an option, from 1, or a text in the asker's own words.
 
@@ -243,7 +238,7 @@ def resolve(dialogue: Dialogue, answer: int | str, question: Question) -> Turn:
     text = " ".join(answer.split())
     if not text:
         raise InvalidSettingError("the answer is empty", detail=_listed(pending), hint=_answers(pending))
-    if asks_anew(text, pending, question):
+    if asks_anew(Question(text), pending, question):
         raise SyntaxProblemError(
             "the answer is a question of its own",
             detail=f"It has no word in common with the question that it answers: {pending.words}",
@@ -252,13 +247,10 @@ def resolve(dialogue: Dialogue, answer: int | str, question: Question) -> Turn:
     return Turn(pending, text=text)
 
 
-def asks_anew(text: str, pending: ClarifyingQuestion, question: Question) -> bool:
-    """Whether `text` is a question that shares no content word with the pending one, its options or `question`."""
-    words = text.lower().split()
-    if not text.endswith("?") or len(words) < _QUESTION_WORDS or words[0] not in _INTERROGATIVES:
-        return False
+def asks_anew(answer: Question, pending: ClarifyingQuestion, question: Question) -> bool:
+    """Whether an answer is a question that shares no content word with the pending one, its options or `question`."""
     context = " ".join([question.text, pending.words, *(option.words for option in pending.options)])
-    return not set(question_words(text)) & set(question_words(context))
+    return answer.interrogative is not None and set(answer.content_words).isdisjoint(question_words(context))
 
 
 def _listed(pending: ClarifyingQuestion) -> str:

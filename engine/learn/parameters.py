@@ -17,7 +17,7 @@ from pglast import ast
 
 from engine.link.unknown import alike
 from engine.question.question import Question
-from engine.question.tokens import QUOTED, question_words
+from engine.question.tokens import ASKING, CAPITALISED, QUOTED, question_words
 from engine.statement.printing.trees import nodes
 from engine.values.elements import ValueLink
 from engine.values.ports import Encoder
@@ -32,14 +32,6 @@ _FORMS: Mapping[str, str] = {
 """Type → how a question writes its values."""
 
 _PLACE = re.compile(rf"\{{ *([a-z_]\w*) *: *({'|'.join(_FORMS)}) *\}}")
-
-_NAME = re.compile(r"(?<=\s)[A-Z][\w'\u2019.&-]*(?: [A-Z][\w'\u2019.&-]*)*")
-"""Words with capitals, but for the first of a sentence."""
-
-_TELLING = frozenset(
-    {"and", "both", "each", "every", "how", "many", "much", "no", "nor", "not", "or", "when", "where", "who"}
-)
-"""Words of grammar that make it another question."""
 
 LIKE = 0.75
 """Least cosine of a question, with the parameters' names in place of its values, and the verified one."""
@@ -159,7 +151,7 @@ def _texts(text: str, links: Sequence[ValueLink]) -> list[str]:
     linked = [
         re.escape(link.span) for link in links if link.span and link.similarity >= _SURE and not link.coded
     ]
-    patterns = [QUOTED, _NAME, *(re.compile(rf"(?<!\w){each}(?!\w)", re.IGNORECASE) for each in linked)]
+    patterns = [QUOTED, CAPITALISED, *(re.compile(rf"(?<!\w){each}(?!\w)", re.IGNORECASE) for each in linked)]
     found = {each.span() for pattern in patterns for each in pattern.finditer(text)}
     longest = [
         (start, end)
@@ -171,7 +163,7 @@ def _texts(text: str, links: Sequence[ValueLink]) -> list[str]:
 
 def _same_words(rest: str, plain: str, names: Container[str], encoder: Encoder) -> bool:
     """Whether every content word of either has one in the other that is like it, and both ask for the same of it."""
-    if len({_TELLING.intersection(re.findall(r"\w+", text.lower())) for text in (rest, plain)}) > 1:
+    if len({ASKING.intersection(re.findall(r"\w+", text.lower())) for text in (rest, plain)}) > 1:
         return False
     one, other = ([word for word in question_words(text) if word not in names] for text in (rest, plain))
     if not one or not other:

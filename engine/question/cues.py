@@ -1,4 +1,4 @@
-"""Words by which a question denies something, or says how many rows it wants and in which order."""
+"""Words by which a text asks, or denies something, or says how many rows it wants and in which order."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from engine.question.numerals import NUMBER
 DENIAL = re.compile(
     r"\b(?:not|no|never|without|none|neither|nor|except|excluding)\b|n['\u2019]t\b", re.IGNORECASE
 )
+
+INTERROGATIVE = re.compile(
+    r"(?:how|what|when|where|which|who|whom|whose|why)(?:\s+\S+){3,}(?<=\?)", re.IGNORECASE
+)
+"""A question of four words, at least."""
 
 _FEW = re.compile(
     r"\b(?:most|least|fewest|more|less|\w+st|best|worst|top|maximum|minimum|max|min|one|single|any|majority|mostly|mainly|chiefly|primarily|predominantly|leader|winner)\b",

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, TypeVar
 
-from engine.question.cues import DENIAL, FIRST, NOW, ORDERED, asks_for_all
+from engine.question.cues import DENIAL, FIRST, INTERROGATIVE, NOW, ORDERED, asks_for_all
 from engine.question.data_questions import data_question
 from engine.question.dimensions import dimensions_in
 from engine.question.follow_ups import goes_on
@@ -72,6 +72,8 @@ class Question:
     """What it is where it is no question; parses what opens as SQL does."""
     about_data = _read(data_question)
     """What it asks about the data itself."""
+    interrogative = _read(INTERROGATIVE.fullmatch)
+    """Where it has the form of a question."""
     denial = _read(DENIAL.search)
     """The first word that denies something."""
     asks_for_first = _read(FIRST.search)

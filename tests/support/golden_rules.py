@@ -17,7 +17,7 @@ from engine.link.element_text import compared, element_words
 from engine.question.question import Question
 from engine.statement.tree import parsed
 from engine.values.candidate import RuleKind
-from engine.values.elements import ColumnContent, Relation, ValueLink, ValueList, linked_dimensions
+from engine.values.elements import ColumnContent, Relation, ValueLink
 from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
 from schema_catalog.words import identifier_words
 from tests.support.schemas import MUSIC, table
@@ -29,7 +29,7 @@ BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
 UNCHANGED = "unchanged"
 
 _HEADER = re.compile(
-    r"^-- (question|values|schema|secured|stored|missing|linked|lists|days|cased|today|rules): (.+)$"
+    r"^-- (question|values|schema|secured|stored|missing|linked|days|cased|today|rules): (.+)$"
 )
 
 
@@ -89,20 +89,8 @@ several
 person: person_id | name | employed daterange
 article: article_id | title | tags text[]
 
-plant
-log: log_id | taken_at timestamp without time zone | p01 numeric -- oil pressure at the bearing, bar | p02 numeric\
- | p03 numeric -- oil temperature of the tank, degrees | tag
-
-jobs
-job: job_id | title | opened_at timestamp without time zone | closed_at timestamp without time zone
-
 people
 staff: staff_id | boss_id -> staff.staff_id | first_name | last_name | paid_net integer | paid_tax integer
-
-gone
-client: client_id | name
-bill: bill_id | client_id -> client.client_id | net integer | trial boolean -- made by us; such bills do not count\
- | deleted_at timestamp without time zone
 
 shop
 archive.orders: id -> clients.id | total | closed
@@ -159,12 +147,6 @@ SCHEMAS: Mapping[str, Snapshot] = {
             replace(each, kind=TableKind.VIEW) if each.name == "singer" else each for each in MUSIC.tables
         ),
     ),
-    "words": replace(
-        MUSIC,
-        tables=tuple(
-            replace(each, synonyms=("arena",)) if each.name == "stadium" else each for each in MUSIC.tables
-        ),
-    ),
     "tour": replace(
         MUSIC,
         tables=(*MUSIC.tables, table("tour", "tour_id stadium_id", ("stadium_id", "stadium", "stadium_id"))),
@@ -191,7 +173,7 @@ SCHEMAS: Mapping[str, Snapshot] = {
 class Pair:
     """A statement, and what a rule makes of it; None where it changes nothing.
 
-    `values`, `lists`, `missing`: "table.column = value, value; …". `stored`: "table.column / text = value; …".
+    `values`, `missing`: "table.column = value, value; …". `stored`: "table.column / text = value; …".
     `linked`: "table.column probability; …", with `*` a table. `days`: "table.column = form". `cased`: as `stored`, the
     value is what the column may hold.
     """
@@ -206,7 +188,6 @@ class Pair:
     stored: str = ""
     missing: str = ""
     linked: str = ""
-    lists: str = ""
     days: str = ""
     cased: str = ""
     today: str = "2021-01-06"
@@ -237,7 +218,7 @@ class Pair:
                 self.asked.dimensions,
                 compared(self.asked.entities, element_words(self.snapshot), Words()),
             ),
-            tuple(ValueList(each.column, each.values) for each in _links(self.lists)),
+            (),
             tuple(ColumnContent(each.column, (), each.values[0]) for each in _links(self.days)),
         )
 

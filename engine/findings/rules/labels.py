@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.grouping import GROUPING_SETS, LABELS
-from engine.findings.rules.sums import is_measure
+from engine.question.tokens import identifier_words
 from engine.statement.scope import (
     Scopes,
     has_column,
@@ -23,6 +23,9 @@ _FIRST, _LAST = (
     frozenset({"last", "lst", "family", "surname"}),
 )
 """Words of the columns in which names of people are in parts."""
+
+_NUMBERS = ("smallint", "integer", "bigint", "numeric", "real", "double", "money")
+"""Beginnings of types."""
 
 
 def show_groups(statement: Statement, _context: Context) -> str | None:
@@ -61,7 +64,7 @@ def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
             isinstance(each, exp.Literal) or _is_number(each, scopes) for each in sides
         )
     return isinstance(item, exp.Count | exp.Sum | exp.Avg) or (
-        isinstance(item, exp.Max | exp.Min) and is_measure(item.this, scopes)
+        isinstance(item, exp.Max | exp.Min) and scopes.type_of(item.this).startswith(_NUMBERS)
     )
 
 

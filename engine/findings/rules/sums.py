@@ -1,4 +1,4 @@
-"""Rules about sums and shares: numbers that are counted or shown as they are, whole numbers that are divided.
+"""A rule about shares: whole numbers that are divided.
 
 PostgreSQL divides whole numbers without what is behind the point (docs 9.3).
 """
@@ -11,29 +11,6 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.statement.scope import Scopes
-from schema_catalog.foreign_keys import foreign_key_graph
-from schema_catalog.types import Column
-from schema_catalog.words import identifier_words
-
-_NO_AMOUNTS = frozenset({"id", "code", "key", "date", "time", "year", "month", "day"})
-_NUMBERS = ("smallint", "int", "bigint", "numeric", "real", "double", "money")
-
-
-def is_measure(counted: object, scopes: Scopes) -> bool:
-    """Whether it is a column of numbers of a table, and no key."""
-    key, column = scopes.key(counted), scopes.stored(counted)
-    if key is None or column is None or not _is_number(column):
-        return False
-    referred = foreign_key_graph(scopes.snapshot).counterparts(key)
-    return column.name not in scopes.tables[key[:2]].primary_key and not referred
-
-
-def _is_number(column: Column) -> bool:
-    """Whether a column holds amounts, by its type and its name: a year or a code is none."""
-    last = (identifier_words(column.name) or ("",))[-1]
-    is_number = column.type.startswith(_NUMBERS) and not column.type.startswith("interval")
-    return is_number and last not in _NO_AMOUNTS
-
 
 _KEPT = (
     exp.Sum,

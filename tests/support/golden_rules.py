@@ -17,7 +17,7 @@ from engine.link.element_text import compared, element_words
 from engine.question.question import Question
 from engine.statement.tree import parsed
 from engine.values.candidate import RuleKind
-from engine.values.elements import ColumnContent, Relation, ValueLink
+from engine.values.elements import ColumnContent, Relation, ValueLink, linked_dimensions
 from schema_catalog.types import Column, ColumnKey, ForeignKey, Snapshot, Table, TableKind
 from schema_catalog.words import identifier_words
 from tests.support.schemas import MUSIC, table

@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.grouping import GROUPING_SETS, LABELS
-from engine.question.tokens import identifier_words
 from engine.statement.scope import (
     Scopes,
     has_column,

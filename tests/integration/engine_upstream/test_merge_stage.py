@@ -342,6 +342,22 @@ async def test_a_reading_with_the_same_rows_today_is_told_in_the_one_that_stays(
     )
 
 
+async def test_a_reading_that_fails_on_the_data_or_says_nothing_is_told_as_well(
+    state: State, tools: Tools
+) -> None:
+    after = await readings(
+        state,
+        tools,
+        ("shares", "SELECT 1 / (age - age) FROM singer"),
+        ("all singers", "SELECT name FROM singer"),
+        ("", "SELECT name FROM singer WHERE age > 0"),
+    )
+    assert explain(after.candidates[0], after.candidates[0]) == (
+        "all singers; the same today by another reading;"
+        " not shown: \u201cshares\u201d, since it fails on the data"
+    )
+
+
 async def test_rows_that_repeat_each_other_take_no_readings_place(state: State, tools: Tools) -> None:
     given = (
         ("countries of each pair", REPEATED),

@@ -37,7 +37,7 @@ SURELY = 0.95
 
 
 def evidence(state: State) -> list[Evidence]:
-    """Of each candidate. Of readings what became of them alone, not how their words compare with the question's."""
+    """Of each candidate. Of readings how their words compare with the question's is counted, and told nowhere."""
     question = state.ask.question
     asked = {
         route.database.name: _Asked(
@@ -45,7 +45,7 @@ def evidence(state: State) -> list[Evidence]:
         )
         for route in state.routes
     }
-    of = _of_schema if are_readings(state.candidates) else _against
+    of = _of_reading if are_readings(state.candidates) else _against
     return [of(question, each, asked[each.database], state.today) for each in state.candidates]
 
 
@@ -79,9 +79,35 @@ def _of_schema(question: str, candidate: Candidate, asked: _Asked, today: date) 
     )
 
 
+def _of_reading(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
+    found = _of_schema(question, candidate, asked, today)
+    tables, words = _unsaid(question, candidate, asked, found)
+    return replace(found, unsaid=len(tables) + len(words))
+
+
 def _against(question: str, candidate: Candidate, asked: _Asked, today: date) -> Evidence:
-    """With what the statement does not name of values, terms and what is `asked`, less tables that it may not read."""
+    """With what the statement does not name of values, terms and what is `asked`."""
     route, found = asked.route, _of_schema(question, candidate, asked, today)
+    tables, words = _unsaid(question, candidate, asked, found)
+    unread = _linked_unread(candidate, route)
+    return replace(
+        found,
+        tables=tables,
+        words=words,
+        contradicted=contradictions(question, candidate.sql, route.snapshot, asked.tables, route.lists),
+        linked=tuple(sorted(f"{table}.{column}" for _, table, column in unread)),
+        needless=math.prod(1.0 - min(chance, SURELY) for chance in unread.values()),
+    )
+
+
+def _unsaid(
+    question: str, candidate: Candidate, asked: _Asked, found: Evidence
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tables, and the values, names, terms and numbers of the question that a statement says nothing of.
+
+    Less tables that it may not read.
+    """
+    route = asked.route
     hidden = {key[:2] for key in candidate.origin.masked if key[2] == WHOLE_TABLE}
     left = tables_not_read(asked.tables, candidate.tables, route.snapshot)
     values = values_not_used(question, candidate.sql, route.values)
@@ -90,15 +116,8 @@ def _against(question: str, candidate: Candidate, asked: _Asked, today: date) ->
     short = (each.words for each in short_names_not_used(asked.short, candidate.names))
     tree = parsed(candidate.sql)
     numbers = [] if tree is None else numbers_not_used(question, tree, candidate.names)
-    unread = _linked_unread(candidate, route)
-    return replace(
-        found,
-        tables=tuple(table.name for table in left if table.key not in hidden),
-        words=tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers))),
-        contradicted=contradictions(question, candidate.sql, route.snapshot, asked.tables, route.lists),
-        linked=tuple(sorted(f"{table}.{column}" for _, table, column in unread)),
-        needless=math.prod(1.0 - min(chance, SURELY) for chance in unread.values()),
-    )
+    words = tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers)))
+    return tuple(table.name for table in left if table.key not in hidden), words
 
 
 def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, float]:

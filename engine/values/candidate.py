@@ -115,7 +115,8 @@ class Evidence:
     do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise
     than the question's words, `doubted`: than keys, types and, where it was searched for, the calendar. `linked`:
     columns that the schema linker has linked, and that it leaves unread; `needless`: the probability that none of these
-    is asked for. `fruitless`: as of `Candidate`.
+    is asked for. `fruitless`: as of `Candidate`. `unsaid`: of a reading, how many of the question's names and values it
+    says nothing of.
     """
 
     tables: tuple[str, ...] = ()
@@ -128,6 +129,7 @@ class Evidence:
     linked: tuple[str, ...] = ()
     needless: float = 1.0
     fruitless: bool = False
+    unsaid: int = 0
 
     @property
     def features(self) -> dict[str, float]:

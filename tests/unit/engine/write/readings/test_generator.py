@@ -227,7 +227,7 @@ def test_no_word_of_the_question_changes_or_doubts_what_the_model_wrote(question
     assert not any(word in first.explanation for word in ("covers", "median", "says nothing"))
     assert all(each.needs_proof for each in state.candidates[1:])
     alone = replace(state, candidates=state.candidates[:1])
-    assert asyncio.run(rank(alone, tools(""))).candidates[0].confidence == pytest.approx(0.8)
+    assert asyncio.run(rank(alone, tools(""))).candidates[0].confidence > 0.5
 
 
 def test_what_the_model_cannot_answer_beside_its_readings_is_told() -> None:

@@ -3,8 +3,9 @@
 A conditional logit over the candidates says which one is right, given that one is; a logistic regression whether one
 is, given the database; both times the probability of the route is the confidence. It orders, is shown, is what
 selection's threshold is on, and decides whether to show, to ask or to abstain. A third regression says whether the
-answer to a question back turns a wrong first one into a right one. `weights.json` is `training.judgement`'s; of
-readings, which a model gave in its own order, the weights are set by hand.
+answer to a question back turns a wrong first one into a right one. Of readings, which a model gave in its own order, a
+logistic regression says whether the first is right, by facts of the answer; what is left goes by place to those behind
+it. `weights.json` is `training.judgement`'s.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from engine.values.errors import PackagedError
 from engine.values.state import State
 
 ASIDE = 0.5
-"""Of the probability that no reading is right, or of the last reading, what stands aside has this share."""
+"""Of the probability that no reading is right, or of the least likely, what stands aside has this share."""
 
 FILE = Path(__file__).with_name("weights.json")
 
@@ -70,7 +71,10 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The weights of statements that were searched for, and those of `readings`. `made`: how, `figures`: how good."""
+    """The weights of statements that were searched for, and those of `readings`. `made`: how, `figures`: how good.
+
+    Of readings `some` are of the first, `which` of those behind it.
+    """
 
     search: Weights
     readings: Weights

@@ -77,22 +77,21 @@ def _short_for(text: str, elements: Iterable[ColumnKey]) -> Iterator[tuple[Colum
     Of a column's name a part at least has to be, of its table's the others may. What says a word in full is the
     encoder's to compare.
     """
-    words = identifier_words(text)
-    known: dict[str, tuple[list[float], bool]] = {}
+    words, given = identifier_words(text), list(elements)
+    known = dict.fromkeys(name for key in given for name in key[1:])
+    each = {name: _short_of_each(name, words) for name in known if name != WHOLE_TABLE}
+    short = {name: of_each for name, (of_each, said) in each.items() if said}
+    for key in given if short else ():
+        own = short.get(key[1] if key[2] == WHOLE_TABLE else key[2])
+        if own is not None:
+            yield key, sum(map(max, own, each[key[1]][0])) / len(words)
 
-    def sure(name: str) -> tuple[list[float], bool]:
-        """Of each word, and whether any of them is said in short."""
-        if name not in known:
-            parts = identifier_words(name)
-            of_each = [max((shortness(part, word) for part in parts), default=0.0) for word in words]
-            short = any(chance and word not in parts for word, chance in zip(words, of_each, strict=True))
-            known[name] = of_each, short
-        return known[name]
 
-    for key in elements:
-        own, short = sure(key[1] if key[2] == WHOLE_TABLE else key[2])
-        if short:
-            yield key, sum(map(max, own, sure(key[1])[0])) / len(words)
+def _short_of_each(name: str, words: Sequence[str]) -> tuple[list[float], bool]:
+    """How surely a name is short for each word, and whether it says any of them in short."""
+    parts = identifier_words(name)
+    of_each = [max((shortness(part, word) for part in parts), default=0.0) for word in words]
+    return of_each, any(chance and word not in parts for word, chance in zip(words, of_each, strict=True))
 
 
 @once_per_snapshot

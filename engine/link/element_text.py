@@ -60,28 +60,30 @@ def compared(
         return ()
     vectors = encoder.encode([*texts, *elements.values(), *(text for _, text in synonyms)])
     phrases = vectors[: len(texts)] if adapter is None else adapter.applied(vectors[: len(texts)])
+    names = frozenset(name for key in elements for name in key[1:])
     found = []
     for text, row in zip(texts, (phrases @ vectors[len(texts) :].T).tolist(), strict=True):
         similarities = dict(zip(elements, row, strict=False))
         for (key, _), cosine in zip(synonyms, row[len(elements) :], strict=True):
             similarities[key] = max(cosine, similarities[key])
-        for key, sure in _short_for(text, elements):
+        for key, sure in _short_for(text, elements, names):
             similarities[key] = max(SHORT * sure, similarities[key])
         found.append(Entity(text, similarities))
     return tuple(found)
 
 
-def _short_for(text: str, elements: Iterable[ColumnKey]) -> Iterator[tuple[ColumnKey, float]]:
+def _short_for(
+    text: str, elements: Iterable[ColumnKey], names: Iterable[str]
+) -> Iterator[tuple[ColumnKey, float]]:
     """The elements whose names are short for a phrase, and how surely: the mean of its words.
 
-    Of a column's name a part at least has to be, of its table's the others may. What says a word in full is the
-    encoder's to compare.
+    `names`: theirs. Of a column's name a part at least has to be, of its table's the others may. What says a word in
+    full is the encoder's to compare.
     """
-    words, given = identifier_words(text), list(elements)
-    known = dict.fromkeys(name for key in given for name in key[1:])
-    each = {name: _short_of_each(name, words) for name in known if name != WHOLE_TABLE}
+    words = identifier_words(text)
+    each = {name: _short_of_each(name, words) for name in names}
     short = {name: of_each for name, (of_each, said) in each.items() if said}
-    for key in given if short else ():
+    for key in elements if short else ():
         own = short.get(key[1] if key[2] == WHOLE_TABLE else key[2])
         if own is not None:
             yield key, sum(map(max, own, each[key[1]][0])) / len(words)

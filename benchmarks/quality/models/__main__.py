@@ -179,16 +179,16 @@ def told(
     sets = [each for each in SETS if each.name in found]
     parts = {each.name: Part(found[each.name]["n"], found[each.name], _summary(each, found)) for each in sets}
     answerable = [each for each in outcomes if each.set != "idk"]
-    summary = {
+    counts = {
         "calls": sum(each.calls for each in outcomes) / len(outcomes),
         "errors": float(sum(each.error is not None for each in outcomes)),
-        "readings": float(sum(len(each.statements) for each in outcomes)),
+        "rows": float(sum(len(each.statements) for each in outcomes)),
         "readings_dropped": float(sum(len(each.dropped) for each in outcomes)),
         "answerable_refused": float(sum(each.refusal is not None for each in answerable)),
-        "own_ms_recorded": 1000 * median(each.seconds for each in outcomes),
-        **own,
     }
-    parts["own"] = Part(len(outcomes), summary, summary)
+    parts["answers"] = Part(len(outcomes), [asdict(each) for each in outcomes if each.dropped], counts)
+    times = {"own_ms_recorded": 1000 * median(each.seconds for each in outcomes), **own}
+    parts["own"] = Part(len(outcomes), times, times)
     served = {"servers_tried": float(len(services)), "servers_answering": float(sum(services.values()))}
     parts["servers"] = Part(len(services), services, served)
     rows = [

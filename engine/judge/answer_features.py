@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from engine.statement.scope import Scopes
 from engine.statement.tree import parsed
@@ -37,7 +39,7 @@ def answer_features(
     others = [each for each in beside if not each.is_twin]
     twins = [each for each in beside if each.needs_proof and each.meaning.place == candidate.meaning.place]
     tree = parsed(candidate.sql)
-    shown = frozenset[ColumnKey]() if tree is None else Scopes(tree, route.snapshot).shown(tree)
+    shown = _shown(tree, route)
     totals = {each.preview.total for each in others if each.preview is not None}
     total = None if candidate.preview is None else candidate.preview.total
     asked = frozenset(identifier_words(question))
@@ -57,6 +59,13 @@ def answer_features(
         "unshown": math.log1p(len(_called(candidate, asked, route) - shown)),
         "unasked": math.log1p(sum(asked.isdisjoint(identifier_words(each)) for each in texts)),
     }
+
+
+def _shown(tree: exp.Query | None, route: Route) -> frozenset[ColumnKey]:
+    """The columns that a statement gives as they are; none where it cannot be taken apart."""
+    with suppress(SqlglotError, RecursionError):
+        return frozenset() if tree is None else Scopes(tree, route.snapshot).shown(tree)
+    return frozenset()
 
 
 def _called(candidate: Candidate, asked: frozenset[str], route: Route) -> set[ColumnKey]:

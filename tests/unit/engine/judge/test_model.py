@@ -106,6 +106,9 @@ STATEMENTS = (
     "SELECT country, artist_name, age FROM singer WHERE country = 'NL'",
     "SELECT max(age) FROM singer",
     "no statement",
+    "SELECT s.name FROM singer AS s, stadium AS s",
+    "(SELECT age FROM singer) UNION ALL SELECT capacity FROM stadium ORDER BY 1",
+    "WITH RECURSIVE up AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM up WHERE n < 9) SELECT n FROM up",
 )
 
 

@@ -5,6 +5,7 @@
     python -m training.second_look    engine/route/second_look.json: the database by what linking finds there
     python -m training.linker         engine/models/linker_base: which tables and columns a question is about
     python -m training.judgement      engine/judge/weights.json: how likely candidates are right
+    python -m training.answers        no weights: what becomes of a strong model's answers, which judgement is fitted on
     python -m training.links          no weights: how well the first statements of these lists link
     python -m training.selection      engine/judge/packaged_scores.json: how high right candidates score
 

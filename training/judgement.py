@@ -1,8 +1,9 @@
 """Fits how probably each candidate is right (`engine.judge.model`), on training databases.
 
-    python -m training.judgement LISTS... [--out engine/judge/weights.json]
+    python -m training.judgement LISTS... --answers LISTS... [--out engine/judge/weights.json]
 
-Owns the fit and its figures, which are by cross-validation over databases; the lists are `training.lists`'s. The
+Owns the fit and its figures, which are by cross-validation over databases; the lists are `training.lists`'s, and of the
+readings that a model gave in its own order `training.answers`'s. The
 weights of a candidate are held to `WHICH`, what each of its features was found to weigh when it was added.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks.harness.command import told_command
 from benchmarks.harness.drawing import FOLDS, fold_of
 from benchmarks.harness.intervals import auc
-from engine.judge.features import Features, together
+from engine.judge.features import Features, answered, together
 from engine.judge.model import Judgement, Weights, probability, turning_features, weighed
 from engine.values.dialogue import Parting
 from training import logit
@@ -85,24 +86,82 @@ SURE = 0.5
 
 PULL_WHICH, PULL_SOME = 1.0, 3.0
 
-READINGS = Weights(
-    # The chance that a reading is right which the asker is told of, as long as nothing is known of the model.
-    {"constant": math.log(0.8 / 0.2)},
-    {"place": -1.2},
-    {"potential": 1.0},
-)
-"""Of the readings that a model gave in its own order."""
+ANSWER = {"constant": 1.7, "fruitless": math.log(0.3), "unsaid": math.log(0.5), "keyed": math.log(0.3)}
+"""The log-odds of a model's first reading without training: by hand where recorded answers hold next to none."""
+
+PULL_ANSWER = 1.0
+PULLS_ANSWER = {"constant": 0.01, "near": 0.1, "far": 0.1, "fruitless": 10.0, "unsaid": 10.0, "keyed": 100.0}
+"""By their scales, as `PULLS`."""
+
+BOUNDED_ANSWER = ("readings", "unsaid", "shown", "near", "far", "unshown", "unasked")
+
+BEHIND = {"place": -1.0}
+"""The same of the readings behind the first, beside one another."""
 
 
 def main() -> int:
     """Fits, prints and writes; returns the exit status."""
     made = parser(__doc__)
     made.add_argument("lists", type=Path, nargs="+", help="what training.lists wrote")
+    made.add_argument("--answers", type=Path, nargs="+", required=True, help="what training.answers wrote")
     given = made.parse_args()
     lists = [each for file in given.lists for each in read(file)]
+    answers = [each for file in given.answers for each in read(file)]
     command = told_command("training.judgement", sys.argv[1:])
-    told(asdict(Judgement(rounded(fit(lists)), READINGS, command, figures(lists))), given.out)
+    judgement = Judgement(
+        rounded(fit(lists)),
+        rounded(fit_answers(answers)),
+        command,
+        figures(lists) | answer_figures(answers),
+    )
+    told(asdict(judgement), given.out)
     return 0
+
+
+def fit_answers(lists: Sequence[QuestionList]) -> Weights:
+    """The weights of what a model gave as readings, by its recorded answers: of the first, and of those behind it."""
+    known = [each for each in lists if each.candidates]
+    firsts = [answered(each.candidates[0].features) for each in known]
+    found = Weights({}, {}, {"potential": 1.0})
+    found = replace(found, bounds={name: _bounds(each[name] for each in firsts) for name in BOUNDED_ANSWER})
+    prior = {name: ANSWER.get(name, 0.0) for name in firsts[0]}
+    true = [each.candidates[0].right for each in known]
+    some = _either([found.bounded(each) for each in firsts], true, prior, PULL_ANSWER, PULLS_ANSWER)
+    wrong = [
+        each.candidates[1:] for each in known if len(each.candidates) > 1 and not each.candidates[0].right
+    ]
+    right = [any(one.right for one in each) for each in wrong]
+    choices = [
+        Choice(_matrix([one.features for one in each], BEHIND), np.array([one.right for one in each]))
+        for each in wrong
+        if len({one.right for one in each}) > 1
+    ]
+    behind = _either([{"behind": 1.0}] * len(wrong), right, {"behind": 0.0}, PULL_ANSWER, {})
+    found = replace(found, some=some, which=_fitted(choices, BEHIND, PULL_WHICH) | behind)
+    return replace(found, bounds={**found.bounds, "said": _bounds(map(found.any_right, firsts))})
+
+
+def answer_figures(lists: Sequence[QuestionList]) -> dict[str, float]:
+    """Of the first readings, by cross-validation over databases."""
+    known = [each for each in lists if each.candidates]
+    fitted = {
+        fold: fit_answers([each for each in known if fold_of(each.database) != fold]) for fold in range(FOLDS)
+    }
+    said = np.array(
+        [fitted[fold_of(each.database)].first_right(each.candidates[0].features) for each in known]
+    )
+    right = np.array([float(each.candidates[0].right) for each in known])
+    found = {
+        "answers": float(len(known)),
+        "answers_wrong": float((right == 0).sum()),
+        "answers_auc": auc(said, right),
+        "answers_brier": float(np.mean((said - right) ** 2)),
+        "answers_brier_of_the_mean": float(right.mean() * (1 - right.mean())),
+        "answers_ece": calibration_error(said, right),
+        "answers_wrong_and_sure": float(((said > SURE) & (right == 0)).sum()),
+        "answers_right_below_half": float(((said <= SURE) & (right == 1)).sum()),
+    }
+    return {name: round(value, 4) for name, value in found.items()}
 
 
 def figures(lists: Sequence[QuestionList]) -> dict[str, float]:
@@ -234,17 +293,23 @@ def _together(each: QuestionList, weights: Weights) -> Features:
 
 
 def _either(
-    features: Sequence[Features], true: Sequence[bool], prior: Features, pull: float
+    features: Sequence[Features],
+    true: Sequence[bool],
+    prior: Features,
+    pull: float,
+    pulls: Mapping[str, float] = PULLS,
 ) -> dict[str, float]:
     """The weights of a logistic regression."""
     names = {name: prior.get(name, 0.0) for each in features for name in each}
     rows = zip(_matrix(features, names), true, strict=True)
-    return _fitted([logit.either(row, true=right) for row, right in rows], names, pull)
+    return _fitted([logit.either(row, true=right) for row, right in rows], names, pull, pulls)
 
 
-def _fitted(choices: Sequence[Choice], prior: Features, pull: float) -> dict[str, float]:
-    pulls = [PULLS.get(name, 1.0) * pull for name in prior]
-    return dict(zip(prior, logit.fitted(choices, list(prior.values()), pulls).tolist(), strict=True))
+def _fitted(
+    choices: Sequence[Choice], prior: Features, pull: float, pulls: Mapping[str, float] = PULLS
+) -> dict[str, float]:
+    each = [pulls.get(name, 1.0) * pull for name in prior]
+    return dict(zip(prior, logit.fitted(choices, list(prior.values()), each).tolist(), strict=True))
 
 
 def _matrix(features: Sequence[Features], names: Iterable[str]) -> NDArray[np.float64]:

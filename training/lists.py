@@ -58,13 +58,13 @@ UNWRITTEN = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(generate
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A statement that was to be ranked, and whether it is right.
+    """A statement that was to be ranked, and whether it is right. `sql`: empty where its features alone are kept.
 
     `logprob`, `similarity`, `forked`, `readings`: as of `Candidate`. `question`: the question's log-probability given
     the statement, where it was asked for. `features`: `engine.judge.features.candidate_features`, those not 0.
     """
 
-    sql: str
+    sql: str = ""
     right: bool = False
     logprob: float | None = None
     similarity: float = 0.0

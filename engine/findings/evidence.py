@@ -36,12 +36,12 @@ SURELY = 0.95
 
 
 def evidence(state: State, off: Collection[str] = ()) -> list[Evidence]:
-    """Of each candidate. Of readings what became of them alone, not how their words compare with the question's.
+    """Of each candidate. Of readings how their words compare with the question's is counted, and told nowhere.
 
     `off`: rules that are switched off.
     """
     routes = {route.database.name: route for route in state.routes}
-    of = _of_schema if are_readings(state.candidates) else _against
+    of = _of_reading if are_readings(state.candidates) else _against
     return [of(state.question, each, routes[each.database], off) for each in state.candidates]
 
 
@@ -66,9 +66,35 @@ def _of_schema(question: Question, candidate: Candidate, route: Route, off: Coll
     )
 
 
+def _of_reading(question: Question, candidate: Candidate, route: Route, off: Collection[str]) -> Evidence:
+    found = _of_schema(question, candidate, route, off)
+    tables, words = _unsaid(question, candidate, route, found)
+    return replace(found, unsaid=len(tables) + len(words))
+
+
 def _against(question: Question, candidate: Candidate, route: Route, off: Collection[str]) -> Evidence:
-    """With what the statement does not name of values, terms and tables that are asked for, those masked apart."""
-    found, snapshot = _of_schema(question, candidate, route, off), route.snapshot
+    """With what the statement does not name of values, terms and what is asked for."""
+    found = _of_schema(question, candidate, route, off)
+    tables, words = _unsaid(question, candidate, route, found)
+    unread = _linked_unread(candidate, route)
+    return replace(
+        found,
+        tables=tables,
+        words=words,
+        contradicted=contradictions(question, candidate.sql, route.snapshot, route.lists, off=off),
+        linked=tuple(sorted(f"{table}.{column}" for _, table, column in unread)),
+        needless=math.prod(1.0 - min(chance, SURELY) for chance in unread.values()),
+    )
+
+
+def _unsaid(
+    question: Question, candidate: Candidate, route: Route, found: Evidence
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tables, and the values, names, terms and numbers of the question that a statement says nothing of.
+
+    Less tables that it may not read.
+    """
+    snapshot = route.snapshot
     hidden = {key[:2] for key in candidate.origin.masked if key[2] == WHOLE_TABLE}
     left = tables_not_read(mentioned_tables(question, snapshot), candidate.tables, snapshot)
     values = values_not_used(question, candidate.sql, route.values)
@@ -77,15 +103,8 @@ def _against(question: Question, candidate: Candidate, route: Route, off: Collec
     short = (each.words for each in short_names_not_used(short_names(question, snapshot), candidate.names))
     tree = parsed(candidate.sql)
     numbers = [] if tree is None else numbers_not_used(question.numbers, tree, candidate.names)
-    unread = _linked_unread(candidate, route)
-    return replace(
-        found,
-        tables=tuple(table.name for table in left if table.key not in hidden),
-        words=tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers))),
-        contradicted=contradictions(question, candidate.sql, snapshot, route.lists, off=off),
-        linked=tuple(sorted(f"{table}.{column}" for _, table, column in unread)),
-        needless=math.prod(1.0 - min(chance, SURELY) for chance in unread.values()),
-    )
+    words = tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers)))
+    return tuple(table.name for table in left if table.key not in hidden), words
 
 
 def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, float]:

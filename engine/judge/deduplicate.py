@@ -33,7 +33,7 @@ from engine.question.question import Question
 from engine.statement.scope import Scopes
 from engine.statement.ties import showing_keys
 from engine.statement.tree import Determinism, determinism, parsed
-from engine.values.candidate import Candidate, Preview, RuleKind
+from engine.values.candidate import Candidate, Preview, RuleKind, telling_unshown
 from engine.values.deadline import Deadline
 from engine.values.errors import NLError
 from engine.values.messages import TraceLine
@@ -128,6 +128,7 @@ async def deduplicate(state: State, tools: Tools) -> State:
     state = replace(state, candidates=(*state.candidates, *added))
     lines = [each.changes[-1].line for each in added]
     kept: dict[int, tuple[Candidate, Rows | NotCompared]] = {}
+    broken = list[Candidate]()
     order = sorted(range(len(outcomes)), key=lambda n: _first(state.candidates[n]), reverse=True)
     for place in order:
         candidate, outcome = state.candidates[place], outcomes[place]
@@ -138,6 +139,7 @@ async def deduplicate(state: State, tools: Tools) -> State:
             event = "dropped by running it" if outcome.broken else "not compared by its rows"
             lines.append(TraceLine("deduplicate", event, f"{outcome.why}: {candidate.sql}"))
             if outcome.broken:
+                broken.append(candidate)
                 continue
             candidate = replace(candidate, fruitless=candidate.fruitless or outcome.fruitless)
         candidate = replace(candidate, preview=outcome.preview)
@@ -158,7 +160,8 @@ async def deduplicate(state: State, tools: Tools) -> State:
         else:
             kept[equal] = (replace(stays, origin=origin).telling(candidate), rows)
         lines.append(TraceLine("deduplicate", "gives the same rows", f"{candidate.sql}; kept: {stays.sql}"))
-    return replace(state, candidates=tuple(kept[place][0] for place in sorted(kept))).noted(*lines)
+    left = telling_unshown([kept[place][0] for place in sorted(kept)], broken, "it fails on the data")
+    return replace(state, candidates=tuple(left)).noted(*lines)
 
 
 def _first(candidate: Candidate) -> tuple[bool, tuple[float, float]]:

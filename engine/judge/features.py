@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from engine.judge.answer_features import answer_features
 from engine.values.candidate import Candidate, Evidence, are_readings, likelihoods
 from engine.values.conformal import shortfall
 from engine.values.elements import elements_read
@@ -19,12 +20,35 @@ LEAST = 1e-3
 LEADING = ("likelihood", "fruitless", "invented", "unsaid", "contradicted", "doubted", "outdated")
 """A candidate's features that say, of the leading one, whether any is right."""
 
+ANSWERED = (
+    "readings",
+    "parted",
+    "keyed",
+    "assumes",
+    "fruitless",
+    "unsaid",
+    "single",
+    "outer",
+    "shown",
+    "near",
+    "far",
+    "unshown",
+    "unasked",
+)
+"""Those that say, of a model's first reading, whether it is right."""
+
 
 def candidate_features(state: State, found: Sequence[Evidence]) -> list[Features]:
     """Of each candidate of `state`. `found`: `engine.findings.evidence.evidence` of them."""
-    if are_readings(state.candidates):
-        return _places(state.candidates)
     routes = {route.database.name: route for route in state.routes}
+    if are_readings(state.candidates):
+        beside, question = state.candidates, state.ask.question
+        return [
+            place
+            if each.is_twin
+            else place | answer_features(each, beside, question, routes[each.database], evidence)
+            for place, each, evidence in zip(_places(beside), beside, found, strict=True)
+        ]
     known = zip(state.candidates, likelihoods(state.candidates), found, strict=True)
     return [
         {"likelihood": likelihood, **_beside(each, routes[each.database]), **evidence.features}
@@ -32,7 +56,7 @@ def candidate_features(state: State, found: Sequence[Evidence]) -> list[Features
     ]
 
 
-def _places(candidates: Sequence[Candidate]) -> list[Features]:
+def _places(candidates: Sequence[Candidate]) -> list[dict[str, float]]:
     """The model was asked for what is likeliest first: behind its last reading stands what rules made of them.
 
     `aside`: what takes nothing from a reading.
@@ -81,6 +105,11 @@ def together(each: Sequence[Features], shares: Sequence[float], route: Features)
         "forks": math.log1p(sum(one.get("forked", 0.0) for one in each)),
         **{name: each[first].get(name, 0.0) for name in LEADING},
     }
+
+
+def answered(first: Features) -> Features:
+    """Of a model's answer, by what is known of its first reading."""
+    return {"constant": 1.0, **{name: first.get(name, 0.0) for name in ANSWERED}}
 
 
 def logit(probability: float) -> float:

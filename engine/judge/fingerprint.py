@@ -31,6 +31,7 @@ SHAPING = (
     "ask",
     "findings",
     "guard",
+    "judge/answer_features.py",
     "judge/deduplicate.py",
     "judge/features.py",
     "judge/model.py",

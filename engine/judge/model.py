@@ -3,8 +3,9 @@
 A conditional logit over the candidates says which one is right, given that one is; a logistic regression whether one
 is, given the database; both times the probability of the route is the confidence. It orders, is shown, is what
 selection's threshold is on, and decides whether to show, to ask or to abstain. A third regression says whether the
-answer to a question back turns a wrong first one into a right one. `weights.json` is `training.judgement`'s; of
-readings, which a model gave in its own order, the weights are set by hand.
+answer to a question back turns a wrong first one into a right one. Of readings, which a model gave in its own order, a
+logistic regression says whether the first is right, by facts of the answer; what is left goes by place to those behind
+it. `weights.json` is `training.judgement`'s.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from engine.judge.features import Features, logit, route_features, together
+from engine.judge.features import Features, answered, logit, route_features, together
 from engine.values.candidate import are_readings
 from engine.values.dialogue import Chances, Parting
 from engine.values.errors import PackagedError
 from engine.values.state import State
 
 ASIDE = 0.5
-"""Of the probability that no reading is right, or of the last reading, what stands aside has this share."""
+"""Of the probability that no reading is right, or of the least likely, what stands aside has this share."""
 
 FILE = Path(__file__).with_name("weights.json")
 
@@ -35,7 +36,7 @@ class Weights:
     """By features' names: `some` of all together, `which` of a candidate, `turns` of a question back.
 
     `bounds`: of features of all together, the least and the most that training has seen often: what lies beyond says
-    no more than that.
+    no more than that. `said`, among them, of what is said of a model's first reading.
     """
 
     some: Features
@@ -53,6 +54,12 @@ class Weights:
         """The probability that one is right, given the database."""
         return probability(self.bounded(features), self.some)
 
+    def first_right(self, features: Features) -> float:
+        """The probability that a model's first reading is right, by what is known of it: as far as training goes."""
+        found = self.any_right(answered(features))
+        least, most = self.bounds.get("said", (0.0, 1.0))
+        return min(max(found, least), most)
+
     def bounded(self, features: Features) -> Features:
         """Those within `bounds`."""
         return dict(features) | {
@@ -64,7 +71,10 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The weights of statements that were searched for, and those of `readings`. `made`: how, `figures`: how good."""
+    """The weights of statements that were searched for, and those of `readings`. `made`: how, `figures`: how good.
+
+    Of readings `some` are of the first, `which` of those behind it.
+    """
 
     search: Weights
     readings: Weights
@@ -75,28 +85,39 @@ class Judgement:
         """Of `state.candidates` with these features: probabilities, at most 1 together."""
         if not each:
             return []
+        if are_readings(state.candidates):
+            return self.of_readings(state, each)
         routes = {route.database.name: route for route in state.routes}
         names = [candidate.database for candidate in state.candidates]
-        of, likely = self.search, [routes[name].probability for name in names]
-        reached = min(1.0, sum(routes[name].probability for name in set(names)))
-        if are_readings(state.candidates):
-            # The model has seen all databases, and has chosen.
-            of, likely = self.readings, [1.0 - one.get("aside", 0.0) for one in each]
-        shares = of.shares(each, likely)
+        reached = _reached(state)
+        shares = self.search.shares(each, [routes[name].probability for name in names])
         leading = routes[names[shares.index(max(shares))]]
-        some = of.any_right(together(each, shares, route_features(leading)))
-        aside = sum(one.get("aside", 0.0) for one in each)
-        last = min(filter(None, shares), default=1.0)
-        least = ASIDE * min(1.0 - some, some * last) / (aside or 1.0)
-        return [
-            reached * (some * share + least * one.get("aside", 0.0))
-            for share, one in zip(shares, each, strict=True)
-        ]
+        some = self.search.any_right(together(each, shares, route_features(leading)))
+        return [reached * some * share for share in shares]
+
+    def of_readings(self, state: State, each: Sequence[Features]) -> list[float]:
+        """As `confidences`, of what a model gave in its own order: it has seen all databases, and has chosen."""
+        own = sorted((n for n, one in enumerate(each) if not one["aside"]), key=lambda n: each[n]["place"])
+        first = self.readings.first_right(each[own[0]])
+        behind = probability({"behind": 1.0}, self.readings.which) * (1.0 - first)
+        shares = self.readings.shares([each[n] for n in own[1:]], [1.0] * len(own[1:])) if own[1:] else []
+        # However doubtful the first is, no other goes before it.
+        found = dict(zip(own, (first, *(min(first, behind * share) for share in shares)), strict=True))
+        aside = [n for n in range(len(each)) if n not in found]
+        least = ASIDE * min(1.0 - sum(found.values()), *found.values()) / (len(aside) or 1)
+        reached = _reached(state)
+        return [reached * found.get(n, least) for n in range(len(each))]
 
     def turns(self, state: State, chances: Chances, parting: Parting) -> float:
         """The probability that the first is wrong and the answer to a question back leads to a right one."""
         of = self.readings if are_readings(state.candidates) else self.search
         return probability(turning_features(chances, parting), of.turns)
+
+
+def _reached(state: State) -> float:
+    """How probable it is that the question is of one of the candidates' databases."""
+    names = {candidate.database for candidate in state.candidates}
+    return min(1.0, sum(route.probability for route in state.routes if route.database.name in names))
 
 
 def turning_features(chances: Chances, parting: Parting) -> Features:

@@ -22,7 +22,7 @@ from engine.judge.features import Features, candidate_features
 from engine.learn.retrieve_feedback import agreement
 from engine.llm.prompts import prompt
 from engine.statement.canonical import canonical
-from engine.values.candidate import Candidate, Evidence, are_readings
+from engine.values.candidate import Candidate, Evidence, are_readings, telling_unshown
 from engine.values.deadline import Deadline
 from engine.values.errors import NLError
 from engine.values.messages import TraceLine
@@ -63,7 +63,9 @@ async def rank(state: State, tools: Tools) -> State:
     ranked.sort(key=lambda one: one.candidate.confidence, reverse=True)
     kept = _kept(ranked, state.k)
     lines = [TraceLine("rank", one.candidate.sql, one.words, one.candidate.confidence) for one in kept]
-    return replace(state, candidates=tuple(one.candidate for one in kept)).noted(*lines)
+    left = [one.candidate for one in ranked if one not in kept]
+    shown = telling_unshown([one.candidate for one in kept], left, "nl.k shows no more")
+    return replace(state, candidates=tuple(shown)).noted(*lines)
 
 
 def known(state: State, tools: Tools) -> tuple[list[Evidence], list[Features]]:

@@ -60,39 +60,40 @@ def compared(
         return ()
     vectors = encoder.encode([*texts, *elements.values(), *(text for _, text in synonyms)])
     phrases = vectors[: len(texts)] if adapter is None else adapter.applied(vectors[: len(texts)])
+    names = frozenset(name for key in elements for name in key[1:])
     found = []
     for text, row in zip(texts, (phrases @ vectors[len(texts) :].T).tolist(), strict=True):
         similarities = dict(zip(elements, row, strict=False))
         for (key, _), cosine in zip(synonyms, row[len(elements) :], strict=True):
             similarities[key] = max(cosine, similarities[key])
-        for key, sure in _short_for(text, elements):
+        for key, sure in _short_for(text, elements, names):
             similarities[key] = max(SHORT * sure, similarities[key])
         found.append(Entity(text, similarities))
     return tuple(found)
 
 
-def _short_for(text: str, elements: Iterable[ColumnKey]) -> Iterator[tuple[ColumnKey, float]]:
+def _short_for(
+    text: str, elements: Iterable[ColumnKey], names: Iterable[str]
+) -> Iterator[tuple[ColumnKey, float]]:
     """The elements whose names are short for a phrase, and how surely: the mean of its words.
 
-    Of a column's name a part at least has to be, of its table's the others may. What says a word in full is the
-    encoder's to compare.
+    `names`: theirs. Of a column's name a part at least has to be, of its table's the others may. What says a word in
+    full is the encoder's to compare.
     """
     words = identifier_words(text)
-    known: dict[str, tuple[list[float], bool]] = {}
+    each = {name: _short_of_each(name, words) for name in names}
+    short = {name: of_each for name, (of_each, said) in each.items() if said}
+    for key in elements if short else ():
+        own = short.get(key[1] if key[2] == WHOLE_TABLE else key[2])
+        if own is not None:
+            yield key, sum(map(max, own, each[key[1]][0])) / len(words)
 
-    def sure(name: str) -> tuple[list[float], bool]:
-        """Of each word, and whether any of them is said in short."""
-        if name not in known:
-            parts = identifier_words(name)
-            of_each = [max((shortness(part, word) for part in parts), default=0.0) for word in words]
-            short = any(chance and word not in parts for word, chance in zip(words, of_each, strict=True))
-            known[name] = of_each, short
-        return known[name]
 
-    for key in elements:
-        own, short = sure(key[1] if key[2] == WHOLE_TABLE else key[2])
-        if short:
-            yield key, sum(map(max, own, sure(key[1])[0])) / len(words)
+def _short_of_each(name: str, words: Sequence[str]) -> tuple[list[float], bool]:
+    """How surely a name is short for each word, and whether it says any of them in short."""
+    parts = identifier_words(name)
+    of_each = [max((shortness(part, word) for part in parts), default=0.0) for word in words]
+    return of_each, any(chance and word not in parts for word, chance in zip(words, of_each, strict=True))
 
 
 @once_per_snapshot

@@ -101,13 +101,22 @@ def _described(question: Question, snapshot: Snapshot) -> Iterator[ShortName]:
     """Columns whose whole description, of a few words, stands in the question: `lsh`, "leisure and hospitality"."""
     asked = frozenset(question.words)
     found: dict[frozenset[str], dict[str, str]] = {}
-    for _, column in snapshot.columns():
-        told = short_description(column)
-        if told and told <= asked and not told <= set(identifier_words(column.name)):
-            found.setdefault(told, {})[column.name] = " ".join(_first_said(column).split())
+    for told, name, words in _short_descriptions(snapshot):
+        if told <= asked:
+            found.setdefault(told, {})[name] = words
     for same in found.values():
         if len(same) <= MOST:
             yield from (ShortName(name, words) for name, words in same.items())
+
+
+@once_per_snapshot
+def _short_descriptions(snapshot: Snapshot) -> list[tuple[frozenset[str], str, str]]:
+    """The words of columns' short descriptions that their names do not say, with the name and how they are written."""
+    return [
+        (told, column.name, " ".join(_first_said(column).split()))
+        for _, column in snapshot.columns()
+        if (told := short_description(column)) and not told <= set(identifier_words(column.name))
+    ]
 
 
 def short_description(column: Column) -> frozenset[str]:

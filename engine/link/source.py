@@ -41,7 +41,7 @@ from engine.values.recent import Recent
 from engine.values.state import Route
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_literal
-from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey
+from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey, once_per_snapshot
 from schema_catalog.values import TEXT_TYPES, ColumnValues, ValueStore, Version
 from schema_catalog.words import identifier_words
 
@@ -200,11 +200,19 @@ def _visible(
 
     Reads all of it: not for the event loop.
     """
-    return index.visible(
-        (*table.key, column.name)
-        for table, column in route.snapshot.columns()
-        if table.key not in hidden and not is_sensitive(column) and (json or column.type not in JSON_TYPES)
-    )
+    allowed = _readable(route.snapshot)[json]
+    return index.visible({key for key in allowed if key[:2] not in hidden} if hidden else allowed)
+
+
+@once_per_snapshot
+def _readable(snapshot: Snapshot) -> tuple[frozenset[ColumnKey], frozenset[ColumnKey]]:
+    """The columns of a schema that are not sensitive: without those of JSON, and with them."""
+    kept = {
+        (*table.key, column.name): column.type
+        for table, column in snapshot.columns()
+        if not is_sensitive(column)
+    }
+    return frozenset(key for key, type_ in kept.items() if type_ not in JSON_TYPES), frozenset(kept)
 
 
 def _contents(route: Route, kept: Kept, seen: NDArray[np.bool_]) -> Iterator[ColumnContent]:
@@ -248,12 +256,14 @@ def linked_values(
     return match(question, View(index, seen, names, told, relevance(route.entities), coded(route)))
 
 
+@once_per_snapshot
 def _names(snapshot: Snapshot) -> frozenset[str]:
     names = {table.name for table in snapshot.tables} | {column.name for _, column in snapshot.columns()}
     words = {word for name in names for word in identifier_words(name)}
     return frozenset(map(folding.key, names | words))
 
 
+@once_per_snapshot
 def _described(snapshot: Snapshot) -> dict[str, frozenset[ColumnKey]]:
     """The columns that are shortly described by a word, by its key."""
     told: defaultdict[str, set[ColumnKey]] = defaultdict(set)
@@ -275,14 +285,20 @@ def relevance(entities: Sequence[Entity]) -> dict[ColumnKey, float]:
     return best
 
 
-def coded(route: Route) -> dict[ColumnKey, float]:
-    """The best cosine of each column, keys apart, to a phrase that is not much nearer to its table (`OF_TABLE`)."""
-    keys = {
+@once_per_snapshot
+def _in_keys(snapshot: Snapshot) -> frozenset[ColumnKey]:
+    """The columns of primary and foreign keys."""
+    return frozenset(
         (*table.key, name)
-        for table in route.snapshot.tables
+        for table in snapshot.tables
         for names in (table.primary_key, *(key.columns for key in table.foreign_keys))
         for name in names
-    }
+    )
+
+
+def coded(route: Route) -> dict[ColumnKey, float]:
+    """The best cosine of each column, keys apart, to a phrase that is not much nearer to its table (`OF_TABLE`)."""
+    keys = _in_keys(route.snapshot)
     best: dict[ColumnKey, float] = {}
     for entity in route.entities:
         for column, cosine in entity.similarities.items():

@@ -20,7 +20,7 @@ from engine.values.ports import StatementError, Upstream
 from schema_catalog.naming import quote_ident
 from schema_catalog.personal import personal_by_values
 from schema_catalog.refresh import ConnectSettings, UnreachableError, connected
-from schema_catalog.types import ColumnKey, Database, Login, Snapshot, Table, TableKind
+from schema_catalog.types import ColumnKey, Database, Login, Snapshot, Table, TableKind, once_per_snapshot
 from schema_catalog.values import TEXT_TYPES, ColumnValues, ValueStore
 
 VALUES = 5_000
@@ -50,6 +50,7 @@ class Unread:
     forget: bool = True
 
 
+@once_per_snapshot
 def text_columns(snapshot: Snapshot) -> tuple[ColumnKey, ...]:
     """The columns of text of tables in `SAME_FOR_ALL`."""
     return tuple(

@@ -17,7 +17,7 @@ from sqlglot.schema import MappingSchema
 
 from engine.statement.tree import parsed
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Snapshot
+from schema_catalog.types import Snapshot, TableKey, once_per_snapshot
 
 _TURNED: dict[type[exp.Binary], type[exp.Binary]] = {
     exp.GT: exp.LT,
@@ -54,17 +54,25 @@ def _text(tree: exp.Expr) -> str:
     return tree.sql(dialect="postgres", comments=False)
 
 
+@once_per_snapshot
+def _known(snapshot: Snapshot) -> tuple[dict[TableKey, dict[str, str]], dict[str, str]]:
+    """The types of each table's columns, and the schemas of the tables that a bare name finds."""
+    return (
+        {table.key: {each.name: each.type for each in table.columns} for table in snapshot.tables},
+        {t.name: t.schema for t in snapshot.tables if snapshot.display_name(t) == quote_ident(t.name)},
+    )
+
+
 def _bound(tree: exp.Query, snapshot: Snapshot) -> exp.Query:
     """The tree with tables and columns qualified, stars expanded and tables numbered."""
-    known = {table.key: {each.name: each.type for each in table.columns} for table in snapshot.tables}
-    bare = {t.name: t.schema for t in snapshot.tables if snapshot.display_name(t) == quote_ident(t.name)}
+    known, bare = _known(snapshot)
     read = [each for scope in traverse_scope(tree) for each in scope.sources.values()]
     used: dict[str, dict[str, dict[str, str]]] = {}
     for table in (each for each in read if isinstance(each, exp.Table)):
         if not table.db and table.name in bare:
             table.set("db", exp.to_identifier(bare[table.name], quoted=True))
         if (table.db, table.name) in known:
-            used.setdefault(table.db, {})[table.name] = known[table.db, table.name]
+            used.setdefault(table.db, {})[table.name] = dict(known[table.db, table.name])
     bound = qualify(
         tree,
         dialect="postgres",

@@ -102,6 +102,10 @@ class Meaning:
     assumes: str = ""
     beside: tuple[str, ...] = ()
 
+    def unshown(self, why: str) -> str:
+        """What is said of it where it has no row."""
+        return f"not shown: \u201c{self.says.rstrip('.')}\u201d, since {why}"
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -111,7 +115,8 @@ class Evidence:
     do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise
     than the question's words, `doubted`: than keys, types and, where it was searched for, the calendar. `linked`:
     columns that the schema linker has linked, and that it leaves unread; `needless`: the probability that none of these
-    is asked for. `fruitless`: as of `Candidate`.
+    is asked for. `fruitless`: as of `Candidate`. `unsaid`: of a reading, how many of the question's names and values it
+    says nothing of.
     """
 
     tables: tuple[str, ...] = ()
@@ -124,6 +129,7 @@ class Evidence:
     linked: tuple[str, ...] = ()
     needless: float = 1.0
     fruitless: bool = False
+    unsaid: int = 0
 
     @property
     def features(self) -> dict[str, float]:
@@ -207,14 +213,16 @@ class Candidate:
     def telling(self, other: Candidate) -> Candidate:
         """It, with the word that another reading gives the same rows today; as it is where that is no other."""
         says = other.meaning.says.rstrip(".")
-        if other.is_twin or not says or says.casefold() == self.meaning.says.rstrip(".").casefold():
+        same = says and says.casefold() == self.meaning.says.rstrip(".").casefold()
+        if other.meaning.place is None or other.is_twin or same:
             return self
-        told = (
-            *self.meaning.beside,
-            f"the same today where it means \u201c{says}\u201d",
-            *other.meaning.beside,
-        )
-        return replace(self, meaning=replace(self.meaning, beside=tuple(dict.fromkeys(told))))
+        where = f"where it means \u201c{says}\u201d" if says else "by another reading"
+        return self.with_words(f"the same today {where}", *other.meaning.beside)
+
+    def with_words(self, *told: str) -> Candidate:
+        """It, with what became of other readings."""
+        beside = tuple(dict.fromkeys((*self.meaning.beside, *told)))
+        return replace(self, meaning=replace(self.meaning, beside=beside))
 
     def rewritten(self, sql: str, changes: tuple[Change, ...]) -> Candidate:
         """It with what rules made of its statement, unchecked: as likely as before only where it means the same."""
@@ -232,6 +240,17 @@ def readings_among(changes: Iterable[Change]) -> int:
 def are_readings(candidates: Sequence[Candidate]) -> bool:
     """Whether a model gave them as readings of a question."""
     return any(each.meaning.place is not None for each in candidates)
+
+
+def telling_unshown(shown: Sequence[Candidate], left: Iterable[Candidate], why: str) -> list[Candidate]:
+    """Those `shown`, of which the first of a model's readings says which of the model's are left out, and `why`."""
+    said = [
+        each.meaning.unshown(why)
+        for each in left
+        if each.meaning.place is not None and each.meaning.says and not each.is_twin
+    ]
+    first = next((each for each in shown if each.meaning.place is not None), None)
+    return [each.with_words(*said) if said and each is first else each for each in shown]
 
 
 def likelihoods(candidates: Sequence[Candidate]) -> list[float]:

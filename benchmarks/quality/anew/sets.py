@@ -111,13 +111,14 @@ async def _everyday_judged(
     golds = {item["id"]: item["golds"] for item in everyday_items()}
     right = {"connected": 0, "elsewhere": 0}
     for each in found:
-        question, _, how = each.put.id.rpartition("-")
+        question, how = each.put.id.rsplit("-", 1)
         if each.rows and each.rows[0][0] == each.put.own:
-            right[how] += await _answers(running, each.put.own, each.rows[0][1], golds[question])
+            right[how] += await right_everyday(running, each.put.own, each.rows[0][1], golds[question])
     return {f"{how}_first": float(n) for how, n in right.items()}
 
 
-async def _answers(running: Cluster, name: str, sql: str, golds: Sequence[str]) -> bool:
+async def right_everyday(running: Cluster, name: str, sql: str, golds: Sequence[str]) -> bool:
+    """Whether a statement gives the rows of one of `golds`."""
     connection = await asyncpg.connect(running.dsn(name))
     try:
         got = [tuple(row) for row in await connection.fetch(sql)]
@@ -134,7 +135,8 @@ def _field_items(bench: Path) -> list[Item]:
     return list(read_items(bench / "field/questions.jsonl"))
 
 
-async def _field_made(running: Cluster, bench: Path) -> Sequence[Database]:
+async def field_made(running: Cluster, bench: Path) -> Sequence[Database]:
+    """The cases' databases on `running`, made anew; the catalog of before is forgotten."""
     await forget_store(running)
     await asyncio.to_thread(run_cases, bench, running.dsn(), "load", "--cases", str(bench / "field"))
     names = [_field_database(case) for case in dict.fromkeys(item["case"] for item in _field_items(bench))]
@@ -156,6 +158,14 @@ async def _field_judged(
         {"id": each.put.id, "candidates": [{"sql": sql} for name, sql in each.rows if name == each.put.own]}
         for each in found
     ]
+    ranks = list((await field_ranks(running, bench, folder, given)).values())
+    return {"first": float(ranks.count(1)), "in_the_set": float(sum(rank is not None for rank in ranks))}
+
+
+async def field_ranks(
+    running: Cluster, bench: Path, folder: Path, given: Sequence[Item]
+) -> dict[str, int | None]:
+    """The place of the first right statement of each prediction, from 1, by its id."""
     predictions, report = folder / "field.jsonl", folder / "field.json"
     write_lines(predictions, given)
     words = (
@@ -168,8 +178,7 @@ async def _field_judged(
         str(report),
     )
     await asyncio.to_thread(run_cases, bench, running.dsn(), *words)
-    ranks = [item["rank"] for item in json.loads(report.read_text())["items"]]
-    return {"first": float(ranks.count(1)), "in_the_set": float(sum(rank is not None for rank in ranks))}
+    return {item["id"]: item["rank"] for item in json.loads(report.read_text())["items"]}
 
 
 def ambrosia_items(bench: Path) -> list[Item]:
@@ -201,6 +210,6 @@ async def _ambrosia_judged(
 
 SETS = (
     AskedSet("everyday", everyday_made, _everyday_puts, _everyday_judged),
-    AskedSet("field", _field_made, _field_puts, _field_judged),
+    AskedSet("field", field_made, _field_puts, _field_judged),
     AskedSet("ambrosia", _ambrosia_made, _ambrosia_puts, _ambrosia_judged),
 )

@@ -9,7 +9,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -26,6 +26,7 @@ from benchmarks.quality.models.own_time import SIZES, made, own
 from benchmarks.quality.models.recorded import answering_with, recorded, reply, shown
 from benchmarks.quality.models.servers import answering
 from engine.app import pipeline
+from engine.statement.description import explained
 from engine.values.errors import NLError
 from engine.values.tools import Tools
 from pgparley.cluster import Cluster
@@ -73,7 +74,10 @@ SETS = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one question. `refusal`: the asker's words, None where statements are shown."""
+    """What became of one question. `refusal`: the asker's words, None where statements are shown.
+
+    `dropped`: what readings mean of which no row says anything.
+    """
 
     id: str
     set: str
@@ -82,6 +86,8 @@ class Outcome:
     calls: int
     seconds: float
     error: str | None = None
+    confidences: tuple[float, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 def main() -> int:
@@ -134,8 +140,19 @@ async def _asked(tools: Tools, item: Item, k: int) -> Outcome:
         return Outcome(item["id"], item["set"], (), None, 0, time.perf_counter() - began, error.message)
     seconds = time.perf_counter() - began
     refusal = None if state.refusal is None else state.refusal.words
-    statements = tuple(each.sql for each in shown(state))
-    return Outcome(item["id"], item["set"], statements, refusal, state.usage.calls, seconds)
+    rows = shown(state)
+    told = "\n".join(each.explanation for each in explained(replace(state, candidates=rows)).candidates)
+    said = (each["meaning"].rstrip(".") for each in item["readings"])
+    return Outcome(
+        item["id"],
+        item["set"],
+        tuple(each.sql for each in rows),
+        refusal,
+        state.usage.calls,
+        seconds,
+        confidences=tuple(each.confidence for each in rows),
+        dropped=tuple(each for each in said if each not in told),
+    )
 
 
 def _figures(of: RecordedSet, outcomes: Sequence[Outcome], place: Site, options: Options) -> dict[str, Any]:
@@ -162,14 +179,16 @@ def told(
     sets = [each for each in SETS if each.name in found]
     parts = {each.name: Part(found[each.name]["n"], found[each.name], _summary(each, found)) for each in sets}
     answerable = [each for each in outcomes if each.set != "idk"]
-    summary = {
+    counts = {
         "calls": sum(each.calls for each in outcomes) / len(outcomes),
         "errors": float(sum(each.error is not None for each in outcomes)),
+        "rows": float(sum(len(each.statements) for each in outcomes)),
+        "readings_dropped": float(sum(len(each.dropped) for each in outcomes)),
         "answerable_refused": float(sum(each.refusal is not None for each in answerable)),
-        "own_ms_recorded": 1000 * median(each.seconds for each in outcomes),
-        **own,
     }
-    parts["own"] = Part(len(outcomes), summary, summary)
+    parts["answers"] = Part(len(outcomes), [asdict(each) for each in outcomes if each.dropped], counts)
+    times = {"own_ms_recorded": 1000 * median(each.seconds for each in outcomes), **own}
+    parts["own"] = Part(len(outcomes), times, times)
     served = {"servers_tried": float(len(services)), "servers_answering": float(sum(services.values()))}
     parts["servers"] = Part(len(services), services, served)
     rows = [

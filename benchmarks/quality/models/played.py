@@ -32,8 +32,8 @@ from schema_catalog.types import Database
 MODULE = "benchmarks.quality.models.played"
 
 CALLS = 6
-ALONE = 0.8
-"""The confidence of a reading beside which there is no other."""
+SURE = 0.5
+"""What is first with less is doubted."""
 
 SALES = """CREATE TABLE sale (sale_id int PRIMARY KEY, sold_on date NOT NULL, amount numeric NOT NULL);
 INSERT INTO sale SELECT n, date '2024-01-01' + n * 7 % 1090, n FROM generate_series(1, 2000) AS n"""
@@ -53,7 +53,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of it. `first`: it stands first as it was written; `confidence`: of what does, None of nothing."""
+    """What became of it. `first`: it stands first as it was written; `confidence`: of what does, None of nothing.
+
+    `doubted`: the asker is told that it is hardly what was asked.
+    """
 
     id: str
     set: str
@@ -62,6 +65,7 @@ class Fate:
     confidence: float | None
     shown: tuple[str, ...] = ()
     why: str = ""
+    doubted: bool = False
 
 
 def main() -> int:
@@ -117,7 +121,7 @@ def _names(found: Sequence[Fate]) -> list[str]:
 
 
 def _whole(fate: Fate) -> bool:
-    return fate.first and (fate.confidence or 0.0) >= ALONE - 0.001
+    return fate.first and not fate.doubted and (fate.confidence or 0.0) > SURE
 
 
 def _part(found: Sequence[Fate]) -> Part:
@@ -150,6 +154,7 @@ async def _fate(asked: Given, place: Site, k: int) -> Fate:
         confidence=rows[0].confidence,
         shown=tuple(each.sql for each in rows),
         why="; ".join(change.how for each in rows for change in each.changes),
+        doubted=state.doubtful,
     )
 
 

@@ -112,6 +112,7 @@ class _Asking:
         self._lines = list[TraceLine]()
         self._candidates = list[Candidate]()
         self._beside = list[Candidate]()
+        self._refused: Sequence[Reading] = ()
         self._ready: float | None = None
         self._room = room(tools.model.profile.context)
         self._writer: Writer | None = None
@@ -154,6 +155,8 @@ class _Asking:
             # What is mended stands where it was refused.
             await self._take(again.readings, chain(rejected, count(len(found.readings))))
             self.cannot = again.cannot or self.cannot
+        mended = {each.meaning.place for each in self._candidates}
+        self._refused = [reading for place, (reading, _) in rejected.items() if place not in mended]
         if len(self._candidates) == 1:
             await self._without()
 
@@ -243,7 +246,7 @@ class _Asking:
 
     def _candidate(self, reading: Reading, place: int) -> Candidate:
         database = reading.database if reading.database in self._checkers else next(iter(self._checkers))
-        return Candidate(database, reading.sql, meaning=Meaning(place, reading.meaning, reading.assumes))
+        return Candidate(database, reading.sql, meaning=_meaning(reading, place))
 
     async def _without(self) -> None:
         """Asks for readings without what the linker holds for doubtful (Odin §5: a mask, told in words)."""
@@ -280,13 +283,19 @@ class _Asking:
         return state.noted(*self._lines, *(each.line for each in changes))
 
     def _told(self) -> list[Candidate]:
-        """The candidates, of which the first says what the model cannot answer beside them."""
-        if not self.cannot or not self._candidates:
+        """The candidates, of which the first says what the model cannot answer beside them, and what was refused."""
+        said = [f"not answered: {_short(self.cannot)}"] if self.cannot else []
+        said += [
+            each.unshown("its statement is refused") for each in map(_meaning, self._refused) if each.says
+        ]
+        first = min(self._candidates, key=lambda each: each.meaning.place or 0, default=None)
+        if not said or first is None:
             return self._candidates
-        first = min(self._candidates, key=lambda each: each.meaning.place or 0)
-        said = (*first.meaning.beside, f"not answered: {_short(self.cannot)}")
-        told = replace(first, meaning=replace(first.meaning, beside=said))
-        return [told if each is first else each for each in self._candidates]
+        return [each.with_words(*said) if each is first else each for each in self._candidates]
+
+
+def _meaning(reading: Reading, place: int | None = None) -> Meaning:
+    return Meaning(place, reading.meaning, reading.assumes)
 
 
 def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Context]:

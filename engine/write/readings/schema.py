@@ -81,10 +81,10 @@ def described(route: Route, room: int, seen: frozenset[TableKey] = frozenset()) 
         {each.column: each for each in route.contents},
         dict(route.snapshot.proposed or ()),
     )
-    texts = _texts(route, known)
+    texts, whole = _texts(route, known)
+    if not seen and len(whole.text) < room:
+        return whole
     ordered = [key for key in dict.fromkeys((*route.tables, *texts)) if key in texts and key not in seen]
-    if not seen and sum(map(len, texts.values())) + len(texts) <= room:
-        return _described("\n".join(texts.values()), route.snapshot, known, frozenset(texts))
     begun, shown = _beginning(route.snapshot, room)
     full = _fitting(ordered, texts, min(room - len(begun), max(IN_FULL, len(begun) // SHARE)))
     if shown is None:
@@ -98,21 +98,25 @@ def described(route: Route, room: int, seen: frozenset[TableKey] = frozenset()) 
     return replace(_described(text, shown, known, full), left=left)
 
 
+_Texts = tuple[tuple[ColumnFacts, ...], Mapping[ColumnKey, ColumnContent], dict[TableKey, str], Described]
+
+
 @once_per_snapshot
-def _written(_snapshot: Snapshot) -> list[tuple[tuple[ColumnFacts, ...], object, dict[TableKey, str]]]:
+def _written(_snapshot: Snapshot) -> list[_Texts]:
     """Where the texts of its tables are kept, with what they were made of: at most one entry."""
     return []
 
 
-def _texts(route: Route, known: _Known) -> dict[TableKey, str]:
-    """Each table in full; those of the question before where nothing has changed."""
+def _texts(route: Route, known: _Known) -> tuple[dict[TableKey, str], Described]:
+    """Each table in full, and all of them; those of the question before where nothing has changed."""
     kept = _written(route.snapshot)
-    for told, contents, texts in kept[:1]:
+    for told, contents, texts, whole in kept[:1]:
         if told is route.told and contents == known.contents:
-            return texts
+            return texts, whole
     made = {table.key: "\n".join(_table(table, route.snapshot, known)) for table in route.snapshot.tables}
-    kept[:] = [(route.told, known.contents, made)]
-    return made
+    text = _described("\n".join(made.values()), route.snapshot, known, frozenset(made))
+    kept[:] = [(route.told, known.contents, made, text)]
+    return made, text
 
 
 def _described(text: str, shown: Snapshot, known: _Known, full: frozenset[TableKey]) -> Described:

@@ -73,8 +73,10 @@ def test_what_the_schema_speaks_against_costs_what_was_searched_for_confidence_a
     (plain,), (doubted,) = (confidences(state(each)) for each in (once, twice))
     assert doubted < plain
     assert doubted < 0.5
-    (reading,) = confidences(state(replace(twice, meaning=Meaning(0))))
-    assert reading == pytest.approx(0.8)
+    written = replace(twice, meaning=Meaning(0))
+    assert [each.features["doubted"] for each in evidence(state(written))] == [1.0]
+    (features,) = known(state(written))
+    assert "doubted" not in features
 
 
 def test_what_rules_make_of_a_reading_never_stands_before_one() -> None:
@@ -88,17 +90,52 @@ def test_what_rules_make_of_a_reading_never_stands_before_one() -> None:
     assert found[3:] == sorted(found[3:], reverse=True)
     assert max(found[:3]) < min(found[3:])
     assert sum(found) < 1
-    aside = confidences(state(given[0], *twins[1:]))
-    assert aside[0] == pytest.approx(0.8)
+    alone, aside, proved = (confidences(state(given[0], *more)) for more in ((), twins[1:], twins[:1]))
+    assert aside[0] == alone[0] > proved[0] > proved[1]
 
 
-def test_readings_stay_in_the_order_of_the_model_that_gave_them() -> None:
-    given = [
-        replace(FIRST, sql=f"SELECT {n} FROM singer", meaning=Meaning(n), origin=Origin()) for n in range(3)
+def readings(*statements: str, **more: object) -> list[Candidate]:
+    return [
+        replace(FIRST, sql=sql, meaning=Meaning(place), origin=Origin(), **more)  # type: ignore[arg-type]
+        for place, sql in enumerate(statements)
     ]
+
+
+STATEMENTS = (
+    "SELECT * FROM singer AS s LEFT JOIN singer_in_concert AS c ON c.singer_id = s.singer_id WHERE age > 7",
+    "SELECT country, artist_name, age FROM singer WHERE country = 'NL'",
+    "SELECT max(age) FROM singer",
+    "no statement",
+    "SELECT s.name FROM singer AS s, stadium AS s",
+    "(SELECT age FROM singer) UNION ALL SELECT capacity FROM stadium ORDER BY 1",
+    "WITH RECURSIVE up AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM up WHERE n < 9) SELECT n FROM up",
+)
+
+
+@pytest.mark.parametrize("sql", STATEMENTS)
+@pytest.mark.parametrize("others", [0, 1, 2, 4])
+@pytest.mark.parametrize("fruitless", [True, False])
+def test_readings_stay_in_the_order_of_the_model_that_gave_them(
+    sql: str, others: int, *, fruitless: bool
+) -> None:
+    given = readings(sql, *(f"SELECT {n} FROM singer" for n in range(others)), fruitless=fruitless)
     found = confidences(state(*given))
     assert found == sorted(found, reverse=True)
-    assert sum(found) == pytest.approx(0.8)
+    assert 0.3 < found[0] < 1
+    assert sum(found) <= 1
+    assert confidences(state(*reversed(given)))[::-1] == pytest.approx(found)
+
+
+def test_a_readings_confidence_goes_by_its_answer() -> None:
+    (plain,) = confidences(state(*readings("SELECT age FROM singer WHERE country = 'NL'")))
+    (empty,) = confidences(state(*readings("SELECT age FROM singer WHERE country = 'NL'", fruitless=True)))
+    assert empty < plain
+    (two,) = confidences(state(*readings("SELECT age, country FROM singer WHERE country = 'NL'")))
+    assert two < plain
+    among = confidences(state(*readings("SELECT age FROM singer WHERE country = 'NL'", "SELECT 2")))
+    assert among[0] < plain
+    halved = confidences(state(*readings("SELECT age FROM singer WHERE country = 'NL'"), probability=0.5))
+    assert halved == pytest.approx([plain / 2])
 
 
 def test_the_linkers_agreement_counts() -> None:

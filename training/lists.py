@@ -32,14 +32,14 @@ from benchmarks.harness.scorer import Scorer
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import asked_now
 from engine.app import pipeline
-from engine.ask.clarify import proposed
+from engine.ask.decide import proposed
 from engine.judge.features import route_features
-from engine.judge.rank import known, questions, rank, with_questions
+from engine.judge.judge import known, questions, rank, with_questions
 from engine.values.candidate import Candidate, Origin
 from engine.values.errors import NLError
 from engine.values.state import State
 from engine.values.tools import Tools
-from engine.write.generate import generate
+from engine.write.search.generator import generate
 from pgparley.config import cache_dir
 from training.command import parser
 

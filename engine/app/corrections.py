@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.app.answer_rows import candidate_row
 from engine.app.question_store import Questions
-from engine.findings.check import Cause, Rejection, check_candidate
+from engine.findings.admit import Cause, Rejection, check_candidate
 from engine.statement.description import describe
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from engine.findings.check import Rejection, check_candidate
+from engine.findings.admit import Rejection, check_candidate
 from engine.judge.result_equivalence import Reference, ordered, same_result, with_keys
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from engine.ask.clarify import clarify
-from engine.ask.consult_catalog import consult_catalog
+from engine.ask.decide import clarify
+from engine.ask.from_catalog import consult_catalog
 from engine.ask.understand import understand
-from engine.findings.check_values import check_values, validate
-from engine.judge.deduplicate import deduplicate
-from engine.judge.rank import apply_preferences, rank
+from engine.findings.stored_literals import check_values, validate
+from engine.judge.judge import apply_preferences, rank
+from engine.judge.run import deduplicate
 from engine.judge.select import select
-from engine.learn.retrieve_feedback import retrieve_feedback
+from engine.learn.recall import retrieve_feedback
 from engine.link.link import link
 from engine.route.route import divide, reweigh_routes, route
 from engine.values.errors import CancelledError
 from engine.values.messages import StageTiming
 from engine.values.state import State
 from engine.values.tools import Tools
-from engine.write.generate import generate
+from engine.write.search.generator import generate
 
 Stage = Callable[[State, Tools], Awaitable[State]]
 

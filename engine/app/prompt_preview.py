@@ -19,7 +19,7 @@ from engine.values.ports import LanguageModel, Prompt
 from engine.values.settings import Limits
 from engine.values.state import Route, State
 from engine.values.tools import Tools
-from engine.write.generate import generate
+from engine.write.search.generator import generate
 from schema_catalog.personal import personal_columns, personal_texts
 
 CHARACTERS = 3.6

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from engine.findings.check import Cause, Rejection, check_candidate
+from engine.findings.admit import Cause, Rejection, check_candidate
 from engine.findings.rule import Context, Rule, Statement
 from engine.findings.rules import RULES
 from engine.findings.rules.literals import misplaced_literal

@@ -1,7 +1,7 @@
 """A statement's normal form: one text for statements that say the same in other words, by sqlglot's optimizer.
 
 Equal forms give equal rows in every database. Names are bound, stars expanded, aliases numbered, conditions sorted;
-what else means the same is for the rows to tell (`engine.judge.deduplicate`).
+what else means the same is for the rows to tell (`engine.judge.run`).
 """
 
 from __future__ import annotations

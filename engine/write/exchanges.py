@@ -21,7 +21,7 @@ from engine.statement.tree import parsed, repeated_items
 from engine.values.candidate import Candidate
 from engine.values.elements import WHOLE_TABLE, Relation
 from engine.values.ports import Encoder
-from engine.write.search.mask_search import Mask
+from engine.write.masks import Mask
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
 

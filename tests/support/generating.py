@@ -21,7 +21,7 @@ from engine.values.model_settings import GrammarSupport
 from engine.values.ports import Completion, Prompt, Token
 from engine.values.settings import GenerationSettings, Strategy
 from engine.values.state import Route, State
-from engine.write.generate import generate
+from engine.write.search.generator import generate
 from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
 from tests.support.tools import bare_tools

@@ -14,10 +14,10 @@ from typing import Any
 from benchmarks.harness.systems import Gateway, as_built
 from benchmarks.harness.without import NoValues
 from engine.app import pipeline
-from engine.findings.check_values import validate
 from engine.findings.rules import RULES
-from engine.judge.deduplicate import deduplicate
-from engine.judge.rank import rank
+from engine.findings.stored_literals import validate
+from engine.judge.judge import rank
+from engine.judge.run import deduplicate
 from engine.values.candidate import RuleKind
 from engine.values.state import State
 from engine.values.tools import Tools

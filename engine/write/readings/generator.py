@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 
-from engine.findings.check import Rejection
+from engine.findings.admit import Rejection
 from engine.findings.driver import Checker
 from engine.findings.rule import Context
 from engine.link.mentions import mentioned_tables
@@ -73,7 +73,7 @@ async def readings_of(state: State, tools: Tools) -> State:
     """`state` with the readings of its routes as candidates, or with the refusal that the model gives a reason for.
 
     What was found when the time is over is kept. Raises as `engine.values.ports.LanguageModel.complete` and
-    `engine.findings.check.check_candidate`.
+    `engine.findings.admit.check_candidate`.
     """
     asking = await _Asking.of(state, tools)
     late = False

@@ -8,7 +8,7 @@ Masks are applied by the grammar under an unchanged prompt; without grammars in 
 One node of the search: a statement that is written, checked as the asker, and once more where that may help.
 
 Owns when the model is asked a second time, and which of its statements stands first. Which nodes there are is
-`engine.write.search.mask_search`'s, what the model is told `engine.write.search.writer`'s.
+`engine.write.masks`'s, what the model is told `engine.write.search.writer`'s.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.findings.check import Cause, Rejection
+from engine.findings.admit import Cause, Rejection
 from engine.findings.contradictions import contradictions
 from engine.findings.driver import Checker
 from engine.link.mentions import called_columns, terms_used
@@ -34,8 +34,8 @@ from engine.values.ports import Completion, Prompt
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.known_text import known_text, today_text
+from engine.write.masks import Mask, Node
 from engine.write.schema_text import schema_text
-from engine.write.search.mask_search import Mask, Node
 from engine.write.search.sql_grammar import in_postgresql, sql_grammar
 from schema_catalog.types import ColumnKey, Snapshot
 

@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.findings.check_values import check_values, validate
+from engine.findings.stored_literals import check_values, validate
 from engine.link import missing_values
 from engine.link.missing_values import held_words
 from engine.link.source import StoredValues

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import pytest
 
+from engine.judge.judge import UNSURE, rank
 from engine.judge.model import Judgement, Weights
-from engine.judge.rank import UNSURE, rank
 from engine.values.candidate import Candidate, Origin
 from engine.values.deadline import Deadline
 from engine.values.errors import ModelUnavailableError

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.judge.rank import rank
+from engine.judge.judge import rank
 from engine.judge.ranker import SECOND_STAGE, TwoStages
 from engine.models.cross import Pair
 from engine.statement.description import explained

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import sqlglot
 
-from engine.findings.check_values import validate
+from engine.findings.stored_literals import validate
 from engine.guard import analyse
-from engine.judge.deduplicate import deduplicate
-from engine.judge.rank import rank
+from engine.judge.judge import rank
+from engine.judge.run import deduplicate
 from engine.statement import tree
 from engine.values.candidate import Candidate
-from engine.write.generate import generate
+from engine.write.search.generator import generate
 from tests.support.asking import answered
 
 STAGES = (generate, validate, deduplicate, rank)

@@ -12,7 +12,7 @@ from engine.values.model_profile import EMBEDDED
 from engine.values.ports import Completion, Prompt
 from engine.values.settings import GenerationSettings
 from engine.values.state import State
-from engine.write.generate import FORKS
+from engine.write.search.generator import FORKS
 from schema_catalog.types import ColumnKey
 from tests.support.generating import WITH_GRAMMARS, Model, generated
 from tests.support.schemas import MUSIC

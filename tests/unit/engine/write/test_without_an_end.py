@@ -9,7 +9,7 @@ from typing import Any, cast
 from engine.values.model_profile import EMBEDDED, ModelProfile
 from engine.values.ports import Completion, Prompt, Token
 from engine.values.settings import GenerationSettings
-from engine.write.generate import generate
+from engine.write.search.generator import generate
 from tests.support.asking import asked, route, tools
 
 QUESTION = "Which songs do singers sing?"

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from engine.ask.understand import understand
-from engine.judge.rank import rank
+from engine.judge.judge import rank
 from engine.statement.description import explained
 from engine.values.dialogue import Before, Dialogue, FollowUp
 from engine.values.elements import BranchingPoint, ColumnFacts, SchemaLinks
@@ -22,8 +22,8 @@ from engine.values.refusal import RefusalReason
 from engine.values.settings import GenerationSettings, Strategy
 from engine.values.state import Route, State
 from engine.values.tools import Tools
-from engine.write.generate import generate
 from engine.write.known_text import turns_text
+from engine.write.search.generator import generate
 from schema_catalog.types import Column, ColumnKey, Table
 from tests.support.asking import asked, route, tools
 from tests.support.schemas import MUSIC

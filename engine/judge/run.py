@@ -22,7 +22,7 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.findings.check import check_candidate
+from engine.findings.admit import check_candidate
 from engine.findings.contradictions import contradictions
 from engine.findings.driver import Rewritten, in_turn
 from engine.findings.rule import Context

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.ask.data_answers import answers
 from engine.ask.data_questions import DataQuestion, data_question
-from engine.findings.check import check_candidate
+from engine.findings.admit import check_candidate
 from engine.route.places import View
 from engine.route.route import askable_views
 from engine.values.candidate import Candidate

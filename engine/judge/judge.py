@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from engine.findings.evidence import evidence
 from engine.judge.features import Features, candidate_features
-from engine.learn.retrieve_feedback import agreement
+from engine.learn.recall import agreement
 from engine.llm.prompts import prompt
 from engine.statement.canonical import canonical
 from engine.values.candidate import Candidate, Evidence, are_readings

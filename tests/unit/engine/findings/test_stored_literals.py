@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from benchmarks.harness.without import NoValues
-from engine.findings.check_values import check_values
+from engine.findings.stored_literals import check_values
 from engine.link.missing_values import COLUMNS, held_words
 from engine.values.candidate import Candidate, Origin
 from engine.values.elements import NearValues, Relation, UnknownPhrase, ValueLink

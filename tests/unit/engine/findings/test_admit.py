@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.findings.check import Cause, Rejection
+from engine.findings.admit import Cause, Rejection
 from engine.findings.driver import Checker
 from engine.findings.rule import Context
 from engine.link.mentions import mentioned_tables

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from engine.findings.check_values import validate
 from engine.findings.driver import Checker
 from engine.findings.rule import Context
-from engine.judge.deduplicate import deduplicate
-from engine.judge.rank import rank
+from engine.findings.stored_literals import validate
+from engine.judge.judge import rank
+from engine.judge.run import deduplicate
 from engine.statement.description import explain
 from engine.upstream import Databases
 from engine.values.candidate import Candidate, Meaning, Origin

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.findings.check import Cause, Rejection, check_candidate
-from engine.findings.check_values import validate
+from engine.findings.admit import Cause, Rejection, check_candidate
+from engine.findings.stored_literals import validate
 from engine.upstream import Databases
 from engine.values.candidate import Candidate, Origin
 from engine.values.deadline import Deadline

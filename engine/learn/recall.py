@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.findings.check import check_candidate
+from engine.findings.admit import check_candidate
 from engine.learn.parameters import filled, given, parameters
 from engine.learn.preferences import preferences
 from engine.learn.store import normal_form

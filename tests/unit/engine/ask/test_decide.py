@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.ask.clarify import clarify
+from engine.ask.decide import clarify
 from engine.judge.model import Judgement, Weights
 from engine.statement.description import explained
 from engine.values.candidate import Candidate, Evidence, Meaning

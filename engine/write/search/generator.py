@@ -28,9 +28,9 @@ from engine.values.messages import TraceLine
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.exchanges import ExchangedStatements, find_exchanges
+from engine.write.masks import MaskSearch, Node
 from engine.write.readings.generator import readings_of
 from engine.write.search.forks import Fork, forks
-from engine.write.search.mask_search import MaskSearch, Node
 from engine.write.search.writer import Attempt, Attempts, Writer
 from schema_catalog.types import ColumnKey, TableKey
 

@@ -8,7 +8,7 @@ all of it does beside a model's reading.
 
 Validate: keeps the statements that would run for the asker, one of each normal form.
 
-The checks (guard, names, EXPLAIN as the asker) are `engine.findings.check`'s.
+The checks (guard, names, EXPLAIN as the asker) are `engine.findings.admit`'s.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
-from engine.findings.check import Rejection, check_candidate
+from engine.findings.admit import Rejection, check_candidate
 from engine.findings.driver import Rewritten, in_turn
 from engine.findings.rule import Context
 from engine.link.legends import code_of

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.app.answer_rows import candidate_row
 from engine.app.question_store import Questions
-from engine.findings.admit import Cause, Rejection, check_candidate
+from engine.findings.admit import Cause, Rejection, admitted
 from engine.statement.description import describe
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
@@ -36,8 +36,7 @@ async def corrected(
     asked = replace(stored.request, asker=request.asker)
     state = State(asked, k=1, calls=0, deadline=deadline, started=time.monotonic(), routes=routes)
     outcomes = [
-        await check_candidate(Candidate(route.database.name, request.sql), route, state, tools)
-        for route in routes
+        await admitted(Candidate(route.database.name, request.sql), route, state, tools) for route in routes
     ]
     good = next((outcome for outcome in outcomes if isinstance(outcome, Candidate)), None)
     if good is None:

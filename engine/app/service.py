@@ -54,7 +54,7 @@ from engine.values.messages import (
     TopicRequest,
 )
 from engine.values.ports import StatementError
-from engine.values.settings import Limits
+from engine.values.settings import Limits, Strategy
 from engine.values.state import State
 from engine.values.tools import Tools
 from engine.values.tracing import traced
@@ -104,7 +104,7 @@ class Service:
         """
         self._check(request)
         started = time.monotonic()
-        by_model = self._tools.asks_for_readings
+        by_model = self._tools.strategy is Strategy.READINGS
         request, dialogue = await in_dialogue(request, self._questions, by_model=by_model)
         if self._repeats is None:
             return await self._asked(request, dialogue, started)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.ask.data_answers import answers
 from engine.ask.data_questions import DataQuestion, data_question
-from engine.findings.admit import check_candidate
+from engine.findings.admit import admitted
 from engine.route.places import View
 from engine.route.route import askable_views
 from engine.values.candidate import Candidate
@@ -17,7 +17,7 @@ from engine.values.state import Route, State
 from engine.values.tools import Tools
 
 
-async def consult_catalog(state: State, tools: Tools) -> State:
+async def answer_from_catalog(state: State, tools: Tools) -> State:
     """Sets `candidates` and `from_catalog` where the question is about the data itself; raises as `route`.
 
     Who wants more, or has said something about an answer, is answered by the stages behind.
@@ -30,12 +30,12 @@ async def consult_catalog(state: State, tools: Tools) -> State:
     kept: list[Candidate] = []
     for candidate in candidates[: state.k]:
         route = next(each for each in routes if each.database.name == candidate.database)
-        checked = await check_candidate(candidate, route, state, tools)
+        checked = await admitted(candidate, route, state, tools)
         kept += [checked] if isinstance(checked, Candidate) else []
     if not kept:
         return state
     sure = tuple(replace(each, confidence=1 / len(kept)) for each in kept)
-    line = TraceLine("consult_catalog", asked.subject, asked.named)
+    line = TraceLine("understand", asked.subject, asked.named)
     return replace(state, routes=tuple(routes), candidates=sure, from_catalog=True, calls=0).noted(line)
 
 

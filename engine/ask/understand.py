@@ -1,4 +1,4 @@
-"""Understand: what is no question is refused, and what is no English one by itself is put into such words.
+"""Understand: what the catalog answers, what is no question, and what is put into English words first.
 
 That is a question in another language, and a follow-up. A model that is asked for readings gets the question as it was
 asked: English serves the router then, where there are databases to choose from and none is the asker's own. In no case
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.ask.follow_ups import in_full, joined
+from engine.ask.from_catalog import answer_from_catalog
 from engine.ask.language import Language, foreign_language, is_language_of, translate
 from engine.question.requests import request_kind, rows_of_order
 from engine.route.places import View, at_home
@@ -23,6 +24,12 @@ from engine.values.tools import Tools
 
 
 async def understand(state: State, tools: Tools) -> State:
+    """Sets `from_catalog` with its candidates, or `refusal`, or what `reword` sets; raises as that and `route`."""
+    state = await answer_from_catalog(state, tools)
+    return state if state.from_catalog else await reword(state, tools)
+
+
+async def reword(state: State, tools: Tools) -> State:
     """Sets `refusal`, or `translation` or `dialogue.read_as` and with it the question for the stages behind.
 
     Raises the model's errors.
@@ -37,7 +44,7 @@ async def understand(state: State, tools: Tools) -> State:
         return checked
     views, _ = await askable_views(state, tools)
     own = await asyncio.to_thread(_is_own_language, state.ask.question, language, views)
-    if not tools.asks_for_readings:
+    if not state.asks_for_readings:
         translated = await _translated(checked, language, tools)
         return replace(translated, routed_by=state.ask.question) if own else translated
     if own or len(views) == 1 or at_home(state, views):
@@ -57,7 +64,7 @@ async def _in_full(state: State, tools: Tools) -> State:
     dialogue, follow_up = state.dialogue, state.dialogue.follow_up
     if follow_up is None or dialogue.read_as:
         return state.in_full(dialogue.read_as or state.ask.question)
-    if tools.asks_for_readings:
+    if state.asks_for_readings:
         return replace(state, ask=replace(state.ask, question=joined(follow_up)))
     full, call = await in_full(follow_up, tools.model, state.deadline)
     line = TraceLine("understand", "follow-up read as", full)

@@ -1,20 +1,28 @@
-"""Checks one statement as the asker: the guard, its names, EXPLAIN.
+"""Admit: the one door by which a statement becomes a candidate, whoever made it, and the stage that ends with them.
 
-Owns the order of the checks and the words of a rejection. The checks themselves are `engine.guard`'s,
-`engine.statement.resolution`'s and the upstream's.
+Owns the order of the checks (the guard, names, EXPLAIN as the asker, a repair by rule of what is refused) and the words
+of a rejection. The checks themselves are `engine.guard`'s, `engine.statement.resolution`'s and the upstream's; what the
+stage does about texts is `engine.findings.stored_literals`'.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from engine.findings.driver import Rewritten, by_facts, changed, readings
+from engine.findings.rule import Context
+from engine.findings.rules.literals import misplaced_literal
+from engine.findings.stored_literals import write_as_stored
 from engine.guard import Refused, Rules, check
+from engine.statement.canonical import canonical
 from engine.statement.resolution import Resolution, resolve
-from engine.values.candidate import Candidate
+from engine.values.candidate import Candidate, RuleKind
 from engine.values.elements import WHOLE_TABLE
 from engine.values.errors import CancelledError, UnsafeSQLError
+from engine.values.messages import TraceLine
 from engine.values.ports import StatementError
 from engine.values.state import Route, State
 from engine.values.tools import Tools
@@ -51,9 +59,7 @@ class Rejection:
     stray: frozenset[ColumnKey] = frozenset()
 
 
-async def check_candidate(
-    candidate: Candidate, route: Route, state: State, tools: Tools
-) -> Candidate | Rejection:
+async def admitted(candidate: Candidate, route: Route, state: State, tools: Tools) -> Candidate | Rejection:
     """The candidate with trimmed SQL, `tables`, `columns` and `cost`, or its rejection.
 
     Raises errors that concern more than this statement: `NotPermittedError` (the asker's role cannot be taken on
@@ -105,3 +111,118 @@ def _spoken(error: StatementError, sql: str) -> str:
     if error.hint and error.sqlstate not in _NAME_ERRORS:
         text += f" ({error.hint})"
     return text
+
+
+REPAIRED = frozenset({Cause.NAMES, Cause.SERVER})
+"""Refusals that a repair may help with. What the guard or the clock refused stays refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """The door of one route for what a model or a rule wrote. Rules parse, so they run in threads."""
+
+    context: Context
+    route: Route
+    state: State
+    tools: Tools
+
+    async def admitted(self, candidate: Candidate) -> Candidate | Rejection:
+        """The candidate in normal form, repaired by rule only where it was refused. Raises as `admitted`.
+
+        A model's reading is checked as it was written.
+        """
+        if candidate.meaning.place is None:
+            candidate = await self._changed(RuleKind.NORMALISE, candidate)
+        outcome = await self._checked(candidate)
+        if isinstance(outcome, Candidate) or outcome.cause not in REPAIRED:
+            return outcome
+        repaired = await self._changed(RuleKind.REPAIR, candidate)
+        if repaired is candidate:
+            return outcome
+        second = await self._checked(repaired)
+        return second if isinstance(second, Candidate) else outcome
+
+    async def readings(self, candidate: Candidate) -> list[Candidate]:
+        """What else a candidate may be meant to say and would run, likeliest first.
+
+        Of a model's reading by keys and NULL alone.
+        """
+        given = Rewritten(candidate.sql, candidate.changes)
+        rules = readings if candidate.meaning.place is None else by_facts
+        made = await asyncio.to_thread(rules, given, self.context, self._off)
+        outcomes = await asyncio.gather(*(self._checked(each.of(candidate)) for each in made))
+        return [each for each in outcomes if isinstance(each, Candidate)]
+
+    async def misplaces_literal(self, sql: str) -> bool:
+        """Whether a literal is compared with a column that does not hold it although one beside it does."""
+        return bool(self.context.values) and await asyncio.to_thread(misplaced_literal, sql, self.context)
+
+    @property
+    def _off(self) -> Collection[str]:
+        return self.tools.generation.rules_off
+
+    async def _changed(self, kind: RuleKind, candidate: Candidate) -> Candidate:
+        return await asyncio.to_thread(changed, kind, candidate, self.context, self._off)
+
+    async def _checked(self, candidate: Candidate) -> Candidate | Rejection:
+        return await admitted(candidate, self.route, self.state, self.tools)
+
+
+async def shown_once(candidates: Sequence[Candidate], state: State, tools: Tools) -> list[Candidate]:
+    """The new statements that show each row once, of `candidates` whose rows repeat each other, and that would run."""
+    routes = {route.database.name: route for route in state.routes}
+    off = tools.generation.rules_off
+    known = {(each.database, each.sql) for each in state.candidates}
+    made: dict[tuple[str, str], Candidate] = {}
+    for each in candidates:
+        context = Context(routes[each.database].snapshot)
+        other = await asyncio.to_thread(changed, RuleKind.REPETITION, each, context, off)
+        made[other.database, other.sql] = other
+    new = (each for key, each in made.items() if key not in known)
+    outcomes = await asyncio.gather(*(admitted(each, routes[each.database], state, tools) for each in new))
+    return [each for each in outcomes if isinstance(each, Candidate)]
+
+
+async def admit(state: State, tools: Tools) -> State:
+    """Keeps of the candidates, their texts as they are stored, those that would run; raises as `admitted`."""
+    return await accept(await write_as_stored(state, tools), tools)
+
+
+async def accept(state: State, tools: Tools) -> State:
+    """Drops the candidates that would not run and merges those with the same normal form.
+
+    A candidate with a cost has been checked. Of equal ones the best-scored stays, in the first one's place. Raises as
+    `admitted`.
+    """
+    routes = {route.database.name: route for route in state.routes}
+    outcomes = await asyncio.gather(
+        *(_checked(candidate, routes[candidate.database], state, tools) for candidate in state.candidates)
+    )
+    return await asyncio.to_thread(_distinct, state, outcomes, routes)
+
+
+def _distinct(state: State, outcomes: Sequence[Candidate | Rejection], routes: Mapping[str, Route]) -> State:
+    """The state with the candidates that passed. Parses each statement: not for the event loop."""
+    kept: dict[tuple[str, str], Candidate] = {}
+    for candidate, outcome in zip(state.candidates, outcomes, strict=True):
+        if isinstance(outcome, Rejection):
+            line = TraceLine("admit", f"dropped by {outcome.cause}", f"{outcome.message}: {candidate.sql}")
+            state = state.noted(line)
+            continue
+        key = (outcome.database, canonical(outcome.sql, routes[outcome.database].snapshot))
+        other = kept.get(key)
+        if other is None:
+            kept[key] = outcome
+            continue
+        dropped = min(outcome, other, key=_score)
+        kept[key] = max(other, outcome, key=_score).telling(dropped)
+        state = state.noted(TraceLine("admit", "merged with an equal one", dropped.sql))
+    return replace(state, candidates=tuple(kept.values()))
+
+
+async def _checked(candidate: Candidate, route: Route, state: State, tools: Tools) -> Candidate | Rejection:
+    return candidate if candidate.cost is not None else await admitted(candidate, route, state, tools)
+
+
+def _score(candidate: Candidate) -> tuple[float, bool, float, float]:
+    return (candidate.confidence, not candidate.is_twin, *candidate.origin.likelihood)

@@ -1,4 +1,4 @@
-"""Orders the candidates by how likely each is right, and then by what the asker prefers.
+"""Judge: orders the candidates by how likely each is right, and then by what the asker prefers.
 
 What is known of each (`engine.judge.features`) is judged by `engine.judge.model`. Readings stay in the order of
 the model that gave them, and what rules made of them behind the last one. Where no other order is clear the model is
@@ -41,7 +41,12 @@ TIME = 0.5
 """Of what is left of the question's time: an answer in another order is better than none."""
 
 
-async def rank(state: State, tools: Tools) -> State:
+async def judge(state: State, tools: Tools) -> State:
+    """Orders the candidates, keeps the best `k` with confidences, and puts first what the asker prefers."""
+    return await _preferred(await _ranked(state, tools), tools)
+
+
+async def _ranked(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` and keeps the best `k`, best first, with confidences."""
     found, each = await asyncio.to_thread(known, state, tools)
     confidences = tools.judgement.confidences(state, each)
@@ -55,14 +60,14 @@ async def rank(state: State, tools: Tools) -> State:
             each = with_questions(each, dict(zip(asked, likely, strict=True)))
             confidences = tools.judgement.confidences(state, each)
         else:
-            state = state.noted(TraceLine("rank", "the order stays", "the model did not answer"))
+            state = state.noted(TraceLine("judge", "the order stays", "the model did not answer"))
     ranked = [
         _Ranked(replace(candidate, confidence=confidence, evidence=one), of)
         for candidate, confidence, of, one in zip(state.candidates, confidences, each, found, strict=True)
     ]
     ranked.sort(key=lambda one: one.candidate.confidence, reverse=True)
     kept = _kept(ranked, state.k)
-    lines = [TraceLine("rank", one.candidate.sql, one.words, one.candidate.confidence) for one in kept]
+    lines = [TraceLine("judge", one.candidate.sql, one.words, one.candidate.confidence) for one in kept]
     return replace(state, candidates=tuple(one.candidate for one in kept)).noted(*lines)
 
 
@@ -135,7 +140,7 @@ REFUSED = 10.0
 """Penalty of a statement that the asker rejected for this very question: above any sum of preferences."""
 
 
-async def apply_preferences(state: State, tools: Tools) -> State:
+async def _preferred(state: State, tools: Tools) -> State:
     """Sorts by agreement with the preferences, stably; drops what has the normal form of `state.verified`."""
     routes = {route.database.name: route for route in state.routes}
     learned = [route.learned for route in state.routes]
@@ -148,7 +153,7 @@ async def apply_preferences(state: State, tools: Tools) -> State:
         for (each, _), (there, _) in zip(ordered, judged, strict=True)
     )
     lines = [
-        TraceLine("apply_preferences", "agrees" if agrees > 0 else "contradicts", each.sql, round(agrees, 3))
+        TraceLine("judge", "agrees" if agrees > 0 else "contradicts", each.sql, round(agrees, 3))
         for each, agrees in ordered
         if agrees
     ]

@@ -160,9 +160,9 @@ class Evidence:
 class Candidate:
     """One statement that may answer.
 
-    `tables`, `columns`, `cost`: read by it, and the planner's total cost (validate). `changes`: by rules, in order.
-    `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (deduplicate).
-    `missing`: texts that its columns do not hold (check_values). `evidence`: what the question and the schema say of it
+    `tables`, `columns`, `cost`: read by it, and the planner's total cost (admit). `changes`: by rules, in order.
+    `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (run).
+    `missing`: texts that its columns do not hold (admit). `evidence`: what the question and the schema say of it
     (rank). `confidence` in [0, 1].
     """
 

@@ -21,7 +21,7 @@ from engine.values.model_settings import GrammarSupport
 from engine.values.ports import Completion, Prompt, Token
 from engine.values.settings import GenerationSettings, Strategy
 from engine.values.state import Route, State
-from engine.write.search.generator import generate
+from engine.write.write import write
 from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
 from tests.support.tools import bare_tools
@@ -131,4 +131,4 @@ def generated(
         generation=replace(settings or GenerationSettings(), strategy=Strategy.SEARCH),
     )
     state = State(AskRequest(Asker("ana", "music"), question), k, 6, Deadline(1e12), 0.0, routes=(route,))
-    return asyncio.run(generate(replace(state), tools))
+    return asyncio.run(write(replace(state), tools))

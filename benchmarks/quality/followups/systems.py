@@ -20,7 +20,8 @@ from engine.values.tools import Tools
 
 async def in_dialogue(state: State, before: tuple[Said, ...], tools: Tools) -> State:
     """`state` with what it goes on from, each turn before read as a session would have."""
-    may_go_on = maybe_goes_on if tools.asks_for_readings else goes_on
+    state = replace(state, strategy=tools.strategy)
+    may_go_on = maybe_goes_on if state.asks_for_readings else goes_on
     if not before or not may_go_on(state.ask.question):
         return state
     *earlier, last = before

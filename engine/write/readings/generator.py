@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 
-from engine.findings.admit import Rejection
-from engine.findings.driver import Checker
+from engine.findings.admit import Door, Rejection
 from engine.findings.rule import Context
 from engine.link.mentions import mentioned_tables
 from engine.llm.prompts import prompt
@@ -31,7 +30,7 @@ from engine.values.tools import Tools
 from engine.write.readings.prompt import LEAST_ROOM, Writer, room
 from schema_catalog.types import TableKey
 
-STAGE = "generate"
+STAGE = "write"
 
 ANSWER_TOKENS = 1_200
 """Tokens of an answer at most; twice as many where that was too few."""
@@ -73,8 +72,10 @@ async def readings_of(state: State, tools: Tools) -> State:
     """`state` with the readings of its routes as candidates, or with the refusal that the model gives a reason for.
 
     What was found when the time is over is kept. Raises as `engine.values.ports.LanguageModel.complete` and
-    `engine.findings.admit.check_candidate`.
+    `engine.findings.admit.admitted`.
     """
+    if not state.routes or not state.calls:
+        return state
     asking = await _Asking.of(state, tools)
     late = False
     try:
@@ -108,7 +109,7 @@ class _Asking:
         self._state = state
         self._tools = tools
         self._secured = secured
-        self._checkers: Mapping[str, Checker] = {}
+        self._doors: Mapping[str, Door] = {}
         self._calls = list[Completion]()
         self._lines = list[TraceLine]()
         self._candidates = list[Candidate]()
@@ -121,7 +122,7 @@ class _Asking:
 
     @classmethod
     async def of(cls, state: State, tools: Tools) -> _Asking:
-        """With a checker for each route."""
+        """With a door for each route."""
         secured = [await tools.upstream.row_secured(each.database) for each in state.routes]
         asking = cls(state, tools, secured)
         await asking._read(state)
@@ -130,10 +131,10 @@ class _Asking:
     async def _read(self, state: State) -> None:
         """Goes on with the question of `state`, by which statements are checked."""
         contexts = await asyncio.to_thread(_contexts, state, self._secured)
-        self._state, self._checkers = (
+        self._state, self._doors = (
             state,
             {
-                route.database.name: Checker(context, route, state, self._tools)
+                route.database.name: Door(context, route, state, self._tools)
                 for route, context in zip(state.routes, contexts, strict=True)
             },
         )
@@ -225,10 +226,10 @@ class _Asking:
         Gives those that do not by their places, each with its reason.
         """
         made = [self._candidate(each, place) for each, place in zip(found, places, strict=False)]
-        outcomes = await asyncio.gather(*(self._checkers[each.database].statement(each) for each in made))
+        outcomes = await asyncio.gather(*(self._doors[each.database].admitted(each) for each in made))
         stood = [each for each in outcomes if isinstance(each, Candidate)]
         self._candidates += stood
-        beside = await asyncio.gather(*(self._checkers[each.database].readings(each) for each in stood))
+        beside = await asyncio.gather(*(self._doors[each.database].readings(each) for each in stood))
         self._beside += [each for found in beside for each in found]
         rejected = {
             each.meaning.place or 0: (reading, outcome)
@@ -243,7 +244,7 @@ class _Asking:
         return rejected
 
     def _candidate(self, reading: Reading, place: int) -> Candidate:
-        database = reading.database if reading.database in self._checkers else next(iter(self._checkers))
+        database = reading.database if reading.database in self._doors else next(iter(self._doors))
         return Candidate(database, reading.sql, meaning=Meaning(place, reading.meaning, reading.assumes))
 
     async def _without(self) -> None:

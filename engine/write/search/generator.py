@@ -1,12 +1,12 @@
-"""Generates candidates that really differ, a model call each: a statement, its forks, and a search over masks.
+"""The search strategy: candidates that really differ, a model call each: a statement, its forks, a search over masks.
 
 Owns the order and the budget. Behind the statement and what the model nearly wrote in its place
-(`engine.write.search.forks`) comes a best-first search over conditions (MetaSQL §III) and masked schemas (Odin §5),
-where
-these are switched on. Each statement is checked as the asker before its children are queued. One that reads what the
-schema linker doubts, and not what it is sure of, has another beside it that is written without what is doubtful. One of
-which the model was sure is the only one that is asked for. Beside what the model wrote stand its readings
-(`engine.rewrite`) and what differs from it in one name (`engine.alternatives`), which cost no call.
+(`engine.write.search.forks`) comes a best-first search over conditions (MetaSQL §III, `engine.write.conditions`) and
+masked schemas (Odin §5, `engine.write.masks`), where these are switched on. Each statement is admitted before its
+children are queued. One that reads what the schema linker doubts, and not what it is sure of, has another beside it
+that is written without what is doubtful. One of which the model was sure is the only one that is asked for. Beside what
+the model wrote stand its readings (`engine.findings`) and what differs from it in one name (`engine.write.exchanges`),
+which cost no call.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.findings.driver import Checker
+from engine.findings.admit import Door
 from engine.findings.rule import Context
 from engine.link.mentions import mentioned_tables
 from engine.llm.replies import statement
@@ -23,16 +23,17 @@ from engine.question.dimensions import linked_dimensions
 from engine.values.candidate import Candidate
 from engine.values.conditions import words
 from engine.values.elements import elements_read
-from engine.values.errors import CancelledError, StaleDialogueError
+from engine.values.errors import CancelledError
 from engine.values.messages import TraceLine
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.exchanges import ExchangedStatements, find_exchanges
 from engine.write.masks import MaskSearch, Node
-from engine.write.readings.generator import readings_of
 from engine.write.search.forks import Fork, forks
 from engine.write.search.writer import Attempt, Attempts, Writer
 from schema_catalog.types import ColumnKey, TableKey
+
+STAGE = "write"
 
 NAMED = 4
 """Masked elements that a line of the trace names."""
@@ -52,10 +53,6 @@ EXCHANGED = 2
 """Of the other places, one in so many is taken by statements made of the first one by exchanging a name, one at least:
 where they fill the set, no condition and no mask is tried, and a statement of another structure is never written. Of
 each further statement one at most is made. What the search leaves empty, they fill."""
-
-RESERVED, RESERVED_SECONDS = 0.15, 5.0
-"""Share of what is left of the question's time, and seconds at most, in which nothing more is written: what was found
-by then is checked, ordered and shown."""
 
 BEGINNING = 40
 """Tokens of an answer without an end in which forks are looked for: it goes astray early, listing column after column,
@@ -99,25 +96,11 @@ class _Beside:
     doubly: list[ExchangedStatements] = field(default_factory=list)
 
 
-async def generate(state: State, tools: Tools) -> State:
-    """Sets `state.candidates`: valid statements, distinct as text, in the order found; readings behind the others.
+async def search(state: State, tools: Tools) -> State:
+    """`state` with the statements of each route, in the order found; readings behind the others.
 
-    There may be more than `state.k`: which ones are kept is the rank stage's. Where a dialogue has left some, these are
-    the candidates, and the model is not asked. Raises `StaleDialogueError` (NL004), and `CancelledError` where the time
-    is over before there is one.
+    Raises `CancelledError` where the time is over before there is one.
     """
-    await asyncio.to_thread(check_unchanged, state)
-    if state.dialogue.survivors:
-        # Without a cost: they are checked anew, since rights may have gone meanwhile.
-        return replace(state, candidates=tuple(replace(c, cost=None) for c in state.dialogue.survivors))
-    deadline = state.deadline
-    early = replace(state, deadline=deadline.sooner(RESERVED, RESERVED_SECONDS))
-    return replace(await _written(early, tools), deadline=deadline)
-
-
-async def _written(state: State, tools: Tools) -> State:
-    if tools.asks_for_readings:
-        return await readings_of(state, tools) if state.routes and state.calls else state
     for route, calls in _budgets(state):
         secured = await tools.upstream.row_secured(route.database)
         # A large schema as text takes tenths of a second.
@@ -134,7 +117,7 @@ def _budgets(state: State) -> list[tuple[Route, int]]:
 
 
 class Explorer:
-    """The search over one route's masked schemas. `checker`: of its statements."""
+    """The search over one route's masked schemas. `door`: of its statements."""
 
     def __init__(self, route: Route, state: State, tools: Tools, secured: frozenset[TableKey]) -> None:
         self.route = route
@@ -155,8 +138,8 @@ class Explorer:
             contents=route.contents,
             today=state.today,
         )
-        self.checker = Checker(context, route, state, tools)
-        self._attempts = Attempts(self._writer, self.checker)
+        self.door = Door(context, route, state, tools)
+        self._attempts = Attempts(self._writer, self.door)
 
     async def explore(self, calls: int, state: State) -> State:
         """`state` with what the search found, until there are `k` statements beside readings or no calls are left.
@@ -172,7 +155,7 @@ class Explorer:
             self._told = replace(self._told, late=True)
         kept = found.kept()
         told = replace(self._told, candidates=(*state.candidates, *kept)).noted(*_changes(kept))
-        return told.out_of_time("generate") if told.late else told
+        return told.out_of_time(STAGE) if told.late else told
 
     async def _search(self, calls: int, found: _Found) -> None:
         conditions = await self._writer.conditions() if self._state.k > 1 else ()
@@ -260,9 +243,9 @@ class Explorer:
     async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""
         wanted = self._state.k > 1 and self._tools.generation.exchanges
-        leading, context, encoder = attempt.leading, self.checker.context, self._tools.encoder
+        leading, context, encoder = attempt.leading, self.door.context, self._tools.encoder
         found = await find_exchanges(leading, context, encoder) if wanted else []
-        return ExchangedStatements(leading, found, search.score, self.checker)
+        return ExchangedStatements(leading, found, search.score, self.door)
 
     def _elements(self) -> frozenset[ColumnKey]:
         """Everything of the schema that a statement may name."""
@@ -286,7 +269,7 @@ def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:
 
 
 def _exchange_line(candidate: Candidate) -> TraceLine:
-    return TraceLine("generate", "made by exchanging a name", candidate.sql)
+    return TraceLine(STAGE, "made by exchanging a name", candidate.sql)
 
 
 def _changes(candidates: Sequence[Candidate]) -> list[TraceLine]:
@@ -313,13 +296,13 @@ def _noted(state: State, attempt: Attempt) -> State:
         how += f", told: {words(attempt.node.condition)}"
     if attempt.rejection is not None:
         refused = f"{attempt.rejection.message}: {' '.join(statement(attempt.calls[-1].text).split())}"
-        line = TraceLine("generate", f"refused {how}", refused, attempt.node.score)
+        line = TraceLine(STAGE, f"refused {how}", refused, attempt.node.score)
         return replace(state, usage=usage).noted(line)
     if usage.first_candidate_seconds is None:
         usage = replace(usage, first_candidate_seconds=attempt.ready - state.started)
     lines = [
         TraceLine(
-            "generate",
+            STAGE,
             f"written {how}",
             each.changes[0].before if each.changes else each.sql,
             attempt.node.score,
@@ -327,15 +310,3 @@ def _noted(state: State, attempt: Attempt) -> State:
         for each in attempt.candidates
     ]
     return replace(state, usage=usage).noted(*lines)
-
-
-def check_unchanged(state: State) -> None:
-    """Raises `StaleDialogueError` (NL004) where one has changed or may not answer any longer. Blocks: use a thread."""
-    now = {route.database.name: route.snapshot for route in state.routes}
-    for name, before in state.dialogue.fingerprints:
-        if name not in now or now[name].fingerprint != before:
-            raise StaleDialogueError(
-                "the question can no longer be answered",
-                detail="The catalog, or what you may read, has changed since it was asked.",
-                hint="Ask it again with NL: and the same words.",
-            )

@@ -101,7 +101,7 @@ def test_names_are_masked_of_a_model_that_does_not_tell_what_it_nearly_wrote() -
         for tells in (WITH_GRAMMARS, EMBEDDED)
     )
     assert any("artist_name masked" in line.event for line in silent.trace)
-    assert all("nothing masked" in line.event for line in telling.trace if line.stage == "generate")
+    assert all("nothing masked" in line.event for line in telling.trace if line.stage == "write")
 
 
 def test_a_condition_finds_what_was_not_written_without_it() -> None:

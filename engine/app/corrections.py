@@ -35,9 +35,7 @@ async def corrected(
     routes = await _routes(request, stored, tools)
     asked = replace(stored.request, asker=request.asker)
     state = State(asked, k=1, calls=0, deadline=deadline, started=time.monotonic(), routes=routes)
-    outcomes = [
-        await admitted(Candidate(route.database.name, request.sql), route, state, tools) for route in routes
-    ]
+    outcomes = [await admitted(Candidate(route.database.name, request.sql), state, tools) for route in routes]
     good = next((outcome for outcome in outcomes if isinstance(outcome, Candidate)), None)
     if good is None:
         raise _refused(next(outcome for outcome in outcomes if isinstance(outcome, Rejection)))

@@ -67,7 +67,7 @@ async def readable_route(name: str, asker: Asker, tools: Tools) -> Route:
 
 async def reference_result(sql: str, route: Route, state: State, tools: Tools, row_cap: int) -> Reference:
     """The result of the known statement, checked and run as a generated one; raises `UnjudgeableError`."""
-    outcome = await admitted(Candidate(route.database.name, sql), route, state, tools)
+    outcome = await admitted(Candidate(route.database.name, sql), replace(state, routes=(route,)), tools)
     if isinstance(outcome, Rejection):
         raise UnjudgeableError(f"its statement is refused: {outcome.message}")
     asked = (route.database, state.ask.asker)

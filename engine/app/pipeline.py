@@ -35,16 +35,7 @@ async def link(state: State, tools: Tools) -> State:
     return state
 
 
-CANDIDATE_STAGES: tuple[Stage, ...] = (
-    understand,
-    route,
-    link,
-    write,
-    admit,
-    run_candidates,
-    judge,
-    select,
-)
+CANDIDATE_STAGES: tuple[Stage, ...] = (understand, route, link, write, admit, run_candidates, judge, select)
 """Those that find candidates, judge them and leave some out; nothing is decided about what becomes of them."""
 
 STAGES = (*CANDIDATE_STAGES, decide)

@@ -23,7 +23,7 @@ from engine.app.question_store import Questions, find_row
 from engine.app.repeats import Keys, Repeats, is_repeatable
 from engine.judge.point_store import CalibrationStore
 from engine.learn.feedback import Learner
-from engine.statement.canonical import canonical
+from engine.statement.canonical import normal_form
 from engine.statement.description import explained
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
@@ -361,12 +361,9 @@ def _wanted(state: State) -> tuple[Candidate, ...]:
     """The candidates without the normal forms of excluded statements. Parses them: not for the event loop."""
     if not state.ask.exclude:
         return state.candidates
-    snapshots = {route.database.name: route.snapshot for route in state.routes}
-    excluded = {
-        (name, canonical(sql, snapshot)) for name, snapshot in snapshots.items() for sql in state.ask.exclude
-    }
+    excluded = {normal_form(sql, route) for route in state.routes for sql in state.ask.exclude}
     return tuple(
-        candidate
-        for candidate in state.candidates
-        if (candidate.database, canonical(candidate.sql, snapshots[candidate.database])) not in excluded
+        each
+        for each in state.candidates
+        if normal_form(each.sql, state.route_of(each.database)) not in excluded
     )

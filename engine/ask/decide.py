@@ -49,10 +49,9 @@ async def _in_doubt(state: State, on_doubt: OnDoubt, proposal: Proposal | None) 
 
     It is kept back as well where nothing in the data stands for anything that is asked, or none is likely at all.
     """
-    routes = {route.database.name: route for route in state.routes}
     refusal = doubt(state)
     hopeless = sum(each.confidence for each in state.candidates) < HOPELESS
-    if on_doubt is OnDoubt.ABSTAIN or hopeless or routes[state.candidates[0].database].unanswerable:
+    if on_doubt is OnDoubt.ABSTAIN or hopeless or state.route_of(state.candidates[0].database).unanswerable:
         return replace(state.refused(refusal, "decide"), candidates=())
     if on_doubt is OnDoubt.ASK and proposal is not None:
         return _asked(state, proposal)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.ask.data_answers import answers
 from engine.ask.data_questions import DataQuestion, data_question
-from engine.findings.admit import admitted
+from engine.findings.admit import those_admitted
 from engine.route.places import View
 from engine.route.route import askable_views
 from engine.values.candidate import Candidate
@@ -27,16 +27,13 @@ async def answer_from_catalog(state: State, tools: Tools) -> State:
         return state
     views, _ = await askable_views(state, tools)
     routes, candidates = await asyncio.to_thread(_answered, asked, _here_first(views, asked, state))
-    kept: list[Candidate] = []
-    for candidate in candidates[: state.k]:
-        route = next(each for each in routes if each.database.name == candidate.database)
-        checked = await admitted(candidate, route, state, tools)
-        kept += [checked] if isinstance(checked, Candidate) else []
+    found = replace(state, routes=tuple(routes))
+    kept = await those_admitted(candidates[: state.k], found, tools)
     if not kept:
         return state
     sure = tuple(replace(each, confidence=1 / len(kept)) for each in kept)
     line = TraceLine("understand", asked.subject, asked.named)
-    return replace(state, routes=tuple(routes), candidates=sure, from_catalog=True, calls=0).noted(line)
+    return replace(found, candidates=sure, from_catalog=True, calls=0).noted(line)
 
 
 def _here_first(views: list[View], asked: DataQuestion, state: State) -> list[View]:

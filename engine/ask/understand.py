@@ -24,22 +24,18 @@ from engine.values.tools import Tools
 
 
 async def understand(state: State, tools: Tools) -> State:
-    """Sets `from_catalog` with its candidates, or `refusal`, or what `reword` sets; raises as that and `route`."""
-    state = await answer_from_catalog(state, tools)
-    return state if state.from_catalog else await reword(state, tools)
+    """Sets `from_catalog`, `refusal`, or `translation` or `dialogue.read_as` and with it the question from here on.
 
-
-async def reword(state: State, tools: Tools) -> State:
-    """Sets `refusal`, or `translation` or `dialogue.read_as` and with it the question for the stages behind.
-
-    Raises the model's errors.
+    Raises as `route`, and the model's errors.
     """
+    state = await answer_from_catalog(state, tools)
+    if state.from_catalog:
+        return state
     if state.dialogue.follow_up is not None:
         return await _checked(await _in_full(state, tools))
     checked = await _checked(state)
-    if checked.refusal is not None:
-        return checked
-    language = await asyncio.to_thread(foreign_language, state.ask.question)
+    refused = checked.refusal is not None
+    language = None if refused else await asyncio.to_thread(foreign_language, state.ask.question)
     if language is None:
         return checked
     views, _ = await askable_views(state, tools)

@@ -8,7 +8,7 @@ stage does about texts is `engine.findings.stored_literals`'.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -17,7 +17,9 @@ from engine.findings.rule import Context
 from engine.findings.rules.literals import misplaced_literal
 from engine.findings.stored_literals import write_as_stored
 from engine.guard import Refused, Rules, check
-from engine.statement.canonical import canonical
+from engine.link.mentions import mentioned_tables
+from engine.question.dimensions import linked_dimensions
+from engine.statement.canonical import normal_form
 from engine.statement.resolution import Resolution, resolve
 from engine.values.candidate import Candidate, RuleKind
 from engine.values.elements import WHOLE_TABLE
@@ -26,7 +28,7 @@ from engine.values.messages import TraceLine
 from engine.values.ports import StatementError
 from engine.values.state import Route, State
 from engine.values.tools import Tools
-from schema_catalog.types import ColumnKey, Snapshot
+from schema_catalog.types import ColumnKey, Snapshot, TableKey
 
 _SHOWN_PROBLEMS = 3
 _EXCERPT = 40
@@ -59,12 +61,15 @@ class Rejection:
     stray: frozenset[ColumnKey] = frozenset()
 
 
-async def admitted(candidate: Candidate, route: Route, state: State, tools: Tools) -> Candidate | Rejection:
-    """The candidate with trimmed SQL, `tables`, `columns` and `cost`, or its rejection.
+async def admitted(candidate: Candidate, state: State, tools: Tools) -> Candidate | Rejection:
+    """The candidate with trimmed SQL, `tables`, `columns` and `cost`, or its rejection; itself where it has a cost.
 
     Raises errors that concern more than this statement: `NotPermittedError` (the asker's role cannot be taken on
     this database), `DatabaseUnavailableError`, and `CancelledError` when the question's time is over.
     """
+    if candidate.cost is not None:
+        return candidate
+    route = state.route_of(candidate.database)
     rules = await tools.upstream.rules(route.database)
     # Long statements take longer than the loop may stand.
     read = await asyncio.to_thread(_read, candidate.sql, rules, route.snapshot)
@@ -81,6 +86,12 @@ async def admitted(candidate: Candidate, route: Route, state: State, tools: Tool
         state.deadline.remaining()
         return Rejection(Cause.TIME, "planning it took too long")
     return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=cost)
+
+
+async def those_admitted(candidates: Iterable[Candidate], state: State, tools: Tools) -> list[Candidate]:
+    """Those of `candidates` that are admitted, in their order; raises as `admitted`."""
+    outcomes = await asyncio.gather(*(admitted(each, state, tools) for each in candidates))
+    return [each for each in outcomes if isinstance(each, Candidate)]
 
 
 def _read(sql: str, rules: Rules, snapshot: Snapshot) -> tuple[str, Resolution] | Rejection:
@@ -126,6 +137,13 @@ class Door:
     state: State
     tools: Tools
 
+    @classmethod
+    async def of(cls, route: Route, state: State, tools: Tools, shown: Snapshot | None = None) -> Door:
+        """With what rules know of the question there. `shown`: of the schema what a prompt shows; None is all of it."""
+        secured = await tools.upstream.row_secured(route.database)
+        context = await asyncio.to_thread(_context, route, state, secured, shown or route.snapshot)
+        return cls(context, route, state, tools)
+
     async def admitted(self, candidate: Candidate) -> Candidate | Rejection:
         """The candidate in normal form, repaired by rule only where it was refused. Raises as `admitted`.
 
@@ -133,13 +151,13 @@ class Door:
         """
         if candidate.meaning.place is None:
             candidate = await self._changed(RuleKind.NORMALISE, candidate)
-        outcome = await self._checked(candidate)
+        outcome = await admitted(candidate, self.state, self.tools)
         if isinstance(outcome, Candidate) or outcome.cause not in REPAIRED:
             return outcome
         repaired = await self._changed(RuleKind.REPAIR, candidate)
         if repaired is candidate:
             return outcome
-        second = await self._checked(repaired)
+        second = await admitted(repaired, self.state, self.tools)
         return second if isinstance(second, Candidate) else outcome
 
     async def readings(self, candidate: Candidate) -> list[Candidate]:
@@ -150,8 +168,7 @@ class Door:
         given = Rewritten(candidate.sql, candidate.changes)
         rules = readings if candidate.meaning.place is None else by_facts
         made = await asyncio.to_thread(rules, given, self.context, self._off)
-        outcomes = await asyncio.gather(*(self._checked(each.of(candidate)) for each in made))
-        return [each for each in outcomes if isinstance(each, Candidate)]
+        return await those_admitted((each.of(candidate) for each in made), self.state, self.tools)
 
     async def misplaces_literal(self, sql: str) -> bool:
         """Whether a literal is compared with a column that does not hold it although one beside it does."""
@@ -164,23 +181,33 @@ class Door:
     async def _changed(self, kind: RuleKind, candidate: Candidate) -> Candidate:
         return await asyncio.to_thread(changed, kind, candidate, self.context, self._off)
 
-    async def _checked(self, candidate: Candidate) -> Candidate | Rejection:
-        return await admitted(candidate, self.route, self.state, self.tools)
+
+def _context(route: Route, state: State, secured: frozenset[TableKey], shown: Snapshot) -> Context:
+    question = state.ask.question
+    return Context(
+        shown,
+        question,
+        route.values,
+        mentioned_tables(question, shown),
+        secured,
+        linked={} if route.links is None else route.links.probabilities,
+        dimensions=linked_dimensions(question, route.entities),
+        lists=route.lists,
+        contents=route.contents,
+        today=state.today,
+    )
 
 
 async def shown_once(candidates: Sequence[Candidate], state: State, tools: Tools) -> list[Candidate]:
     """The new statements that show each row once, of `candidates` whose rows repeat each other, and that would run."""
-    routes = {route.database.name: route for route in state.routes}
     off = tools.generation.rules_off
     known = {(each.database, each.sql) for each in state.candidates}
     made: dict[tuple[str, str], Candidate] = {}
     for each in candidates:
-        context = Context(routes[each.database].snapshot)
+        context = Context(state.route_of(each.database).snapshot)
         other = await asyncio.to_thread(changed, RuleKind.REPETITION, each, context, off)
         made[other.database, other.sql] = other
-    new = (each for key, each in made.items() if key not in known)
-    outcomes = await asyncio.gather(*(admitted(each, routes[each.database], state, tools) for each in new))
-    return [each for each in outcomes if isinstance(each, Candidate)]
+    return await those_admitted((each for key, each in made.items() if key not in known), state, tools)
 
 
 async def admit(state: State, tools: Tools) -> State:
@@ -191,17 +218,13 @@ async def admit(state: State, tools: Tools) -> State:
 async def accept(state: State, tools: Tools) -> State:
     """Drops the candidates that would not run and merges those with the same normal form.
 
-    A candidate with a cost has been checked. Of equal ones the best-scored stays, in the first one's place. Raises as
-    `admitted`.
+    Of equal ones the best-scored stays, in the first one's place. Raises as `admitted`.
     """
-    routes = {route.database.name: route for route in state.routes}
-    outcomes = await asyncio.gather(
-        *(_checked(candidate, routes[candidate.database], state, tools) for candidate in state.candidates)
-    )
-    return await asyncio.to_thread(_distinct, state, outcomes, routes)
+    outcomes = await asyncio.gather(*(admitted(each, state, tools) for each in state.candidates))
+    return await asyncio.to_thread(_distinct, state, outcomes)
 
 
-def _distinct(state: State, outcomes: Sequence[Candidate | Rejection], routes: Mapping[str, Route]) -> State:
+def _distinct(state: State, outcomes: Sequence[Candidate | Rejection]) -> State:
     """The state with the candidates that passed. Parses each statement: not for the event loop."""
     kept: dict[tuple[str, str], Candidate] = {}
     for candidate, outcome in zip(state.candidates, outcomes, strict=True):
@@ -209,20 +232,12 @@ def _distinct(state: State, outcomes: Sequence[Candidate | Rejection], routes: M
             line = TraceLine("admit", f"dropped by {outcome.cause}", f"{outcome.message}: {candidate.sql}")
             state = state.noted(line)
             continue
-        key = (outcome.database, canonical(outcome.sql, routes[outcome.database].snapshot))
+        key = normal_form(outcome.sql, state.route_of(outcome.database))
         other = kept.get(key)
         if other is None:
             kept[key] = outcome
             continue
-        dropped = min(outcome, other, key=_score)
-        kept[key] = max(other, outcome, key=_score).telling(dropped)
+        better, dropped = (other, outcome) if other.standing >= outcome.standing else (outcome, other)
+        kept[key] = better.telling(dropped)
         state = state.noted(TraceLine("admit", "merged with an equal one", dropped.sql))
     return replace(state, candidates=tuple(kept.values()))
-
-
-async def _checked(candidate: Candidate, route: Route, state: State, tools: Tools) -> Candidate | Rejection:
-    return candidate if candidate.cost is not None else await admitted(candidate, route, state, tools)
-
-
-def _score(candidate: Candidate) -> tuple[float, bool, float, float]:
-    return (candidate.confidence, not candidate.is_twin, *candidate.origin.likelihood)

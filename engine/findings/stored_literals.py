@@ -40,12 +40,11 @@ async def write_as_stored(state: State, tools: Tools) -> State:
     One of which nothing occurs counts as one that finds nothing. Corrected ones are not admitted yet. Raises as
     `check_literals`.
     """
-    routes = {route.database.name: route for route in state.routes}
     semaphore = asyncio.Semaphore(AT_ONCE)
 
     async def checked(candidate: Candidate) -> tuple[Candidate, ...]:
         async with semaphore:
-            route = routes[candidate.database]
+            route = state.route_of(candidate.database)
             check = await check_literals(candidate, route, state, tools)
             near = await _near(check, route, state, tools)
             return await asyncio.to_thread(_corrected, candidate, check, near, route, tools)

@@ -21,13 +21,13 @@ from engine.findings.evidence import evidence
 from engine.judge.features import Features, candidate_features
 from engine.learn.recall import agreement
 from engine.llm.prompts import prompt
-from engine.statement.canonical import canonical
+from engine.statement.canonical import normal_form
 from engine.values.candidate import Candidate, Evidence, are_readings
 from engine.values.deadline import Deadline
 from engine.values.errors import NLError
 from engine.values.messages import TraceLine
 from engine.values.ports import Completion, Prompt
-from engine.values.state import Route, State
+from engine.values.state import State
 from engine.values.tools import Tools
 
 UNSURE = 0.55
@@ -142,11 +142,10 @@ REFUSED = 10.0
 
 async def _preferred(state: State, tools: Tools) -> State:
     """Sorts by agreement with the preferences, stably; drops what has the normal form of `state.verified`."""
-    routes = {route.database.name: route for route in state.routes}
     learned = [route.learned for route in state.routes]
     if state.verified is None and not any(each.preferences or each.refused for each in learned):
         return state
-    judged = await asyncio.to_thread(_judged, state, routes)
+    judged = await asyncio.to_thread(_judged, state)
     ordered = sorted(judged, key=lambda each: _place(each[1], tools.learning.strong))
     placed = tuple(
         replace(each, confidence=there.confidence)
@@ -165,26 +164,19 @@ def _place(preference: float, strong: float) -> float:
     return 0.0 if -strong < preference <= 0.0 else -round(preference, 6)
 
 
-def _judged(state: State, routes: Mapping[str, Route]) -> list[tuple[Candidate, float]]:
+def _judged(state: State) -> list[tuple[Candidate, float]]:
     """The candidates without the verified one, each with how far it agrees with the asker's preferences.
 
     That is negative where it contradicts them. Parses each: not for the event loop.
     """
-    verified = None if state.verified is None else _normal_form(state.verified, routes)
-    refused = {
-        (name, canonical(sql, route.snapshot))
-        for name, route in routes.items()
-        for sql in route.learned.refused
-    }
+    known = state.verified
+    verified = None if known is None else normal_form(known.sql, state.route_of(known.database))
+    refused = {normal_form(sql, route) for route in state.routes for sql in route.learned.refused}
     judged = []
     for each in state.candidates:
-        form = _normal_form(each, routes)
+        route = state.route_of(each.database)
+        form = normal_form(each.sql, route)
         if form != verified:
-            agrees = agreement(each, routes[each.database].learned.preferences)
+            agrees = agreement(each, route.learned.preferences)
             judged.append((each, -REFUSED if form in refused else agrees))
     return judged
-
-
-def _normal_form(candidate: Candidate, routes: Mapping[str, Route]) -> tuple[str, str]:
-    """The database and the normal form."""
-    return (candidate.database, canonical(candidate.sql, routes[candidate.database].snapshot))

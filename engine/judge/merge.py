@@ -81,10 +81,9 @@ async def merged(state: State, outcomes: Sequence[Rows | NotCompared]) -> State:
 
     One stays with the likelihood of the likeliest, and with most readings among them (`_objections`).
     """
-    routes = {route.database.name: route for route in state.routes}
     lines: list[TraceLine] = []
     kept: dict[int, tuple[Candidate, Rows | NotCompared]] = {}
-    order = sorted(range(len(outcomes)), key=lambda n: _first(state.candidates[n]), reverse=True)
+    order = sorted(range(len(outcomes)), key=lambda n: state.candidates[n].standing, reverse=True)
     for place in order:
         candidate, outcome = state.candidates[place], outcomes[place]
         if candidate.needs_proof and not _differs(candidate, outcome, kept.values()):
@@ -102,7 +101,7 @@ async def merged(state: State, outcomes: Sequence[Rows | NotCompared]) -> State:
             kept[place] = (candidate, outcome)
             continue
         stays, rows = kept[equal]
-        route = routes[candidate.database]
+        route = state.route_of(candidate.database)
         one, other = stays.origin, candidate.origin
         readings = max(one.readings, other.readings)
         origin = replace(one, forked=one.forked and other.forked, readings=readings)
@@ -115,11 +114,6 @@ async def merged(state: State, outcomes: Sequence[Rows | NotCompared]) -> State:
             kept[equal] = (replace(stays, origin=origin).telling(candidate), rows)
         lines.append(TraceLine("run", "gives the same rows", f"{candidate.sql}; kept: {stays.sql}"))
     return replace(state, candidates=tuple(kept[place][0] for place in sorted(kept))).noted(*lines)
-
-
-def _first(candidate: Candidate) -> tuple[bool, tuple[float, float]]:
-    """The key by which candidates are looked at, the greatest first: what a rule made of a reading behind them all."""
-    return not candidate.is_twin, candidate.origin.likelihood
 
 
 def _differs(

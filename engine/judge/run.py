@@ -71,12 +71,11 @@ async def run(state: State, tools: Tools) -> State:
 async def _run_all(
     candidates: Sequence[Candidate], state: State, tools: Tools, until: Deadline
 ) -> list[Rows | NotCompared]:
-    routes = {route.database.name: route for route in state.routes}
     semaphore = asyncio.Semaphore(AT_ONCE)
 
     async def one(candidate: Candidate) -> Rows | NotCompared:
         async with semaphore:
-            return await _outcome(candidate, routes[candidate.database], state, tools, until)
+            return await _outcome(candidate, state.route_of(candidate.database), state, tools, until)
 
     return await asyncio.gather(*map(one, candidates))
 

@@ -163,7 +163,7 @@ async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], to
         return state
     for route, feedback in zip(state.routes, feedback_by_route, strict=True):
         for lesson in _answers(state.own_words, feedback)[:TRIED]:
-            outcome = await admitted(Candidate(route.database.name, lesson.sql), route, state, tools)
+            outcome = await admitted(Candidate(route.database.name, lesson.sql), state, tools)
             if not isinstance(outcome, Candidate):
                 # Another's statement may name what this asker cannot read.
                 why = f"{lesson.sql}: {outcome.message}" if lesson.own else "an approved statement"
@@ -183,7 +183,7 @@ async def _with_parameters(state: State, feedback_by_route: Sequence[AskerFeedba
     for route, feedback in zip(state.routes, feedback_by_route, strict=True):
         found = await asyncio.to_thread(_filled, state.ask.question, route, feedback, tools.encoder)
         for _, sql, lesson, values in found[:TRIED]:
-            outcome = await admitted(Candidate(route.database.name, sql), route, state, tools)
+            outcome = await admitted(Candidate(route.database.name, sql), state, tools)
             if isinstance(outcome, Candidate) and outcome.sql not in route.learned.refused:
                 said = ", ".join(f"{name} {value}" for name, value in values.items())
                 words = (

@@ -69,7 +69,7 @@ async def route(state: State, tools: Tools) -> State:
             places = await with_values(places, views, state, tools)
     if unreachable:
         state = state.noted(TraceLine("route", "unreachable", f"{unreachable} databases did not answer"))
-    return _routed(state, places, len(views), ask_anyway=state.asks_for_readings)
+    return _routed(state, places, len(views))
 
 
 @asynccontextmanager
@@ -155,7 +155,7 @@ def _nothing_readable(state: State) -> NoRouteError:
     )
 
 
-def _routed(state: State, places: Sequence[Place], databases: int, *, ask_anyway: bool) -> State:
+def _routed(state: State, places: Sequence[Place], databases: int) -> State:
     if not places:
         raise _nothing_readable(state)
     tables = sum(len(each.match.tables) for each in places)
@@ -168,7 +168,9 @@ def _routed(state: State, places: Sequence[Place], databases: int, *, ask_anyway
     state = state.noted(
         TraceLine("route", "nothing matches", "no table or column comes close to the question", best)
     )
-    likely = [each for each in places if each.held or each.home] or (list(places) if ask_anyway else [])
+    likely = [each for each in places if each.held or each.home] or (
+        list(places) if state.asks_for_readings else []
+    )
     state = replace(state, far=not any(each.held for each in places))
     if likely:
         return _chosen(state, likely)

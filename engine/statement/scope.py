@@ -6,7 +6,7 @@ Owns which table a column belongs to, and taking joins by equality apart. Whethe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,7 +14,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from engine.question.tokens import identifier_words
 from schema_catalog.naming import quote_ident
-from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
+from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey, once_per_snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,21 @@ class SubqueryComparison:
     other: ColumnKey
 
 
+@once_per_snapshot
+def _tables(snapshot: Snapshot) -> tuple[Mapping[TableKey, Table], Mapping[str, Sequence[Table]]]:
+    """Its tables by key and by name."""
+    called: dict[str, list[Table]] = {}
+    for table in snapshot.tables:
+        called.setdefault(table.name, []).append(table)
+    return {table.key: table for table in snapshot.tables}, called
+
+
 class Scopes:
     """The selects of one statement; void once the statement's FROM clauses change."""
 
     def __init__(self, tree: exp.Query, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self.tables = {table.key: table for table in snapshot.tables}
-        self.called: dict[str, list[Table]] = {}
-        for table in snapshot.tables:
-            self.called.setdefault(table.name, []).append(table)
+        self.tables, self.called = _tables(snapshot)
         # In WITH RECURSIVE a query may be named before it is written, which sqlglot's scopes do not see.
         self._recursive = {
             query.alias

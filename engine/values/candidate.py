@@ -187,6 +187,11 @@ class Candidate:
         return (*(table for _, table in self.tables), *(column for *_, column in self.columns))
 
     @property
+    def standing(self) -> tuple[bool, float, float]:
+        """By what it is placed before it is judged: what a rule made of a reading stands behind them all."""
+        return not self.is_twin, *self.origin.likelihood
+
+    @property
     def is_twin(self) -> bool:
         """Whether a rule made it of a model's reading, behind which it stands."""
         return self.meaning.place is not None and any(
@@ -222,6 +227,12 @@ class Candidate:
         logprob = self.origin.logprob if same else None
         origin = replace(self.origin, readings=readings_among(changes), logprob=logprob)
         return replace(self, sql=sql, changes=changes, origin=origin, cost=None)
+
+
+def change_lines(candidates: Iterable[Candidate]) -> list[TraceLine]:
+    """What the trace says of what rules changed, each change once."""
+    changes = dict.fromkeys(change for each in candidates for change in each.changes)
+    return [each.line for each in changes]
 
 
 def readings_among(changes: Iterable[Change]) -> int:

@@ -122,6 +122,10 @@ class State:
         """Whether the model is asked for the readings of the question; else statements are searched for."""
         return self.strategy is Strategy.READINGS
 
+    def route_of(self, database: str) -> Route:
+        """The route to it; raises `KeyError` where there is none."""
+        return {route.database.name: route for route in self.routes}[database]
+
     @property
     def settled(self) -> bool:
         """Whether the answer is known: none, a question back, or by the catalog."""

@@ -14,11 +14,9 @@ from dataclasses import replace
 from itertools import chain, count
 
 from engine.findings.admit import Door, Rejection
-from engine.findings.rule import Context
-from engine.link.mentions import mentioned_tables
 from engine.llm.prompts import prompt
 from engine.llm.replies import Reading, Readings, readings
-from engine.values.candidate import Candidate, Meaning
+from engine.values.candidate import Candidate, Meaning, change_lines
 from engine.values.dialogue import FollowUp
 from engine.values.elements import elements_read, plain_name
 from engine.values.errors import CancelledError, ContextLengthError
@@ -76,7 +74,8 @@ async def readings_of(state: State, tools: Tools) -> State:
     """
     if not state.routes or not state.calls:
         return state
-    asking = await _Asking.of(state, tools)
+    asking = _Asking(state, tools)
+    await asking.read(state)
     late = False
     try:
         await asking.answer()
@@ -105,10 +104,9 @@ def _short(cannot: str) -> str:
 class _Asking:
     """The calls for one question, and what came of them. `cannot`: why there is no reading, in the model's words."""
 
-    def __init__(self, state: State, tools: Tools, secured: Sequence[frozenset[TableKey]]) -> None:
+    def __init__(self, state: State, tools: Tools) -> None:
         self._state = state
         self._tools = tools
-        self._secured = secured
         self._doors: Mapping[str, Door] = {}
         self._calls = list[Completion]()
         self._lines = list[TraceLine]()
@@ -120,24 +118,12 @@ class _Asking:
         self._seen = frozenset[TableKey]()
         self.cannot = ""
 
-    @classmethod
-    async def of(cls, state: State, tools: Tools) -> _Asking:
-        """With a door for each route."""
-        secured = [await tools.upstream.row_secured(each.database) for each in state.routes]
-        asking = cls(state, tools, secured)
-        await asking._read(state)
-        return asking
-
-    async def _read(self, state: State) -> None:
-        """Goes on with the question of `state`, by which statements are checked."""
-        contexts = await asyncio.to_thread(_contexts, state, self._secured)
-        self._state, self._doors = (
-            state,
-            {
-                route.database.name: Door(context, route, state, self._tools)
-                for route, context in zip(state.routes, contexts, strict=True)
-            },
-        )
+    async def read(self, state: State) -> None:
+        """Goes on with the question of `state`, by which statements are admitted."""
+        self._state = state
+        self._doors = {
+            route.database.name: await Door.of(route, state, self._tools) for route in state.routes
+        }
 
     async def answer(self) -> None:
         """Asks once, and again as far as the effort allows: for what is refused, and for what is not shown yet."""
@@ -209,7 +195,7 @@ class _Asking:
             full = found.question or self._unread.then
             event = "follow-up read as" if found.question else "goes on from nothing"
             self._lines.append(TraceLine(STAGE, event, full))
-            await self._read(self._state.in_full(full))
+            await self.read(self._state.in_full(full))
         return found if written.finished else replace(found, readings=found.readings[:-1])
 
     @property
@@ -272,10 +258,7 @@ class _Asking:
         state = replace(
             state, ask=self._state.ask, dialogue=self._state.dialogue, candidates=candidates, usage=usage
         )
-        changes = dict.fromkeys(
-            change for each in (*self._candidates, *self._beside) for change in each.changes
-        )
-        return state.noted(*self._lines, *(each.line for each in changes))
+        return state.noted(*self._lines, *change_lines((*self._candidates, *self._beside)))
 
     def _told(self) -> list[Candidate]:
         """The candidates, of which the first says what the model cannot answer beside them."""
@@ -285,24 +268,6 @@ class _Asking:
         said = (*first.meaning.beside, f"not answered: {_short(self.cannot)}")
         told = replace(first, meaning=replace(first.meaning, beside=said))
         return [told if each is first else each for each in self._candidates]
-
-
-def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Context]:
-    """What the rules that mend a statement know of each route."""
-    question = state.ask.question
-    return [
-        Context(
-            route.snapshot,
-            question,
-            route.values,
-            mentioned_tables(question, route.snapshot),
-            tables,
-            lists=route.lists,
-            contents=route.contents,
-            today=state.today,
-        )
-        for route, tables in zip(state.routes, secured, strict=True)
-    ]
 
 
 def _listed(rejected: Iterable[tuple[Reading, Rejection]]) -> str:

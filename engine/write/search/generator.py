@@ -16,11 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.findings.admit import Door
-from engine.findings.rule import Context
-from engine.link.mentions import mentioned_tables
 from engine.llm.replies import statement
-from engine.question.dimensions import linked_dimensions
-from engine.values.candidate import Candidate
+from engine.values.candidate import Candidate, change_lines
 from engine.values.conditions import words
 from engine.values.elements import elements_read
 from engine.values.errors import CancelledError
@@ -31,7 +28,7 @@ from engine.write.exchanges import ExchangedStatements, find_exchanges
 from engine.write.masks import MaskSearch, Node
 from engine.write.search.forks import Fork, forks
 from engine.write.search.writer import Attempt, Attempts, Writer
-from schema_catalog.types import ColumnKey, TableKey
+from schema_catalog.types import ColumnKey
 
 STAGE = "write"
 
@@ -59,12 +56,18 @@ BEGINNING = 40
 and what it nearly wrote in its place ended the list."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Found:
-    """What the search has found, by text, in order."""
+    """What the search has found, by text, in order; and what can be made of it without a call.
+
+    That is of the `first` statement, of its `forks`, and `doubly`, with two names exchanged.
+    """
 
     statements: dict[str, Candidate] = field(default_factory=dict)
     readings: dict[str, Candidate] = field(default_factory=dict)
+    first: ExchangedStatements | None = None
+    forks: list[ExchangedStatements] = field(default_factory=list)
+    doubly: list[ExchangedStatements] = field(default_factory=list)
 
     def take(self, attempt: Attempt) -> bool:
         """Adds what an attempt gave; whether one of its statements is new."""
@@ -87,25 +90,16 @@ class _Found:
         ]
 
 
-@dataclass(slots=True)
-class _Beside:
-    """What can be made without a call: of the first statement, of its forks, and with two names exchanged."""
-
-    first: ExchangedStatements | None = None
-    forks: list[ExchangedStatements] = field(default_factory=list)
-    doubly: list[ExchangedStatements] = field(default_factory=list)
-
-
 async def search(state: State, tools: Tools) -> State:
     """`state` with the statements of each route, in the order found; readings behind the others.
 
     Raises `CancelledError` where the time is over before there is one.
     """
     for route, calls in _budgets(state):
-        secured = await tools.upstream.row_secured(route.database)
         # A large schema as text takes tenths of a second.
-        explorer = await asyncio.to_thread(Explorer, route, state, tools, secured)
-        state = await explorer.explore(calls, state)
+        writer = await asyncio.to_thread(Writer, route, state, tools)
+        door = await Door.of(route, state, tools, writer.shown)
+        state = await Explorer(writer, door).explore(calls, state)
     return state
 
 
@@ -119,27 +113,13 @@ def _budgets(state: State) -> list[tuple[Route, int]]:
 class Explorer:
     """The search over one route's masked schemas. `door`: of its statements."""
 
-    def __init__(self, route: Route, state: State, tools: Tools, secured: frozenset[TableKey]) -> None:
-        self.route = route
-        self._state = self._told = state
-        self._tools = tools
-        self._writer = Writer(route, state, tools)
-        self._shown = self._writer.shown
-        self._mentioned = mentioned_tables(state.ask.question, self._shown)
-        context = Context(
-            self._shown,
-            state.ask.question,
-            route.values,
-            self._mentioned,
-            secured,
-            linked={} if route.links is None else route.links.probabilities,
-            dimensions=linked_dimensions(state.ask.question, route.entities),
-            lists=route.lists,
-            contents=route.contents,
-            today=state.today,
-        )
-        self.door = Door(context, route, state, tools)
-        self._attempts = Attempts(self._writer, self.door)
+    def __init__(self, writer: Writer, door: Door) -> None:
+        self.door = door
+        self._state = self._told = door.state
+        self._tools = door.tools
+        self._writer = writer
+        self._shown = writer.shown
+        self._attempts = Attempts(writer, door)
 
     async def explore(self, calls: int, state: State) -> State:
         """`state` with what the search found, until there are `k` statements beside readings or no calls are left.
@@ -154,14 +134,15 @@ class Explorer:
                 raise
             self._told = replace(self._told, late=True)
         kept = found.kept()
-        told = replace(self._told, candidates=(*state.candidates, *kept)).noted(*_changes(kept))
+        told = replace(self._told, candidates=(*state.candidates, *kept)).noted(*change_lines(kept))
         return told.out_of_time(STAGE) if told.late else told
 
     async def _search(self, calls: int, found: _Found) -> None:
         conditions = await self._writer.conditions() if self._state.k > 1 else ()
-        search = MaskSearch(self.route.entities, self._elements(), calls, conditions, root=self._writer.root)
+        search = MaskSearch(
+            self.door.route.entities, self._elements(), calls, conditions, root=self._writer.root
+        )
         references = self._references()
-        beside = _Beside()
         nodes = whole = search.take(1)
         while nodes:
             attempts = await self._attempted(nodes, found)
@@ -171,15 +152,14 @@ class Explorer:
                     continue
                 statements = await self._exchanged(attempt, search)
                 if attempt.node.fork is not None:
-                    beside.forks.append(statements)
+                    found.forks.append(statements)
                     continue
                 k = self._state.k
-                most = 1 if beside.first else max(1, (k - 1) // EXCHANGED)
-                made = await statements.take(min(k - 1, most))
-                self._told = self._told.noted(*map(_exchange_line, found.add(each for each, _ in made)))
-                if beside.first is None:
-                    beside.first = statements
-                    beside.doubly = [statements.beside(*each) for each in made]
+                most = 1 if found.first else max(1, (k - 1) // EXCHANGED)
+                made = await self._made(statements, min(k - 1, most), found)
+                if found.first is None:
+                    found.first = statements
+                    found.doubly = [statements.beside(*each) for each in made]
                 if self._tools.generation.masks and not self._writer.forks:
                     names = {used for _, used in made}
                     search.expand(attempt.node, _elements_used(attempt.candidates[0]), references | names)
@@ -191,7 +171,7 @@ class Explorer:
             branches = search.branch(nodes[0], others)
             most = min(CONCURRENT - len(branches), self._state.k - len(found.statements))
             nodes = [*branches, *search.take(most), *search.without(doubtful)]
-        await self._filled(found, beside)
+        await self._filled(found)
 
     async def _attempted(self, nodes: Sequence[Node], found: _Found) -> list[Attempt]:
         """An attempt at each node. Where the time is over before all have ended, keeps what the others found."""
@@ -206,20 +186,26 @@ class Explorer:
             raise problem
         return attempts
 
-    async def _filled(self, found: _Found, beside: _Beside) -> None:
+    async def _filled(self, found: _Found) -> None:
         """Adds one statement made of each fork, and what the first one gives as long as there are fewer than `k`."""
         k = self._state.k
-        if beside.first is not None:
-            await self._made(beside.first, k - len(found.statements), found)
-        for statements in beside.forks:
+        if found.first is not None:
+            await self._made(found.first, k - len(found.statements), found)
+        for statements in found.forks:
             await self._made(statements, 1, found)
-        for statements in beside.doubly:
+        for statements in found.doubly:
             await self._made(statements, min(1, k - len(found.statements)), found)
 
-    async def _made(self, statements: ExchangedStatements, most: int, found: _Found) -> None:
-        """Adds at most so many of `statements` to what is found."""
-        new = found.add([each for each, _ in await statements.take(most)])
-        self._told = self._told.noted(*map(_exchange_line, new))
+    async def _made(
+        self, statements: ExchangedStatements, most: int, found: _Found
+    ) -> list[tuple[Candidate, ColumnKey]]:
+        """At most so many further ones of `statements`, added to what is found."""
+        made = await statements.take(most)
+        new = found.add(each for each, _ in made)
+        self._told = self._told.noted(
+            *(TraceLine(STAGE, "made by exchanging a name", each.sql) for each in new)
+        )
+        return made
 
     def _doubtful_elements(self, attempt: Attempt) -> frozenset[ColumnKey]:
         """What the first attempt read in doubt: another is written without it."""
@@ -266,16 +252,6 @@ def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:
     """The columns a statement reads, and each table of which it reads none."""
     read = {key[:2] for key in candidate.columns}
     return elements_read(candidate.columns, candidate.tables - read)
-
-
-def _exchange_line(candidate: Candidate) -> TraceLine:
-    return TraceLine(STAGE, "made by exchanging a name", candidate.sql)
-
-
-def _changes(candidates: Sequence[Candidate]) -> list[TraceLine]:
-    """Every change of a rule, once."""
-    changes = dict.fromkeys(change for each in candidates for change in each.changes)
-    return [each.line for each in changes]
 
 
 def _masked(node: Node) -> str:

@@ -71,9 +71,7 @@ def written(sql: str, **values: Any) -> Candidate:
 async def test_a_good_statement_comes_back_with_what_it_reads(
     route: Route, state: State, tools: Tools
 ) -> None:
-    outcome = await admitted(
-        written("SELECT name FROM customers WHERE city = 'x'; -- done"), route, state, tools
-    )
+    outcome = await admitted(written("SELECT name FROM customers WHERE city = 'x'; -- done"), state, tools)
     assert isinstance(outcome, Candidate)
     assert outcome.sql == "SELECT name FROM customers WHERE city = 'x'"
     assert outcome.columns == {("public", "customers", "name"), ("public", "customers", "city")}
@@ -105,7 +103,7 @@ async def test_a_bad_statement_comes_back_with_what_to_mend(
     route: Route, state: State, tools: Tools, sql: str
 ) -> None:
     cause, message = REJECTED[sql]
-    outcome = await admitted(written(sql), route, state, tools)
+    outcome = await admitted(written(sql), state, tools)
     assert isinstance(outcome, Rejection)
     assert outcome.cause is cause
     assert outcome.message.startswith(message)
@@ -121,7 +119,7 @@ async def test_hidden_names_are_in_no_message(route: Route, state: State, tools:
         "SELECT room FROM bookings",
         "SELECT room FROM booking",
     ):
-        outcome = await admitted(written(sql), route, state, tools)
+        outcome = await admitted(written(sql), state, tools)
         assert isinstance(outcome, Rejection)
         hidden = {"price", "bookings"} - set(sql.replace(",", " ").split())
         assert not any(name in outcome.message for name in hidden), outcome.message
@@ -169,11 +167,11 @@ async def test_what_concerns_the_whole_question_is_raised(
     candidate = written("SELECT name FROM customers")
     stranger = replace(state, ask=replace(state.ask, asker=Asker("stranger", "shop")))
     with pytest.raises(NotPermittedError):
-        await admitted(candidate, route, stranger, tools)
+        await admitted(candidate, stranger, tools)
     login = Login("ana", server.dsn("missing", "ana"))
-    gone = replace(route, database=replace(route.database, logins=(login,)))
+    gone = replace(state, routes=(replace(route, database=replace(route.database, logins=(login,))),))
     with pytest.raises(DatabaseUnavailableError):
-        await admitted(candidate, gone, state, tools)
+        await admitted(candidate, gone, tools)
     late = replace(state, deadline=Deadline(time.monotonic() - 1))
     with pytest.raises(CancelledError):
-        await admitted(candidate, route, late, tools)
+        await admitted(candidate, late, tools)

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 WIDTH, HEIGHT = 980, 610
-STAGE, GAP, ROW = 84, 10, 124
+STAGE, GAP, ROW = 144, 14, 124
 """Of the boxes of the engine's stages, and of the rows that they stand in."""
 
 STYLE = """
@@ -46,22 +46,14 @@ text { font: 14px system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial,
 GROUPS = (
     (
         "find",
-        (
-            "consult_catalog",
-            "understand",
-            "route",
-            "link",
-            "divide",
-            "reweigh_routes",
-            "retrieve_feedback",
-        ),
+        ("understand", "route", "link"),
         ("a question in any language: which database,", "columns and values; what was meant before"),
     ),
-    ("write", ("generate",), ("several statements", "that differ")),
-    ("check", ("check_values", "validate", "deduplicate"), ("guard, EXPLAIN,", "the rows themselves")),
+    ("write", ("write",), ("several statements", "that differ")),
+    ("check", ("admit", "run"), ("guard, EXPLAIN,", "the rows themselves")),
     (
         "choose",
-        ("rank", "apply_preferences", "select", "clarify"),
+        ("judge", "select", "decide"),
         ("best first; leave out what does not conform;", "ask back"),
     ),
 )
@@ -154,12 +146,9 @@ def stages_of(
         width = STAGE * len(stages) + GAP * (len(stages) - 1)
         drawn.append(text(x + width / 2, y, name, "small said"))
         for number, stage in enumerate(stages):
-            place, words = x + (STAGE + GAP) * number, stage.replace("_by_", " by_").split("_")
+            place = x + (STAGE + GAP) * number
             drawn.append(box(place, y + 10, STAGE, 42, "stage"))
-            drawn += [
-                text(place + STAGE / 2, y + 35 + 15 * (line - (len(words) - 1) / 2), word, "step")
-                for line, word in enumerate(words)
-            ]
+            drawn.append(text(place + STAGE / 2, y + 35, stage, "step"))
             places += [place, place + STAGE]
         drawn += [text(x + width / 2, y + 71 + 16 * line, words, "small") for line, words in enumerate(why)]
         x += width + 3 * GAP

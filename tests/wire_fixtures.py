@@ -233,7 +233,7 @@ class FakeEngine:
 
 TOLD: dict[Topic, tuple[tuple[Any, ...], ...]] = {
     Topic.EXPLAIN: (("meaning", "number of rows"), ("database", "sales")),
-    Topic.WHY: (("route", "chosen", "it's sales", 0.25), ("rank", "SELECT 1", "", None)),
+    Topic.WHY: (("route", "chosen", "it's sales", 0.25), ("judge", "SELECT 1", "", None)),
     Topic.PROMPT: ((1, "system", "You write SQL."), (1, "user", "how many?\nÜ")),
     Topic.HISTORY: (("2026-01-02T03:04:05+00:00", "q1", "how many", 2, 1, None),),
     Topic.FORGET: ((1,),),

@@ -39,7 +39,7 @@ from benchmarks.quality.anew.sets import (
 from benchmarks.quality.models.recorded import answering_with, recorded
 from engine.app import pipeline
 from engine.judge.features import route_features
-from engine.judge.rank import known
+from engine.judge.judge import known
 from engine.values.errors import NLError
 from engine.values.state import State
 from engine.values.tools import Tools

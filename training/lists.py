@@ -32,14 +32,14 @@ from benchmarks.harness.scorer import Scorer
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import asked_now
 from engine.app import pipeline
-from engine.ask.clarify import proposed
+from engine.ask.decide import proposed
 from engine.judge.features import route_features
-from engine.judge.rank import known, questions, rank, with_questions
+from engine.judge.judge import judge, known, questions, with_questions
 from engine.values.candidate import Candidate, Origin
 from engine.values.errors import NLError
 from engine.values.state import State
 from engine.values.tools import Tools
-from engine.write.generate import generate
+from engine.write.write import write
 from pgparley.config import cache_dir
 from training.command import parser
 
@@ -52,8 +52,8 @@ ROUND, TURN = 4, 6
 ASKED, ASKED_ABOUT = 0.06, 4
 """Of the confidences a statement's share at least that is asked about which question it answers; and how many."""
 
-UNRANKED = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(rank)]
-UNWRITTEN = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(generate)]
+UNRANKED = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(judge)]
+UNWRITTEN = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(write)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from benchmarks.quality.routing.folds import (
     fold_of,
     measured,
 )
-from engine.link.link import link
+from engine.link.link import link_schemas
 from engine.route.second_look import LOOKED_AT, features
 from engine.values.state import Route
 from training.command import parser, told
@@ -118,7 +118,7 @@ async def _look(outcome: Outcome, place: Site) -> Look:
     )
     started = time.monotonic()
     state = asked_now(Question(outcome.id, outcome.question, None), 1)
-    linked = await link(replace(state, routes=routes), place.tools)
+    linked = await link_schemas(replace(state, routes=routes), place.tools)
     found = tuple(
         {ROUTER: float(np.log(max(route.probability, 1e-12))), **features(route)} for route in linked.routes
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.app.answer_rows import candidate_row
 from engine.app.question_store import Questions
-from engine.findings.check import Cause, Rejection, check_candidate
+from engine.findings.admit import Cause, Rejection, admitted
 from engine.question.question import Question
 from engine.statement.description import describe
 from engine.values.candidate import Candidate
@@ -37,10 +37,7 @@ async def corrected(
     asked = replace(stored.request, asker=request.asker)
     question, started = Question(asked.question), time.monotonic()
     state = State(asked, question, k=1, calls=0, deadline=deadline, started=started, routes=routes)
-    outcomes = [
-        await check_candidate(Candidate(route.database.name, request.sql), route, state, tools)
-        for route in routes
-    ]
+    outcomes = [await admitted(Candidate(route.database.name, request.sql), state, tools) for route in routes]
     good = next((outcome for outcome in outcomes if isinstance(outcome, Candidate)), None)
     if good is None:
         raise _refused(next(outcome for outcome in outcomes if isinstance(outcome, Rejection)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from engine.findings.check import Rejection, check_candidate
+from engine.findings.admit import Rejection, admitted
 from engine.judge.result_equivalence import Reference, ordered, same_result, with_keys
 from engine.question.question import Question
 from engine.values.candidate import Candidate
@@ -69,7 +69,7 @@ async def readable_route(name: str, asker: Asker, tools: Tools) -> Route:
 
 async def reference_result(sql: str, route: Route, state: State, tools: Tools, row_cap: int) -> Reference:
     """The result of the known statement, checked and run as a generated one; raises `UnjudgeableError`."""
-    outcome = await check_candidate(Candidate(route.database.name, sql), route, state, tools)
+    outcome = await admitted(Candidate(route.database.name, sql), replace(state, routes=(route,)), tools)
     if isinstance(outcome, Rejection):
         raise UnjudgeableError(f"its statement is refused: {outcome.message}")
     asked = (route.database, state.ask.asker)

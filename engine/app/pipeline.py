@@ -1,47 +1,44 @@
-"""A question's way through the stages, in one tuple."""
+"""A question's way through nine stages, in one tuple."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from engine.ask.clarify import clarify
-from engine.ask.consult_catalog import consult_catalog
+from engine.ask.decide import decide
 from engine.ask.understand import understand
-from engine.findings.check_values import check_values, validate
-from engine.judge.deduplicate import deduplicate
-from engine.judge.rank import apply_preferences, rank
+from engine.findings.admit import admit
+from engine.judge.judge import judge
+from engine.judge.run import run as run_candidates
 from engine.judge.select import select
-from engine.learn.retrieve_feedback import retrieve_feedback
-from engine.link.link import link
-from engine.route.route import divide, reweigh_routes, route
+from engine.learn.recall import recall
+from engine.link.link import link_schemas
+from engine.route.route import divide, reweigh, route
 from engine.values.errors import CancelledError
 from engine.values.messages import StageTiming
 from engine.values.state import State
 from engine.values.tools import Tools
-from engine.write.generate import generate
+from engine.write.write import write
 
 Stage = Callable[[State, Tools], Awaitable[State]]
 
-CANDIDATE_STAGES: tuple[Stage, ...] = (
-    consult_catalog,
-    understand,
-    route,
-    link,
-    divide,
-    reweigh_routes,
-    retrieve_feedback,
-    generate,
-    check_values,
-    validate,
-    deduplicate,
-    rank,
-    apply_preferences,
-    select,
-)
-"""Those that find candidates, rank them and leave some out; nothing is decided about what becomes of them."""
 
-STAGES = (*CANDIDATE_STAGES, clarify)
+async def link(state: State, tools: Tools) -> State:
+    """What the question says, found in each schema, and what that makes of the routes; raises as its steps do.
+
+    The second look at the routes and the division of a question rest on what linking found, and what was learnt is
+    recalled for the routes that are left. The steps stand in three rooms, and so the stage stands here.
+    """
+    for step in (link_schemas, divide, reweigh, recall):
+        if not state.settled:
+            state = await step(state, tools)
+    return state
+
+
+CANDIDATE_STAGES: tuple[Stage, ...] = (understand, route, link, write, admit, run_candidates, judge, select)
+"""Those that find candidates, judge them and leave some out; nothing is decided about what becomes of them."""
+
+STAGES = (*CANDIDATE_STAGES, decide)
 
 
 async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) -> State:
@@ -51,6 +48,7 @@ async def run(state: State, tools: Tools, stages: tuple[Stage, ...] = STAGES) ->
 
     `stages`: others than the product's, for a benchmark that measures what a stage is worth.
     """
+    state = replace(state, strategy=tools.strategy)
     for stage in stages:
         if state.settled:
             break

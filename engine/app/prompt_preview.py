@@ -20,7 +20,7 @@ from engine.values.ports import LanguageModel, Prompt
 from engine.values.settings import Limits
 from engine.values.state import Route, State
 from engine.values.tools import Tools
-from engine.write.generate import generate
+from engine.write.write import write
 from schema_catalog.personal import personal_columns, personal_texts
 
 CHARACTERS = 3.6
@@ -61,11 +61,11 @@ async def preview(request: AskRequest, tools: Tools, limits: Limits) -> PromptRe
     deadline = Deadline(started + min(request.timeout or limits.timeout, limits.timeout))
     width = limits.width(request.k)
     state = State(request, Question(request.question), width, max(limits.calls, width), deadline, started)
-    before = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(generate)]
+    before = pipeline.CANDIDATE_STAGES[: pipeline.CANDIDATE_STAGES.index(write)]
     try:
         state = await pipeline.run(state, tools, before)
         if not state.settled and state.routes:
-            await generate(state, tools)
+            await write(state, tools)
     except _AskedError as asked:
         return await asyncio.to_thread(_reply, asked.prompt, state)
     why = state.refusal.words if state.refusal else "the catalog answers it, or asks back"

@@ -24,7 +24,7 @@ from engine.app.repeats import Keys, Repeats, is_repeatable
 from engine.judge.point_store import CalibrationStore
 from engine.learn.feedback import Learner
 from engine.question.question import Question
-from engine.statement.canonical import canonical
+from engine.statement.canonical import normal_form
 from engine.statement.description import explained
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
@@ -55,7 +55,7 @@ from engine.values.messages import (
     TopicRequest,
 )
 from engine.values.ports import StatementError
-from engine.values.settings import Limits
+from engine.values.settings import Limits, Strategy
 from engine.values.state import State
 from engine.values.tools import Tools
 from engine.values.tracing import traced
@@ -105,7 +105,7 @@ class Service:
         """
         self._check(request)
         started = time.monotonic()
-        by_model = self._tools.asks_for_readings
+        by_model = self._tools.strategy is Strategy.READINGS
         request, dialogue = await in_dialogue(request, self._questions, by_model=by_model)
         if self._repeats is None:
             return await self._asked(request, dialogue, started)
@@ -363,12 +363,9 @@ def _wanted(state: State) -> tuple[Candidate, ...]:
     """The candidates without the normal forms of excluded statements. Parses them: not for the event loop."""
     if not state.ask.exclude:
         return state.candidates
-    snapshots = {route.database.name: route.snapshot for route in state.routes}
-    excluded = {
-        (name, canonical(sql, snapshot)) for name, snapshot in snapshots.items() for sql in state.ask.exclude
-    }
+    excluded = {normal_form(sql, route) for route in state.routes for sql in state.ask.exclude}
     return tuple(
-        candidate
-        for candidate in state.candidates
-        if (candidate.database, canonical(candidate.sql, snapshots[candidate.database])) not in excluded
+        each
+        for each in state.candidates
+        if normal_form(each.sql, state.route_of(each.database)) not in excluded
     )

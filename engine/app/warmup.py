@@ -17,6 +17,7 @@ from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.errors import ModelAwayError, NLError, for_log
 from engine.values.ports import LanguageModel, Prompt
+from engine.values.settings import Strategy
 from engine.values.tools import Tools
 from engine.write.schema_text import schema_text
 from schema_catalog.catalog import StoreUnavailableError
@@ -54,7 +55,7 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
         await prepared(tools, entries[:databases])
         for snapshot in snapshots[:databases]:
             await _read_schema(tools.model, snapshot)
-        if not tools.asks_for_readings:
+        if tools.strategy is Strategy.SEARCH:
             await _read(tools.model, Prompt(prompt("follow_up_system"), ""))
     except (NLError, StoreUnavailableError) as problem:
         log.warning("warm-up incomplete", problem=for_log(problem))

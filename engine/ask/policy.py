@@ -41,7 +41,9 @@ class Worth:
     misread: float = 0.0
 
 
-def decide(chances: Chances, worth: Worth | None, costs: DialogueSettings, *, run: bool = False) -> Decision:
+def cheapest(
+    chances: Chances, worth: Worth | None, costs: DialogueSettings, *, run: bool = False
+) -> Decision:
     """The cheapest action; of equals showing, then asking. `worth`: of the question back; `run`: it runs unread."""
     prices = {Action.SHOW: shown(chances, costs, run=run), Action.ABSTAIN: costs.abstention}
     if worth is not None:

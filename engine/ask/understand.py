@@ -1,4 +1,4 @@
-"""Understand: what is no question is refused, and what is no English one by itself is put into such words.
+"""Understand: what the catalog answers, what is no question, and what is put into English words first.
 
 That is a question in another language, and a follow-up. A model that is asked for readings gets the question as it was
 asked: English serves the router then, where there are databases to choose from and none is the asker's own. In no case
@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.ask.from_catalog import answer_from_catalog
 from engine.ask.rewording import in_full, joined, translate
 from engine.question.language import Language, is_language_of
 from engine.question.question import Question
@@ -24,21 +25,23 @@ from engine.values.tools import Tools
 
 
 async def understand(state: State, tools: Tools) -> State:
-    """Sets `refusal`, or `translation` or `dialogue.read_as` and with it the question for the stages behind.
+    """Sets `from_catalog`, `refusal`, or `translation` or `dialogue.read_as` and with it the question from here on.
 
-    Raises the model's errors.
+    Raises as `route`, and the model's errors.
     """
+    state = await answer_from_catalog(state, tools)
+    if state.from_catalog:
+        return state
     if state.dialogue.follow_up is not None:
         return await _checked(await _in_full(state, tools))
     checked = await _checked(state)
-    if checked.refusal is not None:
-        return checked
-    language = await asyncio.to_thread(lambda: state.question.language)
+    refused = checked.refusal is not None
+    language = None if refused else await asyncio.to_thread(lambda: state.question.language)
     if language is None:
         return checked
     views, _ = await askable_views(state, tools)
     own = await asyncio.to_thread(_is_own_language, state.question, language, views)
-    if not tools.asks_for_readings:
+    if not state.asks_for_readings:
         translated = await _translated(checked, language, tools)
         return replace(translated, routed_by=state.question) if own else translated
     if own or len(views) == 1 or at_home(state, views):
@@ -58,7 +61,7 @@ async def _in_full(state: State, tools: Tools) -> State:
     dialogue, follow_up = state.dialogue, state.dialogue.follow_up
     if follow_up is None or dialogue.read_as:
         return state.in_full(dialogue.read_as or state.question.text)
-    if tools.asks_for_readings:
+    if state.asks_for_readings:
         return replace(state, question=replace(state.question, text=joined(follow_up)))
     full, call = await in_full(follow_up, tools.model, state.deadline)
     line = TraceLine("understand", "follow-up read as", full)

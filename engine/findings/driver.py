@@ -7,22 +7,17 @@ refused, and only keys and NULL give rise to others behind it.
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import structlog
 
-from engine.findings.check import Cause, Rejection, check_candidate
 from engine.findings.rule import Context, Rule, Statement
 from engine.findings.rules import RULES
-from engine.findings.rules.literals import misplaced_literal
 from engine.statement.tree import parsed
 from engine.values.candidate import Candidate, Change, RuleKind, readings_among
 from engine.values.errors import InvalidSettingError, for_log
-from engine.values.state import Route, State
-from engine.values.tools import Tools
 
 READINGS = 4
 """Readings made of one statement at most, the likeliest ones."""
@@ -39,6 +34,15 @@ class Rewritten:
 
     sql: str
     changes: tuple[Change, ...] = ()
+
+    def of(self, candidate: Candidate) -> Candidate:
+        """The candidate with this statement, not admitted yet; itself where it says so already."""
+        return candidate if self.sql == candidate.sql else candidate.rewritten(self.sql, self.changes)
+
+
+def changed(kind: RuleKind, candidate: Candidate, context: Context, off: Collection[str] = ()) -> Candidate:
+    """The candidate after the rules of a kind (`in_turn`), not admitted yet; itself where they change nothing."""
+    return in_turn(kind, Rewritten(candidate.sql, candidate.changes), context, off).of(candidate)
 
 
 def check_names(off: Collection[str]) -> None:
@@ -123,58 +127,3 @@ class _Working:
         if sql == self.given.sql:
             return None
         return Rewritten(sql, (*changes, Change(rule.name, rule.kind, how, self.given.sql, sql)))
-
-
-REPAIRED = frozenset({Cause.NAMES, Cause.SERVER})
-"""Refusals that a repair may help with. What the guard or the clock refused stays refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Checker:
-    """Checks statements of one route as the asker. Rules parse, so they run in threads."""
-
-    context: Context
-    route: Route
-    state: State
-    tools: Tools
-
-    async def statement(self, candidate: Candidate) -> Candidate | Rejection:
-        """The statement in normal form, repaired by rule only where it was refused. Raises as `check_candidate`.
-
-        A model's reading is checked as it was written.
-        """
-        normal = Rewritten(candidate.sql, candidate.changes)
-        if candidate.meaning.place is None:
-            normal = await asyncio.to_thread(in_turn, RuleKind.NORMALISE, normal, self.context, self._off)
-        outcome = await self._checked(candidate, normal)
-        if isinstance(outcome, Candidate) or outcome.cause not in REPAIRED:
-            return outcome
-        repaired = await asyncio.to_thread(in_turn, RuleKind.REPAIR, normal, self.context, self._off)
-        if repaired.changes == normal.changes:
-            return outcome
-        second = await self._checked(candidate, repaired)
-        return second if isinstance(second, Candidate) else outcome
-
-    async def readings(self, candidate: Candidate) -> list[Candidate]:
-        """What else an accepted candidate may be meant to say and would run, likeliest first.
-
-        Of a model's reading by keys and NULL alone.
-        """
-        given = Rewritten(candidate.sql, candidate.changes)
-        rules = readings if candidate.meaning.place is None else by_facts
-        made = await asyncio.to_thread(rules, given, self.context, self._off)
-        outcomes = await asyncio.gather(*(self._checked(candidate, each) for each in made))
-        return [each for each in outcomes if isinstance(each, Candidate)]
-
-    async def misplaces_literal(self, sql: str) -> bool:
-        """Whether a literal is compared with a column that does not hold it although one beside it does."""
-        return bool(self.context.values) and await asyncio.to_thread(misplaced_literal, sql, self.context)
-
-    @property
-    def _off(self) -> Collection[str]:
-        return self.tools.generation.rules_off
-
-    async def _checked(self, candidate: Candidate, rewritten: Rewritten) -> Candidate | Rejection:
-        if rewritten.sql != candidate.sql:
-            candidate = candidate.rewritten(rewritten.sql, rewritten.changes)
-        return await check_candidate(candidate, self.route, self.state, self.tools)

@@ -31,7 +31,7 @@ NAMED = 12
 """Columns that a line of the trace names."""
 
 
-async def link(state: State, tools: Tools) -> State:
+async def link_schemas(state: State, tools: Tools) -> State:
     """Sets `entities`, `links`, `terms`, `values`, `lists` and `unknown` of every route, deprecated tables last.
 
     Where the store or the database fails the last three hold no stored values, and nothing is unknown: a stored
@@ -45,7 +45,7 @@ async def link(state: State, tools: Tools) -> State:
         await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes
     ]
     # Readings read nothing of its decisions but where they are doubted.
-    linker = NoLinker() if tools.asks_for_readings and not tools.effort.doubts else tools.linker
+    linker = NoLinker() if state.asks_for_readings and not tools.effort.doubts else tools.linker
     # At once: in this process they take turns, elsewhere they need not.
     links = await asyncio.gather(
         *(asyncio.to_thread(linker.link, state.question, route.snapshot) for route in state.routes)
@@ -73,7 +73,7 @@ async def _of_part(route: Route, state: State, tools: Tools) -> Route:
 
     A model that follows instructions is shown all of it, so that prompts begin alike.
     """
-    if tools.asks_for_readings or columns_of(route.snapshot) <= COLUMNS:
+    if state.asks_for_readings or columns_of(route.snapshot) <= COLUMNS:
         return route
     terms = named_terms(state.question, route.snapshot)
     keys = [element[:2] for term in terms for element in elements_of(term)]
@@ -103,7 +103,7 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
     lines = [_value_line(route, link) for link in links]
     route = replace(route, values=links, contents=contents, told=told)
     # A prompt is made of what the store holds; to a list a grammar alone holds statements.
-    whole = lists if tools.asks_for_readings else await whole_lists(lists, route, state, tools)
+    whole = lists if state.asks_for_readings else await whole_lists(lists, route, state, tools)
     if len(whole) < len(lists):
         lines.append(_not_known(lists, whole, route))
     if not tools.model.profile.goes_on:
@@ -116,7 +116,7 @@ async def _with_values(route: Route, state: State, tools: Tools) -> tuple[Route,
         TraceLine(
             "link", "all values known", f"{route.database.name}: {plain_name(each.column)}", len(each.values)
         )
-        for each in (() if tools.asks_for_readings else route.lists)
+        for each in (() if state.asks_for_readings else route.lists)
     ]
     unknown = await asyncio.to_thread(unknown_phrases, state.question, route, tools.encoder)
     unknown = await held_words(unknown, route, state, tools)

@@ -3,8 +3,8 @@
 Route: the databases that may answer the question, and their tables, likeliest first.
 
 Schemas are cut to the asker's privileges before they are scored, so that nothing unreadable is scored or named. The
-scoring is the router's (`engine.routing`). The asker's own database is always among them, and so is one of which the
-question names allowed values.
+scoring is the router's (`engine.route.router`). The asker's own database is always among them, and so is one of which
+the question names allowed values.
 
 Look again: the routes' probabilities by what linking found in each database, and the likeliest of them handed on: the
 asker's own, and others beside it only where their evidence is far stronger.
@@ -68,7 +68,7 @@ async def route(state: State, tools: Tools) -> State:
             places = await with_values(places, views, state, tools)
     if unreachable:
         state = state.noted(TraceLine("route", "unreachable", f"{unreachable} databases did not answer"))
-    return _routed(state, places, len(views), ask_anyway=tools.asks_for_readings)
+    return _routed(state, places, len(views))
 
 
 @asynccontextmanager
@@ -154,7 +154,7 @@ def _nothing_readable(state: State) -> NoRouteError:
     )
 
 
-def _routed(state: State, places: Sequence[Place], databases: int, *, ask_anyway: bool) -> State:
+def _routed(state: State, places: Sequence[Place], databases: int) -> State:
     if not places:
         raise _nothing_readable(state)
     tables = sum(len(each.match.tables) for each in places)
@@ -167,7 +167,9 @@ def _routed(state: State, places: Sequence[Place], databases: int, *, ask_anyway
     state = state.noted(
         TraceLine("route", "nothing matches", "no table or column comes close to the question", best)
     )
-    likely = [each for each in places if each.held or each.home] or (list(places) if ask_anyway else [])
+    likely = [each for each in places if each.held or each.home] or (
+        list(places) if state.asks_for_readings else []
+    )
     state = replace(state, far=not any(each.held for each in places))
     if likely:
         return _chosen(state, likely)
@@ -244,29 +246,29 @@ LEAST = 0.02
 """Least probability of a database after the first."""
 
 
-async def reweigh_routes(state: State, tools: Tools) -> State:
+async def reweigh(state: State, tools: Tools) -> State:
     """Sets `routes`, likeliest first, and `closer`: three routes at most, but all where none of them comes near.
 
     Sets `refusal` where nothing comes near, linking found nothing that stands for any of it either, and the model is
     one that would write something all the same.
     """
-    if state.far and not tools.asks_for_readings and not any(map(_stands_for_some, state.routes)):
+    if state.far and not state.asks_for_readings and not any(map(_stands_for_some, state.routes)):
         unknown = [each for route in state.routes[:1] for each in route.unknown]
         names = [route.database.name for route in state.routes]
-        return state.refused(nothing_in(names, unknown), "reweigh_routes") if names else state
+        return state.refused(nothing_in(names, unknown), "link") if names else state
     if len(state.routes) < 2:  # noqa: PLR2004  nothing to choose among
         return state
     routes = reweighed(state.routes, tools.second_look)
     kept = routes if state.far else _handed_on(routes)
     before = {route.database.name: route.probability for route in state.routes}
     lines = [
-        TraceLine("reweigh_routes", "database", _found(route, before[route.database.name]), route.probability)
+        TraceLine("link", "database", _found(route, before[route.database.name]), route.probability)
         for route in kept
     ]
     left = [each for each in routes if each not in kept]
     if left:
         named = ", ".join(route.database.name for route in left)
-        lines.append(TraceLine("reweigh_routes", "left out", named, left[0].probability))
+        lines.append(TraceLine("link", "left out", named, left[0].probability))
     closer = left[0].database.name if left and leads_without_prior(left[0], kept[0]) else None
     return replace(state, routes=kept, closer=closer).noted(*lines)
 
@@ -299,6 +301,6 @@ async def divide(state: State, tools: Tools) -> State:
     found = await asyncio.to_thread(divided, state.question, state.routes, tools.encoder)
     if found is None:
         return state
-    told = state.refused(two_databases([(each.words, each.database) for each in found]), "divide")
+    told = state.refused(two_databases([(each.words, each.database) for each in found]), "link")
     parts = tuple((each.database, each.question) for each in found if each.question is not None)
     return replace(told, parts=parts)

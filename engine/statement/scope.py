@@ -38,7 +38,7 @@ class SubqueryComparison:
 
 @once_per_snapshot
 def _tables(snapshot: Snapshot) -> tuple[Mapping[TableKey, Table], Mapping[str, Sequence[Table]]]:
-    """By key, and by bare name."""
+    """Its tables by key and by name."""
     called: dict[str, list[Table]] = {}
     for table in snapshot.tables:
         called.setdefault(table.name, []).append(table)

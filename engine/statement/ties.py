@@ -1,6 +1,6 @@
 """What a statement sorts its rows by, shown beside them: rows that share it may stand in any order (docs 7.5).
 
-Owns finding the keys and adding those that are not shown; how rows are compared is `engine.judge.deduplicate`'s.
+Owns finding the keys and adding those that are not shown; how rows are compared is `engine.judge.run`'s.
 """
 
 from __future__ import annotations

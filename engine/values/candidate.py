@@ -166,9 +166,9 @@ class Evidence:
 class Candidate:
     """One statement that may answer.
 
-    `tables`, `columns`, `cost`: read by it, and the planner's total cost (validate). `changes`: by rules, in order.
-    `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (deduplicate).
-    `missing`: texts that its columns do not hold (check_values). `evidence`: what the question and the schema say of it
+    `tables`, `columns`, `cost`: read by it, and the planner's total cost (admit). `changes`: by rules, in order.
+    `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (run).
+    `missing`: texts that its columns do not hold (admit). `evidence`: what the question and the schema say of it
     (rank). `confidence` in [0, 1].
     """
 
@@ -191,6 +191,11 @@ class Candidate:
     def names(self) -> tuple[str, ...]:
         """Of the tables and columns that it reads."""
         return (*(table for _, table in self.tables), *(column for *_, column in self.columns))
+
+    @property
+    def standing(self) -> tuple[bool, float, float]:
+        """By what it is placed before it is judged: what a rule made of a reading stands behind them all."""
+        return not self.is_twin, *self.origin.likelihood
 
     @property
     def is_twin(self) -> bool:
@@ -230,6 +235,12 @@ class Candidate:
         logprob = self.origin.logprob if same else None
         origin = replace(self.origin, readings=readings_among(changes), logprob=logprob)
         return replace(self, sql=sql, changes=changes, origin=origin, cost=None)
+
+
+def change_lines(candidates: Iterable[Candidate]) -> list[TraceLine]:
+    """What the trace says of what rules changed, each change once."""
+    changes = dict.fromkeys(change for each in candidates for change in each.changes)
+    return [each.line for each in changes]
 
 
 def readings_among(changes: Iterable[Change]) -> int:

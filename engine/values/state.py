@@ -26,6 +26,7 @@ from engine.values.elements import (
 from engine.values.learned import Learned
 from engine.values.messages import AskRequest, StageTiming, TraceLine, Usage
 from engine.values.refusal import Refusal, pointing
+from engine.values.settings import Strategy
 from schema_catalog.personal import PersonalKind, personal_columns
 from schema_catalog.types import ColumnKey, Database, Snapshot, TableKey, Term
 
@@ -37,9 +38,8 @@ class Route:
     `probability` in [0, 1], among all that the asker may read. `likely`: the tables that are not far from the likeliest
     one. `entities`, `terms` (that the question names), `values`, `lists` (of columns of few values, all of them),
     `contents` (of JSON and of dates in texts), `told` (what a prompt may say of kept values), `links` (None without a
-    linker) and `unknown` (what nothing in the schema stands for): by the link stage. `learned`: by the
-    retrieve_feedback stage, which adjusts similarities as well. `home`: the asker is connected to it, or the dialogue's
-    last answer was of it.
+    linker) and `unknown` (what nothing in the schema stands for) and
+    `learned`: by the link stage. `home`: the asker is connected to it, or the dialogue's last answer was of it.
     """
 
     database: Database
@@ -76,17 +76,18 @@ class State:
     """A question on its way through the pipeline.
 
     `k`: candidates at most. `calls`: model calls at most, repairs apart. `started`: by the deadline's clock.
+    `strategy`: how statements are written, READINGS or SEARCH, chosen as the question sets out (`Tools.strategy`).
     `verified`: a verified answer to this very question, apart from the candidates. `dialogue`: with the asker so far.
     `considered`: the ranked candidates, those that selection left out among them (select).
     `question`: as it is answered: `ask`'s, in English (`translation`; None where it was asked so) or in full words.
     `routed_by`: the question in the language of the schemas, for the router alone; None where that is `question`.
     `far`: neither names nor allowed values come near to the question (route). `closer`: a database that seems to fit
-    better than the one that is asked, which is the asker's own (reweigh_routes).
+    better than the one that is asked, which is the asker's own (link).
     `late`: the time was over before all was looked for; what was found is shown, and none of it may run unread.
-    `doubtful`: none of the candidates is likely, so that none may run unread (clarify).
-    `from_catalog`: the question is about the data itself, and these are its answer (consult_catalog).
+    `doubtful`: none of the candidates is likely, so that none may run unread (decide).
+    `from_catalog`: the question is about the data itself, and these are its answer (understand).
     `refusal`: why there will be no statement; the stages after the one that sets it are skipped. `parts`: databases
-    with the question that each answers, of a question over two of them (divide).
+    with the question that each answers, of a question over two of them (link).
     """
 
     ask: AskRequest
@@ -113,6 +114,16 @@ class State:
     late: bool = False
     refusal: Refusal | None = None
     parts: tuple[tuple[str, str], ...] = ()
+    strategy: Strategy = Strategy.SEARCH
+
+    @property
+    def asks_for_readings(self) -> bool:
+        """Whether the model is asked for the readings of the question; else statements are searched for."""
+        return self.strategy is Strategy.READINGS
+
+    def route_of(self, database: str) -> Route:
+        """The route to it; raises `KeyError` where there is none."""
+        return {route.database.name: route for route in self.routes}[database]
 
     @property
     def settled(self) -> bool:

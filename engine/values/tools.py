@@ -48,6 +48,13 @@ class Judgement(Protocol):
         """The probability that the first is wrong and the answer to a question back leads to a right one."""
 
 
+class Generator(Protocol):
+    """Writes statements for a question: `engine.write.readings`, `engine.write.search`."""
+
+    async def __call__(self, state: State, tools: Tools) -> State:
+        """`state` with candidates that have been admitted, or a refusal; raises as `engine.write.write.write`."""
+
+
 @dataclass(frozen=True, slots=True)
 class RouteWeights:
     """Of the second look (`engine.route.second_look`): of the logarithm of the router's probability, and by name."""
@@ -113,10 +120,8 @@ class Tools:
     effort: Effort = Effort.NORMAL
 
     @property
-    def asks_for_readings(self) -> bool:
-        """Whether the model is asked for the readings of a question; else statements are searched for."""
-        match self.generation.strategy:
-            case Strategy.AUTO:
-                return not self.model.profile.goes_on
-            case chosen:
-                return chosen is Strategy.READINGS
+    def strategy(self) -> Strategy:
+        """How statements are written now: what is set, and where that is AUTO by what is known of the model."""
+        if self.generation.strategy is not Strategy.AUTO:
+            return self.generation.strategy
+        return Strategy.SEARCH if self.model.profile.goes_on else Strategy.READINGS

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from engine.findings.driver import Checker
+from engine.findings.admit import Door
 from engine.findings.rule import Context, Statement
 from engine.findings.rules.references import comparisons, join_missing_tables
 from engine.link.missing_values import compared_literals
@@ -21,7 +21,7 @@ from engine.statement.tree import parsed, repeated_items
 from engine.values.candidate import Candidate
 from engine.values.elements import WHOLE_TABLE, Relation
 from engine.values.ports import Encoder
-from engine.write.search.mask_search import Mask
+from engine.write.masks import Mask
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
 
@@ -69,18 +69,18 @@ class ExchangedStatements:
         leading: Candidate,
         exchanges: Iterable[Exchange],
         score: Callable[[Mask], float],
-        checker: Checker,
+        door: Door,
     ) -> None:
         self._leading = leading
         self._exchanges = tuple(exchanges)
         self._left = iter(self._exchanges)
         self._score = score
-        self._checker = checker
+        self._door = door
 
     def beside(self, made: Candidate, used: ColumnKey) -> ExchangedStatements:
         """Those that the surer of the other exchanges make of `made`, which exchanging `used` has given."""
         others = (each for each in self._exchanges if each.used != used and each.likeness >= SURE)
-        return ExchangedStatements(made, others, self._score, self._checker)
+        return ExchangedStatements(made, others, self._score, self._door)
 
     async def take(self, most: int) -> list[tuple[Candidate, ColumnKey]]:
         """At most `most` further ones that run, each with the element that was exchanged."""
@@ -93,14 +93,14 @@ class ExchangedStatements:
 
     async def _made(self, exchange: Exchange) -> Candidate | None:
         leading = self._leading
-        sql = await asyncio.to_thread(substituted, leading.sql, exchange, self._checker.context.snapshot)
-        if sql is None or sql == leading.sql or await self._checker.misplaces_literal(sql):
+        sql = await asyncio.to_thread(substituted, leading.sql, exchange, self._door.context.snapshot)
+        if sql is None or sql == leading.sql or await self._door.misplaces_literal(sql):
             return None
         mask = leading.origin.masked | {exchange.used}
         score = self._score(mask) * exchange.likeness
         origin = replace(leading.origin, masked=mask, schema_score=score, logprob=None)
         other = replace(leading, sql=sql, origin=origin, cost=None)
-        outcome = await self._checker.statement(other)
+        outcome = await self._door.admitted(other)
         return outcome if isinstance(outcome, Candidate) else None
 
 

@@ -334,7 +334,7 @@ $$;
 -- Of an answer that shows no statement: that which was ranked first.
 CREATE FUNCTION pgparley.likeliest(reply jsonb) RETURNS text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT line ->> 'event' FROM jsonb_array_elements($1 -> 'trace') WITH ORDINALITY AS each (line, n)
-    WHERE line ->> 'stage' = 'rank' AND line ->> 'event' ~ '^(SELECT|WITH) ' ORDER BY n LIMIT 1
+    WHERE line ->> 'stage' = 'judge' AND line ->> 'event' ~ '^(SELECT|WITH) ' ORDER BY n LIMIT 1
 $$;
 
 CREATE VIEW nl_catalog.failed_questions WITH (security_barrier) AS

@@ -16,7 +16,7 @@ from engine.values.ports import Result, StatementError
 from engine.values.settings import GenerationSettings, Strategy
 from engine.values.state import Route, State
 from engine.values.tools import Tools
-from engine.write.generate import generate
+from engine.write.write import write
 from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
 from tests.support.scripted import ScriptedLLM, WordEncoder
@@ -90,7 +90,7 @@ def answered(
     question: str,
     sql: str,
     upstream: PlanningUpstream | None = None,
-    stages: Sequence[Stage] = (generate,),
+    stages: Sequence[Stage] = (write,),
     settings: GenerationSettings | None = None,
 ) -> State:
     """The question after the stages."""

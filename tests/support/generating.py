@@ -22,7 +22,7 @@ from engine.values.model_settings import GrammarSupport
 from engine.values.ports import Completion, Prompt, Token
 from engine.values.settings import GenerationSettings, Strategy
 from engine.values.state import Route, State
-from engine.write.generate import generate
+from engine.write.write import write
 from schema_catalog.types import Database, Snapshot, TableKey
 from tests.support.schemas import MUSIC
 from tests.support.tools import bare_tools
@@ -140,4 +140,4 @@ def generated(
         0.0,
         routes=(route,),
     )
-    return asyncio.run(generate(replace(state), tools))
+    return asyncio.run(write(replace(state), tools))

@@ -111,8 +111,8 @@ async def save(
     lines = [TraceLine("route", "database", f"{database}; tables public.x")]
     if word:
         lines += [
-            TraceLine("rank", f"SELECT '{word}'", "as it came", 0.2),
-            TraceLine("rank", "SELECT 'worse'", "behind it", 0.1),
+            TraceLine("judge", f"SELECT '{word}'", "as it came", 0.2),
+            TraceLine("judge", "SELECT 'worse'", "behind it", 0.1),
             TraceLine("link", word, f"{database}: {nearest}", 0.4),
             TraceLine("link", "nothing stands for", f"{database}: {word}", 0.4),
         ]

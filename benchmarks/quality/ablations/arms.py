@@ -14,10 +14,11 @@ from typing import Any
 from benchmarks.harness.systems import Gateway, as_built
 from benchmarks.harness.without import NoValues
 from engine.app import pipeline
-from engine.findings.check_values import validate
+from engine.findings.admit import admit
 from engine.findings.rules import RULES
-from engine.judge.deduplicate import deduplicate
-from engine.judge.rank import rank
+from engine.findings.stored_literals import write_as_stored
+from engine.judge.judge import judge
+from engine.judge.run import run
 from engine.values.candidate import RuleKind
 from engine.values.state import State
 from engine.values.tools import Tools
@@ -113,14 +114,12 @@ ARMS = (
     Arm("exchanges", "one name exchanged for another", adapt=_switched(exchanges=False)),
     Arm("forks", "what the model nearly began", adapt=_switched(forks=False)),
     Arm("repair", "asking again with the reason", adapt=_switched(repair=False)),
-    Arm("normal_form", "merging statements of one normal form", _exchanged(validate)),
+    Arm("normal_form", "merging statements of one normal form", _exchanged(admit, write_as_stored)),
     Arm("links", "forbidding names that the schema linker finds unlikely", adapt=_switched(links=False)),
     Arm("values", "stored values", adapt=partial(replace, values=NoValues())),
     Arm("deduplication", "running candidates before ranking", adapt=_never_run),
-    Arm(
-        "fruitless", "less weight for what finds nothing", _exchanged(deduplicate, deduplicate, all_fruitful)
-    ),
-    Arm("ranking", "ranking (in the order found)", _exchanged(rank)),
+    Arm("fruitless", "less weight for what finds nothing", _exchanged(run, run, all_fruitful)),
+    Arm("ranking", "ranking (in the order found)", _exchanged(judge)),
     Arm("retell", "asking which question each statement answers", adapt=_switched(retell=False)),
     Arm("readings", "the rules that add readings", adapt=_switched(rules_off=_READINGS)),
     *BY_ORIGIN,

@@ -19,8 +19,9 @@ from engine.values.tools import Tools
 
 async def in_dialogue(state: State, before: tuple[Said, ...], tools: Tools) -> State:
     """`state` with what it goes on from, each turn before read as a session would have."""
+    state = replace(state, strategy=tools.strategy)
     asked = state.question
-    if not before or not (asked.maybe_goes_on if tools.asks_for_readings else asked.goes_on):
+    if not before or not (asked.maybe_goes_on if state.asks_for_readings else asked.goes_on):
         return state
     *earlier, last = before
     read = replace(state, question=replace(asked, text=last.text))

@@ -13,12 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 
-from engine.findings.check import Rejection
-from engine.findings.driver import Checker
-from engine.findings.rule import Context
+from engine.findings.admit import Door, Rejection
 from engine.llm.prompts import prompt
 from engine.llm.replies import Reading, Readings, readings
-from engine.values.candidate import Candidate, Meaning
+from engine.values.candidate import Candidate, Meaning, change_lines
 from engine.values.dialogue import FollowUp
 from engine.values.elements import elements_read, plain_name
 from engine.values.errors import CancelledError, ContextLengthError
@@ -30,7 +28,7 @@ from engine.values.tools import Tools
 from engine.write.readings.prompt import LEAST_ROOM, Writer, room
 from schema_catalog.types import TableKey
 
-STAGE = "generate"
+STAGE = "write"
 
 ANSWER_TOKENS = 1_200
 """Tokens of an answer at most; twice as many where that was too few."""
@@ -72,9 +70,12 @@ async def readings_of(state: State, tools: Tools) -> State:
     """`state` with the readings of its routes as candidates, or with the refusal that the model gives a reason for.
 
     What was found when the time is over is kept. Raises as `engine.values.ports.LanguageModel.complete` and
-    `engine.findings.check.check_candidate`.
+    `engine.findings.admit.admitted`.
     """
-    asking = await _Asking.of(state, tools)
+    if not state.routes or not state.calls:
+        return state
+    asking = _Asking(state, tools)
+    await asking.read(state)
     late = False
     try:
         await asking.answer()
@@ -103,11 +104,10 @@ def _short(cannot: str) -> str:
 class _Asking:
     """The calls for one question, and what came of them. `cannot`: why there is no reading, in the model's words."""
 
-    def __init__(self, state: State, tools: Tools, secured: Sequence[frozenset[TableKey]]) -> None:
+    def __init__(self, state: State, tools: Tools) -> None:
         self._state = state
         self._tools = tools
-        self._secured = secured
-        self._checkers: Mapping[str, Checker] = {}
+        self._doors: Mapping[str, Door] = {}
         self._calls = list[Completion]()
         self._lines = list[TraceLine]()
         self._candidates = list[Candidate]()
@@ -119,24 +119,12 @@ class _Asking:
         self._seen = frozenset[TableKey]()
         self.cannot = ""
 
-    @classmethod
-    async def of(cls, state: State, tools: Tools) -> _Asking:
-        """With a checker for each route."""
-        secured = [await tools.upstream.row_secured(each.database) for each in state.routes]
-        asking = cls(state, tools, secured)
-        await asking._read(state)
-        return asking
-
-    async def _read(self, state: State) -> None:
-        """Goes on with the question of `state`, by which statements are checked."""
-        contexts = await asyncio.to_thread(_contexts, state, self._secured)
-        self._state, self._checkers = (
-            state,
-            {
-                route.database.name: Checker(context, route, state, self._tools)
-                for route, context in zip(state.routes, contexts, strict=True)
-            },
-        )
+    async def read(self, state: State) -> None:
+        """Goes on with the question of `state`, by which statements are admitted."""
+        self._state = state
+        self._doors = {
+            route.database.name: await Door.of(route, state, self._tools) for route in state.routes
+        }
 
     async def answer(self) -> None:
         """Asks once, and again as far as the effort allows: for what is refused, and for what is not shown yet."""
@@ -210,7 +198,7 @@ class _Asking:
             full = found.question or self._unread.then
             event = "follow-up read as" if found.question else "goes on from nothing"
             self._lines.append(TraceLine(STAGE, event, full))
-            await self._read(self._state.in_full(full))
+            await self.read(self._state.in_full(full))
         return found if written.finished else replace(found, readings=found.readings[:-1])
 
     @property
@@ -227,10 +215,10 @@ class _Asking:
         Gives those that do not by their places, each with its reason.
         """
         made = [self._candidate(each, place) for each, place in zip(found, places, strict=False)]
-        outcomes = await asyncio.gather(*(self._checkers[each.database].statement(each) for each in made))
+        outcomes = await asyncio.gather(*(self._doors[each.database].admitted(each) for each in made))
         stood = [each for each in outcomes if isinstance(each, Candidate)]
         self._candidates += stood
-        beside = await asyncio.gather(*(self._checkers[each.database].readings(each) for each in stood))
+        beside = await asyncio.gather(*(self._doors[each.database].readings(each) for each in stood))
         self._beside += [each for found in beside for each in found]
         rejected = {
             each.meaning.place or 0: (reading, outcome)
@@ -245,7 +233,7 @@ class _Asking:
         return rejected
 
     def _candidate(self, reading: Reading, place: int) -> Candidate:
-        database = reading.database if reading.database in self._checkers else next(iter(self._checkers))
+        database = reading.database if reading.database in self._doors else next(iter(self._doors))
         return Candidate(database, reading.sql, meaning=_meaning(reading, place))
 
     async def _without(self) -> None:
@@ -277,10 +265,7 @@ class _Asking:
             candidates=candidates,
             usage=usage,
         )
-        changes = dict.fromkeys(
-            change for each in (*self._candidates, *self._beside) for change in each.changes
-        )
-        return state.noted(*self._lines, *(each.line for each in changes))
+        return state.noted(*self._lines, *change_lines((*self._candidates, *self._beside)))
 
     def _told(self) -> list[Candidate]:
         """The candidates, of which the first says what the model cannot answer beside them, and what was refused."""
@@ -296,22 +281,6 @@ class _Asking:
 
 def _meaning(reading: Reading, place: int | None = None) -> Meaning:
     return Meaning(place, reading.meaning, reading.assumes)
-
-
-def _contexts(state: State, secured: Sequence[frozenset[TableKey]]) -> list[Context]:
-    """What the rules that mend a statement know of each route."""
-    question = state.question
-    return [
-        Context(
-            route.snapshot,
-            question,
-            route.values,
-            tables,
-            lists=route.lists,
-            contents=route.contents,
-        )
-        for route, tables in zip(state.routes, secured, strict=True)
-    ]
 
 
 def _listed(rejected: Iterable[tuple[Reading, Rejection]]) -> str:

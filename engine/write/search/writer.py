@@ -8,7 +8,7 @@ Masks are applied by the grammar under an unchanged prompt; without grammars in 
 One node of the search: a statement that is written, checked as the asker, and once more where that may help.
 
 Owns when the model is asked a second time, and which of its statements stands first. Which nodes there are is
-`engine.write.search.mask_search`'s, what the model is told `engine.write.search.writer`'s.
+`engine.write.masks`'s, what the model is told `engine.write.search.writer`'s.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.findings.check import Cause, Rejection
+from engine.findings.admit import Cause, Door, Rejection
 from engine.findings.contradictions import contradictions
-from engine.findings.driver import Checker
 from engine.link.mentions import called_columns, terms_used
 from engine.link.schema_linker import DOUBTFUL, LEAST, unlikely
 from engine.link.source import relevance
@@ -34,8 +33,8 @@ from engine.values.ports import Completion, Prompt
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.known_text import known_text, today_text
+from engine.write.masks import Mask, Node
 from engine.write.schema_text import schema_text
-from engine.write.search.mask_search import Mask, Node
 from engine.write.search.sql_grammar import in_postgresql, sql_grammar
 from schema_catalog.types import ColumnKey, Snapshot
 
@@ -200,11 +199,11 @@ class Attempt:
 
 
 class Attempts:
-    """The statements of one route, by its `writer` and its `checker`. Made off the event loop: it reads every name."""
+    """The statements of one route, by its `writer` and its `door`. Made off the event loop: it reads every name."""
 
-    def __init__(self, writer: Writer, checker: Checker) -> None:
+    def __init__(self, writer: Writer, door: Door) -> None:
         self._writer = writer
-        self._checker = checker
+        self._door = door
 
     async def at(self, node: Node) -> Attempt:
         """What `node` gives, written once more where it is refused or leaves out a term; and its readings."""
@@ -224,12 +223,12 @@ class Attempts:
         fitting = frozenset[str]()
         if readings:
             fitting = await asyncio.to_thread(self._fitting, (candidates[0], *readings))
-        ready = self._checker.state.deadline.clock()
+        ready = self._door.state.deadline.clock()
         return Attempt(node, tuple(calls), ready, tuple(candidates), tuple(readings), fitting, rejection)
 
     def _is_repairable(self, node: Node, first: Completion) -> bool:
         """Whether it is the question itself: another node is there by the time that it would be written again."""
-        repair = self._checker.tools.generation.repair
+        repair = self._door.tools.generation.repair
         return repair and first.finished and node == Node(self._writer.root, 1.0)
 
     async def _once_more(
@@ -244,7 +243,7 @@ class Attempts:
         return second, await self._checked(second, node)
 
     def _fitting(self, candidates: Sequence[Candidate]) -> frozenset[str]:
-        context = self._checker.context
+        context = self._door.context
         return frozenset(
             each.sql
             for each in candidates
@@ -254,7 +253,7 @@ class Attempts:
                 context.snapshot,
                 context.lists,
                 by_facts=True,
-                off=self._checker.tools.generation.rules_off,
+                off=self._door.tools.generation.rules_off,
             )
         )
 
@@ -264,14 +263,14 @@ class Attempts:
         sql = statement(written.text)
         if self._writer.grammars:
             sql = in_postgresql(sql, self._writer.shown)
-        if node.mask and await self._checker.misplaces_literal(sql):
+        if node.mask and await self._door.misplaces_literal(sql):
             return Rejection(Cause.MASK, "a literal stands beside another column than the one that holds it")
         candidate = Candidate(
-            database=self._checker.route.database.name,
+            database=self._door.route.database.name,
             sql=sql,
             origin=Origin(node.mask, node.schema_score, written.logprob, node.fork is not None),
         )
-        outcome = await self._checker.statement(candidate)
+        outcome = await self._door.admitted(candidate)
         # An alias that two tables share, or a server without grammars, lets a masked name through.
         if isinstance(outcome, Candidate) and (
             hidden := elements_read(outcome.columns, outcome.tables) & node.mask
@@ -284,7 +283,7 @@ class Attempts:
     async def _readings(self, outcome: Candidate | Rejection) -> list[Candidate]:
         if isinstance(outcome, Rejection):
             return []
-        found = await self._checker.readings(outcome)
+        found = await self._door.readings(outcome)
         return [
             each for each in found if not elements_read(each.columns, each.tables) & outcome.origin.masked
         ]
@@ -293,8 +292,6 @@ class Attempts:
         """Why the model is asked again, in words for it: a refusal, or a DBA's term that the statement does not use."""
         if isinstance(outcome, Rejection):
             return outcome.message
-        used = terms_used(self._checker.route.terms, outcome.tables, outcome.columns)
-        left = [
-            f"{each.name} means {defined(each)}" for each in self._checker.route.terms if each not in used
-        ]
+        used = terms_used(self._door.route.terms, outcome.tables, outcome.columns)
+        left = [f"{each.name} means {defined(each)}" for each in self._door.route.terms if each not in used]
         return f"{'; '.join(left)}, which the statement does not say" if left else None

@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from engine.findings.check_values import check_values, validate
+from engine.findings.admit import admit
 from engine.link import missing_values
 from engine.link.missing_values import held_words
 from engine.link.source import StoredValues
@@ -76,7 +76,7 @@ async def _looked_for(route: Route, tools: Tools) -> None:
     assert [(each.text, len(each.looked)) for each in left] == [("clay", 2)]
     candidate = Candidate("music", "SELECT report_id FROM report WHERE place = 'upper gravel'")
     state = replace(state, candidates=(candidate,))
-    done = await validate(await check_values(state, tools), tools)
+    done = await admit(state, tools)
     (only,) = done.candidates
     assert only.missing == ()
     result = await tools.upstream.run(route.database, state.ask.asker, only.sql, 5, state.deadline)

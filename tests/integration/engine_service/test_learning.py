@@ -136,10 +136,10 @@ async def test_a_choice_changes_order_prompt_and_trace_of_the_next_question(
     assert f'"{QUESTION}"\n{STAGE}' in behind
     events = {(line.stage, line.event) for line in after.trace}
     assert {
-        ("retrieve_feedback", "hint"),
-        ("retrieve_feedback", "example, yours"),
-        ("apply_preferences", "agrees"),
-        ("apply_preferences", "contradicts"),
+        ("link", "hint"),
+        ("link", "example, yours"),
+        ("judge", "agrees"),
+        ("judge", "contradicts"),
     } <= events
     told = await learning.topic(TopicRequest(ANA, Topic.WHY, after.qid))
     assert any(row[1] == "hint" and HINT in str(row[2]) and "weak" in str(row[2]) for row in told.rows)
@@ -177,9 +177,7 @@ async def test_what_the_asker_cannot_read_is_neither_used_nor_shown(
         assert all("stage_name" not in (row.sql or "") for row in reply.rows)
         assert all(row.kind is not RowKind.VERIFIED for row in reply.rows)
         assert "stage_name" not in shown(model)
-        assert all(
-            "stage_name" not in line.detail for line in reply.trace if line.stage == "retrieve_feedback"
-        )
+        assert all("stage_name" not in line.detail for line in reply.trace if line.stage == "link")
 
 
 async def test_an_unchanged_repeat_is_verified_and_waits_for_no_model(learning: Service, model: Any) -> None:

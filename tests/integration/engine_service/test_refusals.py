@@ -54,7 +54,7 @@ async def test_an_order_is_refused_and_nothing_is_written(service: Service, mode
     assert row.next == "NL: $$show all singers from last year$$"
     assert model.prompts == []
     assert reply.members == reply.usage.calls == 0
-    assert [timing.stage for timing in reply.timings] == ["consult_catalog", "understand"]
+    assert [timing.stage for timing in reply.timings] == ["understand"]
     assert await service.show(ShowRequest(ANA, reply.qid)) == reply
 
 

@@ -140,7 +140,7 @@ async def test_why_and_explain(service: Service) -> None:
     reply = await ask(service)
     why = await service.topic(TopicRequest(ANA, Topic.WHY, reply.qid))
     assert why.rows == tuple((t.stage, t.event, t.detail, t.score) for t in reply.trace)
-    assert {row[0] for row in why.rows} >= {"route", "generate", "rank"}
+    assert {row[0] for row in why.rows} >= {"route", "write", "judge"}
     words = dict((await service.topic(TopicRequest(ANA, Topic.EXPLAIN, reply.qid, 1))).rows)
     assert words["statement"] == reply.rows[0].sql
     assert words["database"] == "music"

@@ -99,15 +99,15 @@ def test_the_command_line_prints_the_whole_outcome(stack: Stack) -> None:
     assert {timing["stage"] for timing in outcome["timings"]} >= {
         "route",
         "link",
-        "generate",
-        "validate",
-        "rank",
+        "write",
+        "admit",
+        "judge",
     }
     usage = outcome["usage"]
     assert usage["calls"] >= 1
     assert usage["generated"] > 0
     assert 0 < usage["first_candidate_seconds"] <= outcome["seconds"]
-    assert any(line["stage"] == "generate" for line in outcome["trace"])
+    assert any(line["stage"] == "write" for line in outcome["trace"])
 
 
 BAD = {

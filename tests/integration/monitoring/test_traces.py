@@ -36,10 +36,10 @@ def test_a_question_is_one_trace(house: House, spans: list[Any]) -> None:
     assert within["NL ask"] is None
     assert within["engine ask"] == "NL ask"
     assert {name for name, outer in within.items() if outer == "engine ask"} == stages
-    assert within["chat"] == "generate"
+    assert within["chat"] == "write"
     assert len({span.context.trace_id for span in spans}) == 1
     kinds = {span.name: span.kind.name for span in spans}
-    assert (kinds["NL ask"], kinds["engine ask"], kinds["rank"], kinds["chat"]) == (
+    assert (kinds["NL ask"], kinds["engine ask"], kinds["judge"], kinds["chat"]) == (
         "CLIENT",
         "SERVER",
         "INTERNAL",

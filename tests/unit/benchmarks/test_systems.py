@@ -11,7 +11,7 @@ from benchmarks.quality.ablations.arms import ORIGINS
 from engine.app import pipeline
 from engine.findings.rules import RULES
 from engine.values.candidate import Candidate
-from engine.values.settings import Limits
+from engine.values.settings import GenerationSettings, Limits, Strategy
 from engine.values.state import State
 from engine.values.tools import Tools
 from schema_catalog.types import Database
@@ -21,7 +21,9 @@ from tests.support.tools import bare_tools
 
 def task() -> Task:
     place = Place(Database("music", "postgresql:///x", "x", ("music",)), MUSIC)
-    return Task(Question("q", "Who sings?", "music"), place, bare_tools(*(cast("Any", None),) * 5))
+    settings = GenerationSettings(strategy=Strategy.SEARCH)
+    given = bare_tools(*(cast("Any", None),) * 5, generation=settings)
+    return Task(Question("q", "Who sings?", "music"), place, given)
 
 
 async def test_pgparley_is_the_pipeline_with_real_stages_and_the_asked_ks() -> None:

@@ -15,7 +15,7 @@ from benchmarks.harness.without import NoValues
 from engine.ask.policy import abstention
 from engine.question.question import Question
 from engine.route.places import AT_HOME
-from engine.route.route import reweigh_routes, route
+from engine.route.route import reweigh, route
 from engine.route.router import HybridRouter
 from engine.route.second_look import CONNECTED_PRIOR, LOOKED_AT
 from engine.values.deadline import Deadline
@@ -88,7 +88,8 @@ def asked(question: str, dbname: str = "elsewhere", last: str | None = None) -> 
 
 
 async def routed(state: State, given: Tools) -> State:
-    return await reweigh_routes(await route(state, given), given)
+    state = replace(state, strategy=given.strategy)
+    return await reweigh(await route(state, given), given)
 
 
 def names(state: State) -> list[str]:
@@ -98,7 +99,7 @@ def names(state: State) -> list[str]:
 @pytest.mark.parametrize("strategy", [READINGS, SEARCH])
 @pytest.mark.parametrize("own", ["music", "shop", "zoo"])
 async def test_the_connected_database_is_asked_whatever_the_words(strategy: Strategy, own: str) -> None:
-    state = await route(asked(FAR, own), tools(strategy=strategy))
+    state = await route(replace(asked(FAR, own), strategy=strategy), tools(strategy=strategy))
     assert (names(state), state.far, state.refusal) == ([own], True, None)
 
 
@@ -129,18 +130,18 @@ async def test_a_small_model_is_spared_what_nothing_stands_for(*, known: bool) -
     entity = Entity("salesperson", {})
     unknown = () if known else (UnknownPhrase("salesperson", None, 0.1),)
     found = replace(state.routes[0], entities=(entity,), unknown=unknown)
-    done = await reweigh_routes(replace(state, routes=(found,)), given)
+    done = await reweigh(replace(state, routes=(found,)), given)
     assert (done.refusal is None) is known
     if done.refusal is not None:
         assert done.refusal.words.startswith("Nothing in music stands for “salesperson”")
-    strong = await reweigh_routes(replace(state, routes=(found,)), tools(strategy=READINGS))
+    strong = await reweigh(replace(state, routes=(found,), strategy=READINGS), given)
     assert strong.refusal is None, "the model says so itself"
 
 
 async def test_of_a_question_without_a_word_of_its_own_the_refusal_names_the_database() -> None:
     given = tools()
     state = await route(asked("How is it?", "zoo"), given)
-    done = await reweigh_routes(replace(state, far=True), given)
+    done = await reweigh(replace(state, far=True), given)
     assert done.refusal is not None
     assert done.refusal.words == "Nothing in zoo seems to hold this"
 
@@ -151,17 +152,17 @@ async def test_another_database_is_asked_only_where_it_is_far_stronger() -> None
     other, own = (next(each for each in looked.routes if each.database.name == n) for n in ("zoo", "music"))
     far = replace(other, probability=0.9999), replace(own, probability=0.0001)
     some = replace(other, probability=0.95), replace(own, probability=0.05)
-    assert names(await reweigh_routes(replace(looked, routes=far), given)) == ["zoo", "music"]
-    done = await reweigh_routes(replace(looked, routes=some), given)
+    assert names(await reweigh(replace(looked, routes=far), given)) == ["zoo", "music"]
+    done = await reweigh(replace(looked, routes=some), given)
     assert (names(done), done.closer) == (["music"], "zoo")
     little = replace(other, probability=0.4), replace(own, probability=0.6)
-    assert (await reweigh_routes(replace(looked, routes=little), given)).closer is None
+    assert (await reweigh(replace(looked, routes=little), given)).closer is None
     assert CONNECTED_PRIOR > 1
 
 
 async def test_a_refusal_names_the_database_that_seems_closer_first() -> None:
     state = replace(asked(ANIMALS, "music"), closer="my zoo")
-    refusal = state.refused(NO_STATEMENT, "generate").refusal
+    refusal = state.refused(NO_STATEMENT, "write").refusal
     assert refusal is not None
     assert refusal.explanation == (
         'There is no such thing. Database "my zoo" seems closer; ask there with NL (db "my zoo"): ….'

@@ -13,9 +13,12 @@ from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.errors import CancelledError
 from engine.values.messages import Asker, AskRequest
+from engine.values.settings import GenerationSettings, Strategy
 from engine.values.state import State
 from engine.values.tools import Tools
+from tests.support.tools import bare_tools
 
+TOOLS = bare_tools(*[cast("Any", None)] * 5, generation=GenerationSettings(strategy=Strategy.SEARCH))
 OVER = Deadline(1.0, clock=lambda: 2.0)
 
 
@@ -38,17 +41,17 @@ async def test_with_candidates_a_question_whose_time_is_over_goes_on_without_wha
         0.0,
         candidates=found,
     )
-    done = await pipeline.run(state, cast("Any", None), (named, late, named))
+    done = await pipeline.run(state, TOOLS, (named, late, named))
     assert (done.late, done.k) == (True, 9)
     assert done.candidates == found[:1], "what was not planned is not shown"
     with pytest.raises(CancelledError):
-        await pipeline.run(replace(state, candidates=found[1:]), cast("Any", None), (late,))
+        await pipeline.run(replace(state, candidates=found[1:]), TOOLS, (late,))
 
 
 async def test_without_candidates_nothing_begins_out_of_time() -> None:
     state = State(AskRequest(Asker("ana", "music"), "how many?"), Question("how many?"), 3, 3, OVER, 0.0)
     with pytest.raises(CancelledError):
-        await pipeline.run(state, cast("Any", None), (named,))
+        await pipeline.run(state, TOOLS, (named,))
 
 
 def test_a_little_of_the_time_is_kept() -> None:

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from engine.ask.policy import Action, Worth, decide
+from engine.ask.policy import Action, Worth, cheapest
 from engine.values.settings import DialogueSettings
 
 COSTS = DialogueSettings(wrong=1.0, question=0.15, row=0.25, abstention=0.6)
@@ -19,11 +19,11 @@ def apart(*chances: float) -> Worth:
 
 
 def test_a_sure_answer_is_shown() -> None:
-    assert decide((0.95, 0.03), apart(0.95, 0.03), COSTS).action is Action.SHOW
+    assert cheapest((0.95, 0.03), apart(0.95, 0.03), COSTS).action is Action.SHOW
 
 
 def test_a_toss_up_is_asked_about() -> None:
-    decision = decide((0.5, 0.45), apart(0.5, 0.45), COSTS)
+    decision = cheapest((0.5, 0.45), apart(0.5, 0.45), COSTS)
     assert decision.action is Action.ASK
     assert decision.ask == pytest.approx(0.15 + 0.05)
     assert decision.show == pytest.approx(0.25 + 0.05)
@@ -31,46 +31,46 @@ def test_a_toss_up_is_asked_about() -> None:
 
 def test_what_an_answer_turns_is_worth_its_question() -> None:
     chances = (0.6, 0.1)
-    assert decide(chances, Worth(0.05), COSTS).action is Action.SHOW
-    assert decide(chances, Worth(0.35), COSTS).action is Action.ASK
+    assert cheapest(chances, Worth(0.05), COSTS).action is Action.SHOW
+    assert cheapest(chances, Worth(0.35), COSTS).action is Action.ASK
 
 
 def test_what_is_easily_misread_is_not_asked() -> None:
     chances = (0.6, 0.1)
-    assert decide(chances, Worth(0.25), COSTS).action is Action.ASK
-    assert decide(chances, Worth(0.25, misread=0.3), COSTS).action is Action.SHOW
+    assert cheapest(chances, Worth(0.25), COSTS).action is Action.ASK
+    assert cheapest(chances, Worth(0.25, misread=0.3), COSTS).action is Action.SHOW
 
 
 def test_without_a_question_the_list_is_shown() -> None:
-    decision = decide((0.5, 0.45), None, COSTS)
+    decision = cheapest((0.5, 0.45), None, COSTS)
     assert (decision.action, decision.ask) == (Action.SHOW, None)
 
 
 def test_nothing_likely_is_not_answered() -> None:
-    assert decide((0.1, 0.05), apart(0.1, 0.05), COSTS).action is Action.ABSTAIN
+    assert cheapest((0.1, 0.05), apart(0.1, 0.05), COSTS).action is Action.ABSTAIN
 
 
 def test_no_statement_costs_what_no_answer_does() -> None:
-    assert decide((), None, COSTS).action is Action.ABSTAIN
+    assert cheapest((), None, COSTS).action is Action.ABSTAIN
 
 
 def test_what_runs_unread_is_asked_about_sooner() -> None:
     chances, worth = (0.7, 0.25), apart(0.7, 0.25)
     dear = replace(COSTS, question=0.22, row=0.2)
-    assert decide(chances, worth, dear).action is Action.SHOW
-    assert decide(chances, worth, dear, run=True).action is Action.ASK
+    assert cheapest(chances, worth, dear).action is Action.SHOW
+    assert cheapest(chances, worth, dear, run=True).action is Action.ASK
 
 
 def test_a_question_that_turns_nothing_never_pays() -> None:
     for chances in product((0.1, 0.2, 0.4), repeat=3):
         if sum(chances) <= 1:
-            assert decide(chances, Worth(0.0), COSTS).action is not Action.ASK
+            assert cheapest(chances, Worth(0.0), COSTS).action is not Action.ASK
 
 
 def test_dearer_questions_are_asked_no_more_often() -> None:
     for first in range(5, 100, 5):
         pair = (first / 100, (100 - first) / 200)
-        prices = [decide(pair, apart(*pair), replace(COSTS, question=q / 20)).action for q in range(20)]
+        prices = [cheapest(pair, apart(*pair), replace(COSTS, question=q / 20)).action for q in range(20)]
         asked = [action is Action.ASK for action in prices]
         assert asked == sorted(asked, reverse=True)
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import pytest
 
+from engine.judge.judge import UNSURE, judge
 from engine.judge.model import Judgement, Weights
-from engine.judge.rank import UNSURE, rank
 from engine.question.question import Question
 from engine.values.candidate import Candidate, Origin
 from engine.values.deadline import Deadline
@@ -82,7 +82,7 @@ def asked(before: State, model: Teller, *, switched_on: bool = True) -> State:
         generation=generation,
         judgement=Judgement(WEIGHTS, WEIGHTS),
     )
-    return asyncio.run(rank(before, tools))
+    return asyncio.run(judge(before, tools))
 
 
 def test_the_likelier_question_comes_first_and_confidences_keep_their_sum() -> None:

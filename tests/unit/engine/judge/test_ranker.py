@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.judge.rank import rank
+from engine.judge.judge import judge
 from engine.judge.ranker import SECOND_STAGE, TwoStages
 from engine.models.cross import Pair
 from engine.question.question import Question
@@ -91,7 +91,7 @@ async def ranked(
     deadline = Deadline(time.monotonic() + 60)
     state = State(ask, Question(ask.question), 5, 5, deadline, time.monotonic(), (route,), candidates)
     nothing = cast("Any", None)
-    return await rank(state, bare_tools(nothing, nothing, nothing, nothing, nothing, ranker=ranker))
+    return await judge(state, bare_tools(nothing, nothing, nothing, nothing, nothing, ranker=ranker))
 
 
 async def test_what_the_ranker_says_counts_beside_what_is_known() -> None:

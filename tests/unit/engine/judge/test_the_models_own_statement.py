@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 import sqlglot
 
-from engine.findings.check_values import validate
+from engine.findings.admit import accept
 from engine.guard import analyse
-from engine.judge.deduplicate import deduplicate
-from engine.judge.rank import rank
+from engine.judge.judge import judge
+from engine.judge.run import run
 from engine.statement import tree
 from engine.values.candidate import Candidate
-from engine.write.generate import generate
+from engine.write.write import write
 from tests.support.asking import answered
 
-STAGES = (generate, validate, deduplicate, rank)
+STAGES = (write, accept, run, judge)
 
 SANG = (
     "FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id"

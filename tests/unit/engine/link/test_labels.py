@@ -10,7 +10,7 @@ import pytest
 from benchmarks.harness.without import NoValues
 from engine.findings.contradictions import contradictions
 from engine.link.labels import label_links, label_lists
-from engine.link.link import link
+from engine.link.link import link_schemas
 from engine.link.source import LISTED
 from engine.question.question import Question
 from engine.values.elements import ValueList
@@ -65,7 +65,7 @@ class Away(NoValues):
 async def test_a_question_has_labels_without_stored_values(values: NoValues) -> None:
     question = "How many tickets are in progress?"
     state = asked(question, route(question, TICKETS))
-    done = await link(state, replace(tools("SELECT 1"), values=values))
+    done = await link_schemas(state, replace(tools("SELECT 1"), values=values))
     (found,) = done.routes
     assert [(each.column, each.values) for each in found.values] == [(STATE, ("IN_PROGRESS",))]
     assert found.lists == (ValueList(STATE, LABELS),)

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.question.question import Question
-from engine.route.route import reweigh_routes, route
+from engine.route.route import reweigh, route
 from engine.route.router import HybridRouter
 from engine.route.second_look import CONNECTED_PRIOR, reweighed
 from engine.values.deadline import Deadline
@@ -124,7 +124,7 @@ async def test_the_connected_database_is_preferred_by_its_prior_and_no_more() ->
     looked = reweighed(here.routes, RouteWeights())
     odds = looked[0].probability / looked[1].probability
     assert (looked[0].home, odds) == (True, pytest.approx(np.exp(CONNECTED_PRIOR)))
-    assert names(await reweigh_routes(here, tools(one, two))) == ["b"]
+    assert names(await reweigh(here, tools(one, two))) == ["b"]
 
 
 async def test_what_the_asker_may_not_read_is_neither_scored_nor_encoded_nor_named() -> None:

@@ -12,7 +12,7 @@ from engine.values.model_profile import EMBEDDED
 from engine.values.ports import Completion, Prompt
 from engine.values.settings import GenerationSettings
 from engine.values.state import State
-from engine.write.generate import FORKS
+from engine.write.search.generator import FORKS
 from schema_catalog.types import ColumnKey
 from tests.support.generating import WITH_GRAMMARS, Model, generated
 from tests.support.schemas import MUSIC
@@ -101,7 +101,7 @@ def test_names_are_masked_of_a_model_that_does_not_tell_what_it_nearly_wrote() -
         for tells in (WITH_GRAMMARS, EMBEDDED)
     )
     assert any("artist_name masked" in line.event for line in silent.trace)
-    assert all("nothing masked" in line.event for line in telling.trace if line.stage == "generate")
+    assert all("nothing masked" in line.event for line in telling.trace if line.stage == "write")
 
 
 def test_a_condition_finds_what_was_not_written_without_it() -> None:

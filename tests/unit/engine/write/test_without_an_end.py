@@ -9,7 +9,7 @@ from typing import Any, cast
 from engine.values.model_profile import EMBEDDED, ModelProfile
 from engine.values.ports import Completion, Prompt, Token
 from engine.values.settings import GenerationSettings
-from engine.write.generate import generate
+from engine.write.write import write
 from tests.support.asking import asked, route, tools
 
 QUESTION = "Which songs do singers sing?"
@@ -35,6 +35,6 @@ def test_it_is_gone_on_with_from_its_beginning() -> None:
     model = Listing()
     settings = GenerationSettings(exchanges=False)
     given = replace(tools("", settings=settings), model=cast("Any", model))
-    state = asyncio.run(generate(replace(asked(QUESTION, route(QUESTION)), calls=4), given))
+    state = asyncio.run(write(replace(asked(QUESTION, route(QUESTION)), calls=4), given))
     assert "SELECT artist_name" in {prompt.begun for prompt in model.prompts}
     assert "SELECT artist_name FROM singer" in {each.sql for each in state.candidates}

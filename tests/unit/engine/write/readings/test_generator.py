@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from engine.ask.understand import understand
-from engine.judge.rank import rank
+from engine.judge.judge import judge
 from engine.statement.description import explained
 from engine.values.dialogue import Before, Dialogue, FollowUp
 from engine.values.elements import BranchingPoint, ColumnFacts, SchemaLinks
@@ -19,11 +19,11 @@ from engine.values.model_profile import ModelProfile
 from engine.values.model_settings import Effort
 from engine.values.ports import Completion, Prompt
 from engine.values.refusal import RefusalReason
-from engine.values.settings import GenerationSettings, Strategy
+from engine.values.settings import Strategy
 from engine.values.state import Route, State
 from engine.values.tools import Tools
-from engine.write.generate import generate
 from engine.write.known_text import turns_text
+from engine.write.write import write
 from schema_catalog.types import Column, ColumnKey, Table
 from tests.support.asking import asked, route, tools
 from tests.support.schemas import MUSIC
@@ -62,13 +62,13 @@ def answered(
     to: Route | None = None,
     effort: Effort = Effort.NORMAL,
 ) -> State:
-    generation = GenerationSettings(strategy=Strategy.READINGS)
-    built = replace(tools(""), model=cast("Any", model), generation=generation, effort=effort)
+    built = replace(tools(""), model=cast("Any", model), effort=effort)
     return asyncio.run(_run(asked(question, to or route(QUESTION)), built))
 
 
 async def _run(state: State, built: Tools) -> State:
-    return explained(await rank(await generate(state, built), built))
+    written = await write(replace(state, strategy=Strategy.READINGS), built)
+    return explained(await judge(written, built))
 
 
 def test_one_call_gives_all_readings_in_the_models_order() -> None:
@@ -167,8 +167,7 @@ def test_who_wants_more_is_not_told_the_same() -> None:
     model = Instructed([reply(("the years", "SELECT year FROM concert"))])
     state = asked(QUESTION, route(QUESTION))
     state = replace(state, ask=replace(state.ask, exclude=(shown,)))
-    generation = GenerationSettings(strategy=Strategy.READINGS)
-    built = replace(tools(""), model=cast("Any", model), generation=generation)
+    built = replace(tools(""), model=cast("Any", model))
     assert [each.meaning.says for each in asyncio.run(_run(state, built)).candidates] == ["the years"]
     assert shown in model.prompts[0].user
 
@@ -227,7 +226,7 @@ def test_no_word_of_the_question_changes_or_doubts_what_the_model_wrote(question
     assert not any(word in first.explanation for word in ("covers", "median", "says nothing"))
     assert all(each.needs_proof for each in state.candidates[1:])
     alone = replace(state, candidates=state.candidates[:1])
-    assert asyncio.run(rank(alone, tools(""))).candidates[0].confidence > 0.5
+    assert asyncio.run(judge(alone, tools(""))).candidates[0].confidence > 0.5
 
 
 def test_what_the_model_cannot_answer_beside_its_readings_is_told() -> None:
@@ -299,9 +298,12 @@ def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:
     full = "Which concerts were in 2015?"
     said = json.loads(reply(("the titles", "SELECT title FROM concert WHERE year = '2015'")))
     model = Instructed([json.dumps({"question": full, **said})])
-    generation = GenerationSettings(strategy=Strategy.READINGS)
-    built = replace(tools(""), model=cast("Any", model), generation=generation)
-    begun = replace(asked("and 2015?", route(QUESTION)), dialogue=Dialogue(follow_up=follow_up))
+    built = replace(tools(""), model=cast("Any", model))
+    begun = replace(
+        asked("and 2015?", route(QUESTION)),
+        dialogue=Dialogue(follow_up=follow_up),
+        strategy=Strategy.READINGS,
+    )
     state = asyncio.run(_run(asyncio.run(understand(begun, built)), built))
     assert len(model.prompts) == 1
     assert follow_up.sql in model.prompts[0].user
@@ -318,10 +320,10 @@ def test_what_stands_by_itself_is_no_follow_up(said: dict[str, object]) -> None:
     )
     answer = {**said, **json.loads(reply(("the titles", "SELECT title FROM concert")))}
     model = Instructed([json.dumps(answer)])
-    built = replace(
-        tools(""), model=cast("Any", model), generation=GenerationSettings(strategy=Strategy.READINGS)
+    built = replace(tools(""), model=cast("Any", model))
+    begun = replace(
+        asked(QUESTION, route(QUESTION)), dialogue=Dialogue(follow_up=before), strategy=Strategy.READINGS
     )
-    begun = replace(asked(QUESTION, route(QUESTION)), dialogue=Dialogue(follow_up=before))
     state = asyncio.run(_run(asyncio.run(understand(begun, built)), built))
     assert (state.question.text, state.dialogue.read_as, state.dialogue.follow_up) == (QUESTION, "", None)
     assert [each.sql for each in state.candidates] == ["SELECT title FROM concert"]

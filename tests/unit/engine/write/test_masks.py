@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.values.conditions import Condition, Hardness, Operator, StatementKind
 from engine.values.elements import Entity
-from engine.write.search.mask_search import MaskSearch, Node
+from engine.write.masks import MaskSearch, Node
 from schema_catalog.types import ColumnKey
 
 HOME = ("public", "student", "birthplace")

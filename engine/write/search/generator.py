@@ -1,12 +1,12 @@
-"""Generates candidates that really differ, a model call each: a statement, its forks, and a search over masks.
+"""The search strategy: candidates that really differ, a model call each: a statement, its forks, a search over masks.
 
 Owns the order and the budget. Behind the statement and what the model nearly wrote in its place
-(`engine.write.search.forks`) comes a best-first search over conditions (MetaSQL §III) and masked schemas (Odin §5),
-where
-these are switched on. Each statement is checked as the asker before its children are queued. One that reads what the
-schema linker doubts, and not what it is sure of, has another beside it that is written without what is doubtful. One of
-which the model was sure is the only one that is asked for. Beside what the model wrote stand its readings
-(`engine.rewrite`) and what differs from it in one name (`engine.alternatives`), which cost no call.
+(`engine.write.search.forks`) comes a best-first search over conditions (MetaSQL §III, `engine.write.conditions`) and
+masked schemas (Odin §5, `engine.write.masks`), where these are switched on. Each statement is admitted before its
+children are queued. One that reads what the schema linker doubts, and not what it is sure of, has another beside it
+that is written without what is doubtful. One of which the model was sure is the only one that is asked for. Beside what
+the model wrote stand its readings (`engine.findings`) and what differs from it in one name (`engine.write.exchanges`),
+which cost no call.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.findings.driver import Checker
-from engine.findings.rule import Context
+from engine.findings.admit import Door
 from engine.llm.replies import statement
-from engine.values.candidate import Candidate
+from engine.values.candidate import Candidate, change_lines
 from engine.values.conditions import words
-from engine.values.elements import elements_read, linked_dimensions
-from engine.values.errors import CancelledError, StaleDialogueError
+from engine.values.elements import elements_read
+from engine.values.errors import CancelledError
 from engine.values.messages import TraceLine
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.exchanges import ExchangedStatements, find_exchanges
-from engine.write.readings.generator import readings_of
+from engine.write.masks import MaskSearch, Node
 from engine.write.search.forks import Fork, forks
-from engine.write.search.mask_search import MaskSearch, Node
 from engine.write.search.writer import Attempt, Attempts, Writer
-from schema_catalog.types import ColumnKey, TableKey
+from schema_catalog.types import ColumnKey
+
+STAGE = "write"
 
 NAMED = 4
 """Masked elements that a line of the trace names."""
@@ -51,21 +51,23 @@ EXCHANGED = 2
 where they fill the set, no condition and no mask is tried, and a statement of another structure is never written. Of
 each further statement one at most is made. What the search leaves empty, they fill."""
 
-RESERVED, RESERVED_SECONDS = 0.15, 5.0
-"""Share of what is left of the question's time, and seconds at most, in which nothing more is written: what was found
-by then is checked, ordered and shown."""
-
 BEGINNING = 40
 """Tokens of an answer without an end in which forks are looked for: it goes astray early, listing column after column,
 and what it nearly wrote in its place ended the list."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Found:
-    """What the search has found, by text, in order."""
+    """What the search has found, by text, in order; and what can be made of it without a call.
+
+    That is of the `first` statement, of its `forks`, and `doubly`, with two names exchanged.
+    """
 
     statements: dict[str, Candidate] = field(default_factory=dict)
     readings: dict[str, Candidate] = field(default_factory=dict)
+    first: ExchangedStatements | None = None
+    forks: list[ExchangedStatements] = field(default_factory=list)
+    doubly: list[ExchangedStatements] = field(default_factory=list)
 
     def take(self, attempt: Attempt) -> bool:
         """Adds what an attempt gave; whether one of its statements is new."""
@@ -88,39 +90,16 @@ class _Found:
         ]
 
 
-@dataclass(slots=True)
-class _Beside:
-    """What can be made without a call: of the first statement, of its forks, and with two names exchanged."""
+async def search(state: State, tools: Tools) -> State:
+    """`state` with the statements of each route, in the order found; readings behind the others.
 
-    first: ExchangedStatements | None = None
-    forks: list[ExchangedStatements] = field(default_factory=list)
-    doubly: list[ExchangedStatements] = field(default_factory=list)
-
-
-async def generate(state: State, tools: Tools) -> State:
-    """Sets `state.candidates`: valid statements, distinct as text, in the order found; readings behind the others.
-
-    There may be more than `state.k`: which ones are kept is the rank stage's. Where a dialogue has left some, these are
-    the candidates, and the model is not asked. Raises `StaleDialogueError` (NL004), and `CancelledError` where the time
-    is over before there is one.
+    Raises `CancelledError` where the time is over before there is one.
     """
-    await asyncio.to_thread(check_unchanged, state)
-    if state.dialogue.survivors:
-        # Without a cost: they are checked anew, since rights may have gone meanwhile.
-        return replace(state, candidates=tuple(replace(c, cost=None) for c in state.dialogue.survivors))
-    deadline = state.deadline
-    early = replace(state, deadline=deadline.sooner(RESERVED, RESERVED_SECONDS))
-    return replace(await _written(early, tools), deadline=deadline)
-
-
-async def _written(state: State, tools: Tools) -> State:
-    if tools.asks_for_readings:
-        return await readings_of(state, tools) if state.routes and state.calls else state
     for route, calls in _budgets(state):
-        secured = await tools.upstream.row_secured(route.database)
         # A large schema as text takes tenths of a second.
-        explorer = await asyncio.to_thread(Explorer, route, state, tools, secured)
-        state = await explorer.explore(calls, state)
+        writer = await asyncio.to_thread(Writer, route, state, tools)
+        door = await Door.of(route, state, tools, writer.shown)
+        state = await Explorer(writer, door).explore(calls, state)
     return state
 
 
@@ -132,26 +111,15 @@ def _budgets(state: State) -> list[tuple[Route, int]]:
 
 
 class Explorer:
-    """The search over one route's masked schemas. `checker`: of its statements."""
+    """The search over one route's masked schemas. `door`: of its statements."""
 
-    def __init__(self, route: Route, state: State, tools: Tools, secured: frozenset[TableKey]) -> None:
-        self.route = route
-        self._state = self._told = state
-        self._tools = tools
-        self._writer = Writer(route, state, tools)
-        self._shown = self._writer.shown
-        context = Context(
-            self._shown,
-            state.question,
-            route.values,
-            secured,
-            linked={} if route.links is None else route.links.probabilities,
-            dimensions=linked_dimensions(state.question.dimensions, route.entities),
-            lists=route.lists,
-            contents=route.contents,
-        )
-        self.checker = Checker(context, route, state, tools)
-        self._attempts = Attempts(self._writer, self.checker)
+    def __init__(self, writer: Writer, door: Door) -> None:
+        self.door = door
+        self._state = self._told = door.state
+        self._tools = door.tools
+        self._writer = writer
+        self._shown = writer.shown
+        self._attempts = Attempts(writer, door)
 
     async def explore(self, calls: int, state: State) -> State:
         """`state` with what the search found, until there are `k` statements beside readings or no calls are left.
@@ -166,14 +134,15 @@ class Explorer:
                 raise
             self._told = replace(self._told, late=True)
         kept = found.kept()
-        told = replace(self._told, candidates=(*state.candidates, *kept)).noted(*_changes(kept))
-        return told.out_of_time("generate") if told.late else told
+        told = replace(self._told, candidates=(*state.candidates, *kept)).noted(*change_lines(kept))
+        return told.out_of_time(STAGE) if told.late else told
 
     async def _search(self, calls: int, found: _Found) -> None:
         conditions = await self._writer.conditions() if self._state.k > 1 else ()
-        search = MaskSearch(self.route.entities, self._elements(), calls, conditions, root=self._writer.root)
+        search = MaskSearch(
+            self.door.route.entities, self._elements(), calls, conditions, root=self._writer.root
+        )
         references = self._references()
-        beside = _Beside()
         nodes = whole = search.take(1)
         while nodes:
             attempts = await self._attempted(nodes, found)
@@ -183,15 +152,14 @@ class Explorer:
                     continue
                 statements = await self._exchanged(attempt, search)
                 if attempt.node.fork is not None:
-                    beside.forks.append(statements)
+                    found.forks.append(statements)
                     continue
                 k = self._state.k
-                most = 1 if beside.first else max(1, (k - 1) // EXCHANGED)
-                made = await statements.take(min(k - 1, most))
-                self._told = self._told.noted(*map(_exchange_line, found.add(each for each, _ in made)))
-                if beside.first is None:
-                    beside.first = statements
-                    beside.doubly = [statements.beside(*each) for each in made]
+                most = 1 if found.first else max(1, (k - 1) // EXCHANGED)
+                made = await self._made(statements, min(k - 1, most), found)
+                if found.first is None:
+                    found.first = statements
+                    found.doubly = [statements.beside(*each) for each in made]
                 if self._tools.generation.masks and not self._writer.forks:
                     names = {used for _, used in made}
                     search.expand(attempt.node, _elements_used(attempt.candidates[0]), references | names)
@@ -203,7 +171,7 @@ class Explorer:
             branches = search.branch(nodes[0], others)
             most = min(CONCURRENT - len(branches), self._state.k - len(found.statements))
             nodes = [*branches, *search.take(most), *search.without(doubtful)]
-        await self._filled(found, beside)
+        await self._filled(found)
 
     async def _attempted(self, nodes: Sequence[Node], found: _Found) -> list[Attempt]:
         """An attempt at each node. Where the time is over before all have ended, keeps what the others found."""
@@ -218,20 +186,26 @@ class Explorer:
             raise problem
         return attempts
 
-    async def _filled(self, found: _Found, beside: _Beside) -> None:
+    async def _filled(self, found: _Found) -> None:
         """Adds one statement made of each fork, and what the first one gives as long as there are fewer than `k`."""
         k = self._state.k
-        if beside.first is not None:
-            await self._made(beside.first, k - len(found.statements), found)
-        for statements in beside.forks:
+        if found.first is not None:
+            await self._made(found.first, k - len(found.statements), found)
+        for statements in found.forks:
             await self._made(statements, 1, found)
-        for statements in beside.doubly:
+        for statements in found.doubly:
             await self._made(statements, min(1, k - len(found.statements)), found)
 
-    async def _made(self, statements: ExchangedStatements, most: int, found: _Found) -> None:
-        """Adds at most so many of `statements` to what is found."""
-        new = found.add([each for each, _ in await statements.take(most)])
-        self._told = self._told.noted(*map(_exchange_line, new))
+    async def _made(
+        self, statements: ExchangedStatements, most: int, found: _Found
+    ) -> list[tuple[Candidate, ColumnKey]]:
+        """At most so many further ones of `statements`, added to what is found."""
+        made = await statements.take(most)
+        new = found.add(each for each, _ in made)
+        self._told = self._told.noted(
+            *(TraceLine(STAGE, "made by exchanging a name", each.sql) for each in new)
+        )
+        return made
 
     def _doubtful_elements(self, attempt: Attempt) -> frozenset[ColumnKey]:
         """What the first attempt read in doubt: another is written without it."""
@@ -255,9 +229,9 @@ class Explorer:
     async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""
         wanted = self._state.k > 1 and self._tools.generation.exchanges
-        leading, context, encoder = attempt.leading, self.checker.context, self._tools.encoder
+        leading, context, encoder = attempt.leading, self.door.context, self._tools.encoder
         found = await find_exchanges(leading, context, encoder) if wanted else []
-        return ExchangedStatements(leading, found, search.score, self.checker)
+        return ExchangedStatements(leading, found, search.score, self.door)
 
     def _elements(self) -> frozenset[ColumnKey]:
         """Everything of the schema that a statement may name."""
@@ -280,16 +254,6 @@ def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:
     return elements_read(candidate.columns, candidate.tables - read)
 
 
-def _exchange_line(candidate: Candidate) -> TraceLine:
-    return TraceLine("generate", "made by exchanging a name", candidate.sql)
-
-
-def _changes(candidates: Sequence[Candidate]) -> list[TraceLine]:
-    """Every change of a rule, once."""
-    changes = dict.fromkeys(change for each in candidates for change in each.changes)
-    return [each.line for each in changes]
-
-
 def _masked(node: Node) -> str:
     names = sorted(".".join(key[1:]) for key in node.mask)
     more = [f"{len(names) - NAMED} more"] if len(names) > NAMED else []
@@ -308,13 +272,13 @@ def _noted(state: State, attempt: Attempt) -> State:
         how += f", told: {words(attempt.node.condition)}"
     if attempt.rejection is not None:
         refused = f"{attempt.rejection.message}: {' '.join(statement(attempt.calls[-1].text).split())}"
-        line = TraceLine("generate", f"refused {how}", refused, attempt.node.score)
+        line = TraceLine(STAGE, f"refused {how}", refused, attempt.node.score)
         return replace(state, usage=usage).noted(line)
     if usage.first_candidate_seconds is None:
         usage = replace(usage, first_candidate_seconds=attempt.ready - state.started)
     lines = [
         TraceLine(
-            "generate",
+            STAGE,
             f"written {how}",
             each.changes[0].before if each.changes else each.sql,
             attempt.node.score,
@@ -322,15 +286,3 @@ def _noted(state: State, attempt: Attempt) -> State:
         for each in attempt.candidates
     ]
     return replace(state, usage=usage).noted(*lines)
-
-
-def check_unchanged(state: State) -> None:
-    """Raises `StaleDialogueError` (NL004) where one has changed or may not answer any longer. Blocks: use a thread."""
-    now = {route.database.name: route.snapshot for route in state.routes}
-    for name, before in state.dialogue.fingerprints:
-        if name not in now or now[name].fingerprint != before:
-            raise StaleDialogueError(
-                "the question can no longer be answered",
-                detail="The catalog, or what you may read, has changed since it was asked.",
-                hint="Ask it again with NL: and the same words.",
-            )

@@ -1,4 +1,4 @@
-"""Retrieves the feedback that concerns the question: preferences, verified examples, a verified answer to it.
+"""Recalls the feedback that concerns the question: preferences, verified examples, a verified answer to it.
 
 Nothing unreadable is used: preferences are of elements of the route, examples resolve against it, a verified answer
 passes the checks of a generated statement. Similarities are adjusted by the adapter, and by strong preferences, which
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.findings.check import check_candidate
+from engine.findings.admit import admitted
 from engine.learn.parameters import filled, given, parameters
 from engine.learn.preferences import preferences
 from engine.link.element_text import linked
@@ -40,7 +40,7 @@ TRIED = 3
 """Verified answers to the question that are checked at most."""
 
 
-async def retrieve_feedback(state: State, tools: Tools) -> State:
+async def recall(state: State, tools: Tools) -> State:
     """Sets `learned` of every route, and `verified`; without the store nothing is changed. Raises `CancelledError`."""
     if not tools.learning.enabled:
         return state
@@ -49,7 +49,7 @@ async def retrieve_feedback(state: State, tools: Tools) -> State:
             await tools.memory.known(state.ask.asker.user, each.database.name) for each in state.routes
         ]
     except StoreUnavailableError as problem:
-        return state.noted(TraceLine("retrieve_feedback", "nothing is recalled", str(problem)))
+        return state.noted(TraceLine("link", "nothing is recalled", str(problem)))
     routes, lines = [], []
     for route, feedback in zip(state.routes, feedback_by_route, strict=True):
         if feedback == AskerFeedback():
@@ -163,17 +163,17 @@ async def _verified(state: State, feedback_by_route: Sequence[AskerFeedback], to
         return state
     for route, feedback in zip(state.routes, feedback_by_route, strict=True):
         for lesson in _answers(state.own_words, feedback)[:TRIED]:
-            outcome = await check_candidate(Candidate(route.database.name, lesson.sql), route, state, tools)
+            outcome = await admitted(Candidate(route.database.name, lesson.sql), state, tools)
             if not isinstance(outcome, Candidate):
                 # Another's statement may name what this asker cannot read.
                 why = f"{lesson.sql}: {outcome.message}" if lesson.own else "an approved statement"
-                line = TraceLine("retrieve_feedback", "no longer answers", why)
+                line = TraceLine("link", "no longer answers", why)
                 state = state.noted(line)
                 continue
             words = f"{describe(outcome.sql)}; {_whose(lesson)}"
             verified = replace(outcome, explanation=words)
             return replace(state, verified=verified, calls=0).noted(
-                TraceLine("retrieve_feedback", "answered before", outcome.sql)
+                TraceLine("link", "answered before", outcome.sql)
             )
     return await _with_parameters(state, feedback_by_route, tools)
 
@@ -183,13 +183,13 @@ async def _with_parameters(state: State, feedback_by_route: Sequence[AskerFeedba
     for route, feedback in zip(state.routes, feedback_by_route, strict=True):
         found = await asyncio.to_thread(_filled, state.question, route, feedback, tools.encoder)
         for _, sql, lesson, values in found[:TRIED]:
-            outcome = await check_candidate(Candidate(route.database.name, sql), route, state, tools)
+            outcome = await admitted(Candidate(route.database.name, sql), state, tools)
             if isinstance(outcome, Candidate) and outcome.sql not in route.learned.refused:
                 said = ", ".join(f"{name} {value}" for name, value in values.items())
                 words = (
                     f"{describe(outcome.sql)}; filled in: {said}; verified for \u201c{lesson.question}\u201d"
                 )
-                line = TraceLine("retrieve_feedback", "parameters filled in", said)
+                line = TraceLine("link", "parameters filled in", said)
                 return replace(state, verified=replace(outcome, explanation=words), calls=0).noted(line)
     return state
 
@@ -229,7 +229,7 @@ def _trace_lines(route: Route, feedback: AskerFeedback) -> Iterator[TraceLine]:
     name = route.database.name
     if feedback.adapter is not None:
         yield TraceLine(
-            "retrieve_feedback",
+            "link",
             "adapter",
             f"{name}: version {feedback.version}, of {feedback.scope or 'everybody'}",
         )
@@ -237,11 +237,11 @@ def _trace_lines(route: Route, feedback: AskerFeedback) -> Iterator[TraceLine]:
         whose = "yours" if each.own else "approved"
         sure = "strong" if each.strong else "weak" if each.named else "in other words"
         detail = f"{name}: {preference_line(each, route.snapshot)} ({whose}, {sure}, votes: {each.votes})"
-        yield TraceLine("retrieve_feedback", "hint", detail, round(each.strength, 3))
+        yield TraceLine("link", "hint", detail, round(each.strength, 3))
     for example in route.learned.examples:
         whose = "yours" if example.own else "approved"
         yield TraceLine(
-            "retrieve_feedback",
+            "link",
             f"example, {whose}",
             f"{name}: {example.question}: {example.sql}",
             example.similarity,

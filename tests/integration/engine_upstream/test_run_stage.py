@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from engine.findings.check_values import validate
-from engine.findings.driver import Checker
+from engine.findings.admit import Door, accept
 from engine.findings.rule import Context
-from engine.judge.deduplicate import deduplicate
-from engine.judge.rank import rank
+from engine.judge.judge import judge
+from engine.judge.run import run
 from engine.question.question import Question
 from engine.statement.description import explain
 from engine.upstream import Databases
@@ -90,9 +89,9 @@ async def merged(state: State, tools: Tools, *statements: str) -> State:
         Candidate("shop", sql, origin=Origin(schema_score=1 - number / 10))
         for number, sql in enumerate(statements)
     )
-    checked = await validate(replace(state, candidates=candidates), tools)
+    checked = await accept(replace(state, candidates=candidates), tools)
     assert len(checked.candidates) == len(statements), checked.trace
-    return await deduplicate(checked, tools)
+    return await run(checked, tools)
 
 
 def left(state: State) -> list[str]:
@@ -267,7 +266,7 @@ async def test_what_finds_nothing_is_marked_and_ranked_behind(state: State, tool
         "SELECT name FROM singer WHERE country = 'FR'",
     )
     assert [each.fruitless for each in after.candidates] == [True, True, False]
-    ranked = await rank(after, tools)
+    ranked = await judge(after, tools)
     assert left(ranked)[0] == "SELECT name FROM singer WHERE country = 'FR'"
 
 
@@ -283,7 +282,7 @@ async def test_beside_rows_that_repeat_each_other_each_is_shown_once(state: Stat
     assert (
         after.trace[-1].event == "repetition rows_once: shows each row once that stands there several times"
     )
-    ranked = await rank(after, tools)
+    ranked = await judge(after, tools)
     assert left(ranked) == [ONCE, REPEATED]
 
 
@@ -319,10 +318,10 @@ async def readings(state: State, tools: Tools, *each: tuple[str, str], k: int = 
         Candidate("shop", sql, meaning=Meaning(place, says)) for place, (says, sql) in enumerate(each)
     )
     route = state.routes[0]
-    checker = Checker(Context(route.snapshot, state.question), route, state, tools)
-    beside = [twin for one in given for twin in await checker.readings(one)]
-    checked = await validate(replace(state, k=k, candidates=(*given, *beside)), tools)
-    return await rank(await deduplicate(checked, tools), tools)
+    door = Door(Context(route.snapshot, state.question), route, state, tools)
+    beside = [twin for one in given for twin in await door.readings(one)]
+    checked = await accept(replace(state, k=k, candidates=(*given, *beside)), tools)
+    return await judge(await run(checked, tools), tools)
 
 
 async def test_a_reading_with_the_same_rows_today_is_told_in_the_one_that_stays(

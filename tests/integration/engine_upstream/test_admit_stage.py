@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.findings.check import Cause, Rejection, check_candidate
-from engine.findings.check_values import validate
+from engine.findings.admit import Cause, Rejection, accept, admitted
 from engine.question.question import Question
 from engine.upstream import Databases
 from engine.values.candidate import Candidate, Origin
@@ -75,9 +74,7 @@ def written(sql: str, **values: Any) -> Candidate:
 async def test_a_good_statement_comes_back_with_what_it_reads(
     route: Route, state: State, tools: Tools
 ) -> None:
-    outcome = await check_candidate(
-        written("SELECT name FROM customers WHERE city = 'x'; -- done"), route, state, tools
-    )
+    outcome = await admitted(written("SELECT name FROM customers WHERE city = 'x'; -- done"), state, tools)
     assert isinstance(outcome, Candidate)
     assert outcome.sql == "SELECT name FROM customers WHERE city = 'x'"
     assert outcome.columns == {("public", "customers", "name"), ("public", "customers", "city")}
@@ -109,7 +106,7 @@ async def test_a_bad_statement_comes_back_with_what_to_mend(
     route: Route, state: State, tools: Tools, sql: str
 ) -> None:
     cause, message = REJECTED[sql]
-    outcome = await check_candidate(written(sql), route, state, tools)
+    outcome = await admitted(written(sql), state, tools)
     assert isinstance(outcome, Rejection)
     assert outcome.cause is cause
     assert outcome.message.startswith(message)
@@ -125,7 +122,7 @@ async def test_hidden_names_are_in_no_message(route: Route, state: State, tools:
         "SELECT room FROM bookings",
         "SELECT room FROM booking",
     ):
-        outcome = await check_candidate(written(sql), route, state, tools)
+        outcome = await admitted(written(sql), state, tools)
         assert isinstance(outcome, Rejection)
         hidden = {"price", "bookings"} - set(sql.replace(",", " ").split())
         assert not any(name in outcome.message for name in hidden), outcome.message
@@ -142,15 +139,15 @@ async def test_validate_drops_merges_and_says_so(state: State, tools: Tools) -> 
             written("SELECT missing FROM orders"),
         ),
     )
-    after = await validate(state, tools)
+    after = await accept(state, tools)
     assert [candidate.sql for candidate in after.candidates] == [
         "SELECT c.name FROM customers c WHERE 'Paris' = c.city",
         "SELECT id FROM orders",
     ]
     assert [(line.stage, line.event) for line in after.trace] == [
-        ("validate", "dropped by guard"),
-        ("validate", "merged with an equal one"),
-        ("validate", "dropped by names"),
+        ("admit", "dropped by guard"),
+        ("admit", "merged with an equal one"),
+        ("admit", "dropped by names"),
     ]
     assert "DROP TABLE customers" in after.trace[0].detail
     assert "city = 'Paris'" in after.trace[1].detail
@@ -163,7 +160,7 @@ async def test_equal_statements_of_two_databases_both_stay(state: State, tools: 
         written("SELECT name FROM customers"),
         replace(written("SELECT name FROM customers"), database="twin"),
     )
-    after = await validate(replace(state, routes=(route, twin), candidates=both), tools)
+    after = await accept(replace(state, routes=(route, twin), candidates=both), tools)
     assert [candidate.database for candidate in after.candidates] == ["shop", "twin"]
 
 
@@ -173,11 +170,11 @@ async def test_what_concerns_the_whole_question_is_raised(
     candidate = written("SELECT name FROM customers")
     stranger = replace(state, ask=replace(state.ask, asker=Asker("stranger", "shop")))
     with pytest.raises(NotPermittedError):
-        await check_candidate(candidate, route, stranger, tools)
+        await admitted(candidate, stranger, tools)
     login = Login("ana", server.dsn("missing", "ana"))
-    gone = replace(route, database=replace(route.database, logins=(login,)))
+    gone = replace(state, routes=(replace(route, database=replace(route.database, logins=(login,))),))
     with pytest.raises(DatabaseUnavailableError):
-        await check_candidate(candidate, gone, state, tools)
+        await admitted(candidate, gone, tools)
     late = replace(state, deadline=Deadline(time.monotonic() - 1))
     with pytest.raises(CancelledError):
-        await check_candidate(candidate, route, late, tools)
+        await admitted(candidate, late, tools)

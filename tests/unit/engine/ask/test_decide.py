@@ -1,4 +1,4 @@
-"""The clarify stage: show, ask, or refuse with a reason."""
+"""The decide stage: show, ask, or refuse with a reason."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.ask.clarify import clarify
+from engine.ask.decide import decide
 from engine.judge.model import Judgement, Weights
 from engine.statement.description import explained
 from engine.values.candidate import Candidate, Evidence, Meaning
@@ -51,7 +51,7 @@ def state(*confidences: float, **more: Any) -> State:
 
 
 async def test_two_readings_are_asked_about() -> None:
-    done = await clarify(state(0.5, 0.45), given())
+    done = await decide(state(0.5, 0.45), given())
     assert done.dialogue.pending is not None
     assert done.dialogue.pending.ambiguity is Ambiguity.COLUMN
     assert {sql for option in done.dialogue.pending.options for sql in option.statements} == {
@@ -62,19 +62,19 @@ async def test_two_readings_are_asked_about() -> None:
 
 
 async def test_a_sure_one_is_shown_with_its_chance() -> None:
-    done = await clarify(state(0.95, candidates=NAMES[:1]), given())
+    done = await decide(state(0.95, candidates=NAMES[:1]), given())
     assert (done.dialogue.pending, done.refusal) == (None, None)
     assert [each.confidence for each in done.candidates] == [0.95]
 
 
 async def test_who_takes_no_question_is_shown_the_list() -> None:
     before = state(0.5, 0.45)
-    done = await clarify(replace(before, ask=replace(before.ask, ask=False)), given())
+    done = await decide(replace(before, ask=replace(before.ask, ask=False)), given())
     assert (done.dialogue.pending, len(done.candidates)) == (None, 2)
 
 
 async def test_no_more_questions_than_are_allowed() -> None:
-    done = await clarify(state(0.5, 0.45), given(questions=0))
+    done = await decide(state(0.5, 0.45), given(questions=0))
     assert done.dialogue.pending is None
 
 
@@ -94,12 +94,12 @@ async def test_an_unlikely_one_is_refused_with_its_reason(
     to = replace(before.routes[0], entities=(*before.routes[0].entities, *before.routes[0].entities), **more)
     first = replace(NAMES[0], confidence=0.1, **candidate)
     before = replace(before, routes=(to,), candidates=(first,))
-    done = await clarify(before, given(on_doubt=OnDoubt.ABSTAIN))
+    done = await decide(before, given(on_doubt=OnDoubt.ABSTAIN))
     assert done.refusal is not None
     assert done.refusal.reason is reason
     assert word in done.refusal.explanation
     assert done.candidates == ()
-    shown = await clarify(before, given())
+    shown = await decide(before, given())
     assert (shown.refusal, shown.doubtful) == (None, True)
     assert [each.sql for each in shown.candidates] == [first.sql]
     doubt = explained(shown).candidates[0].explanation.partition("; not sure: ")[2]
@@ -116,15 +116,15 @@ async def test_in_doubt_a_question_back_may_come_first(candidates: tuple[Candida
     before = state(0.1, 0.1, candidates=candidates)
     before = replace(before, ask=replace(before.ask, on_doubt=OnDoubt.ASK))
     doubtful = given(question=1.0, abstention=0.0)
-    assert (await clarify(before, doubtful)).dialogue.pending is not None
+    assert (await decide(before, doubtful)).dialogue.pending is not None
     silent = replace(before, ask=replace(before.ask, ask=False))
-    done = await clarify(silent, doubtful)
+    done = await decide(silent, doubtful)
     assert (done.dialogue.pending, done.doubtful, len(done.candidates)) == (None, True, 2)
 
 
 async def test_the_asker_says_what_becomes_of_doubtful_ones() -> None:
     before = state(candidates=UNLIKELY)
     kept_back = replace(before, ask=replace(before.ask, on_doubt=OnDoubt.ABSTAIN))
-    assert (await clarify(kept_back, given())).candidates == ()
+    assert (await decide(kept_back, given())).candidates == ()
     shown = replace(before, ask=replace(before.ask, on_doubt=OnDoubt.SHOW))
-    assert len((await clarify(shown, given(on_doubt=OnDoubt.ABSTAIN))).candidates) == 1
+    assert len((await decide(shown, given(on_doubt=OnDoubt.ABSTAIN))).candidates) == 1

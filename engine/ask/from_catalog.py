@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from engine.ask.data_answers import answers
-from engine.findings.check import check_candidate
+from engine.findings.admit import those_admitted
 from engine.question.data_questions import DataQuestion
 from engine.route.places import View
 from engine.route.route import askable_views
@@ -17,7 +17,7 @@ from engine.values.state import Route, State
 from engine.values.tools import Tools
 
 
-async def consult_catalog(state: State, tools: Tools) -> State:
+async def answer_from_catalog(state: State, tools: Tools) -> State:
     """Sets `candidates` and `from_catalog` where the question is about the data itself; raises as `route`.
 
     Who wants more, or has said something about an answer, is answered by the stages behind.
@@ -27,16 +27,13 @@ async def consult_catalog(state: State, tools: Tools) -> State:
         return state
     views, _ = await askable_views(state, tools)
     routes, candidates = await asyncio.to_thread(_answered, asked, _here_first(views, asked, state))
-    kept: list[Candidate] = []
-    for candidate in candidates[: state.k]:
-        route = next(each for each in routes if each.database.name == candidate.database)
-        checked = await check_candidate(candidate, route, state, tools)
-        kept += [checked] if isinstance(checked, Candidate) else []
+    found = replace(state, routes=tuple(routes))
+    kept = await those_admitted(candidates[: state.k], found, tools)
     if not kept:
         return state
     sure = tuple(replace(each, confidence=1 / len(kept)) for each in kept)
-    line = TraceLine("consult_catalog", asked.subject, asked.named)
-    return replace(state, routes=tuple(routes), candidates=sure, from_catalog=True, calls=0).noted(line)
+    line = TraceLine("understand", asked.subject, asked.named)
+    return replace(found, candidates=sure, from_catalog=True, calls=0).noted(line)
 
 
 def _here_first(views: list[View], asked: DataQuestion, state: State) -> list[View]:

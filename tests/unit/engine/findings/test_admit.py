@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.findings.check import Cause, Rejection
-from engine.findings.driver import Checker
+from engine.findings.admit import Cause, Door, Rejection
 from engine.findings.rule import Context
 from engine.question.question import Question
 from engine.values.candidate import Candidate, Origin
@@ -19,20 +18,20 @@ from tests.support.golden_rules import SCHEMAS
 from tests.support.schemas import MUSIC
 
 
-def checker(
+def door(
     question: str, upstream: PlanningUpstream, snapshot: Snapshot = MUSIC, off: tuple[str, ...] = ()
-) -> Checker:
+) -> Door:
     to = route(question, snapshot)
     context = Context(snapshot, Question(question))
     given = replace(tools("", upstream), generation=GenerationSettings(rules_off=off))
-    return Checker(context, to, asked(question, to), given)
+    return Door(context, to, asked(question, to), given)
 
 
-def checked(given: Checker, sql: str) -> Candidate | Rejection:
-    return asyncio.run(given.statement(Candidate("music", sql, origin=Origin(logprob=-0.1))))
+def checked(given: Door, sql: str) -> Candidate | Rejection:
+    return asyncio.run(given.admitted(Candidate("music", sql, origin=Origin(logprob=-0.1))))
 
 
-def accepted(given: Checker, sql: str) -> Candidate:
+def accepted(given: Door, sql: str) -> Candidate:
     outcome = checked(given, sql)
     assert isinstance(outcome, Candidate)
     return outcome
@@ -41,26 +40,26 @@ def accepted(given: Checker, sql: str) -> Candidate:
 def test_an_accepted_statement_is_not_repaired() -> None:
     written = "select  title from concert\n order by year DESC"
     upstream = PlanningUpstream()
-    outcome = accepted(checker("titles", upstream), written)
+    outcome = accepted(door("titles", upstream), written)
     assert (outcome.sql, outcome.changes, outcome.origin.logprob) == (written, (), -0.1)
     assert upstream.planned == [written]
 
 
 def test_a_repaired_statement_stands_in_the_place_of_the_refused_one() -> None:
     upstream = PlanningUpstream()
-    outcome = accepted(checker("titles", upstream), "SELECT title FROM concert ORDER BY capacity")
+    outcome = accepted(door("titles", upstream), "SELECT title FROM concert ORDER BY capacity")
     assert [change.rule for change in outcome.changes] == ["requalify", "join_missing_tables"]
     assert upstream.planned == [outcome.sql]
     assert outcome.origin.logprob is None, "the model wrote another text"
     refused = PlanningUpstream({"SUM(capacity)": "function sum(text) does not exist"})
-    outcome = accepted(checker("capacity in all", refused), "SELECT SUM(capacity) FROM stadium")
+    outcome = accepted(door("capacity in all", refused), "SELECT SUM(capacity) FROM stadium")
     assert [change.rule for change in outcome.changes] == ["text_as_number"]
     assert refused.planned == ["SELECT SUM(capacity) FROM stadium", outcome.sql]
 
 
 def test_where_the_repaired_one_is_refused_as_well_the_first_refusal_stays() -> None:
     upstream = PlanningUpstream({"SUM(capacity)": "no such function", "SUBSTRING": "another reason"})
-    outcome = checked(checker("capacity in all", upstream), "SELECT SUM(capacity) FROM stadium")
+    outcome = checked(door("capacity in all", upstream), "SELECT SUM(capacity) FROM stadium")
     assert outcome == Rejection(Cause.SERVER, "no such function")
     assert len(upstream.planned) == 2
 
@@ -68,7 +67,7 @@ def test_where_the_repaired_one_is_refused_as_well_the_first_refusal_stays() -> 
 @pytest.mark.parametrize("sql", ["DELETE FROM singer", "SELECT pg_sleep(SUM(capacity)) FROM stadium"])
 def test_what_the_guard_refuses_is_not_repaired(sql: str) -> None:
     upstream = PlanningUpstream()
-    outcome = checked(checker("capacity in all", upstream), sql)
+    outcome = checked(door("capacity in all", upstream), sql)
     assert isinstance(outcome, Rejection)
     assert outcome.cause is Cause.GUARD
     assert upstream.planned == []
@@ -76,7 +75,7 @@ def test_what_the_guard_refuses_is_not_repaired(sql: str) -> None:
 
 def test_a_normal_form_stands_in_the_place_of_the_statement() -> None:
     sql = "SELECT c.title FROM concert AS c JOIN stadium AS s ON c.stadium_id = s.stadium_id"
-    given = checker("stadium", PlanningUpstream(), SCHEMAS["required"])
+    given = door("stadium", PlanningUpstream(), SCHEMAS["required"])
     outcome = accepted(given, sql)
     assert outcome.sql == "SELECT c.title FROM concert AS c"
     (change,) = outcome.changes
@@ -88,7 +87,7 @@ def test_only_readings_that_would_run_are_given() -> None:
     upstream = PlanningUpstream(
         {"c ORDER BY c.year LIMIT 2": "not today", "concert AS c ORDER BY c.year": "nor now"}
     )
-    given = checker("concerts, ordered by year", upstream)
+    given = door("concerts, ordered by year", upstream)
     candidate = accepted(given, sql)
     found = asyncio.run(given.readings(candidate))
     assert candidate.sql == sql

@@ -1,29 +1,21 @@
-"""Checks the candidates: their texts against the data, then whether they would run.
-
-Check_values: looks whether the texts that statements compare columns with occur in them, and finds those that do.
+"""Looks whether the texts that statements compare columns with occur in them, and finds those that do.
 
 A model writes values as the question has them, or invents some: such a statement runs, and answers another question.
 What is surely another spelling of stored values is written so; what only may be meant stands beside the statement, as
 all of it does beside a model's reading.
-
-Validate: keeps the statements that would run for the asker, one of each normal form.
-
-The checks (guard, names, EXPLAIN as the asker) are `engine.findings.check`'s.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, product
 
-from engine.findings.check import Rejection, check_candidate
-from engine.findings.driver import Rewritten, in_turn
+from engine.findings.driver import changed
 from engine.findings.rule import Context
 from engine.link.legends import code_of
 from engine.link.missing_values import check_literals
-from engine.statement.canonical import canonical
 from engine.values.candidate import Candidate, RuleKind
 from engine.values.elements import Literal, LiteralCheck, NearValues
 from engine.values.errors import NLError
@@ -42,18 +34,17 @@ CORRECTED = 3
 Found = Mapping[Literal, NearValues]
 
 
-async def check_values(state: State, tools: Tools) -> State:
+async def write_as_stored(state: State, tools: Tools) -> State:
     """Sets every candidate's `missing` and puts statements with stored values in its place, or behind it.
 
-    One of which nothing occurs counts as one that finds nothing. Corrected ones have no cost yet: validate is the next
-    stage. Raises as `check_literals`.
+    One of which nothing occurs counts as one that finds nothing. Corrected ones are not admitted yet. Raises as
+    `check_literals`.
     """
-    routes = {route.database.name: route for route in state.routes}
     semaphore = asyncio.Semaphore(AT_ONCE)
 
     async def checked(candidate: Candidate) -> tuple[Candidate, ...]:
         async with semaphore:
-            route = routes[candidate.database]
+            route = state.route_of(candidate.database)
             check = await check_literals(candidate, route, state, tools)
             near = await _near(check, route, state, tools)
             return await asyncio.to_thread(_corrected, candidate, check, near, route, tools)
@@ -111,11 +102,7 @@ def _corrected(
     left = tuple(each for each in check.missing if each not in found)
     still = replace(check, missing=left, present=(*check.present, *found))
     made = [
-        replace(
-            candidate.rewritten(each.sql, each.changes),
-            missing=left,
-            fruitless=candidate.fruitless or still.all_invented,
-        )
+        replace(each, missing=left, fruitless=candidate.fruitless or still.all_invented)
         for each in _statements(candidate, check, near, route, tools)
     ]
     sure = bool(made and (near or check.in_any_case)) and all(each.sure for each in near.values())
@@ -124,9 +111,8 @@ def _corrected(
 
 def _statements(
     candidate: Candidate, check: LiteralCheck, near: Found, route: Route, tools: Tools
-) -> Iterator[Rewritten]:
+) -> Iterator[Candidate]:
     """The candidate with each choice of near values, the nearest first; what is left by a reference."""
-    given = Rewritten(candidate.sql, candidate.changes)
     keys = [(literal.column, literal.text) for literal in near]
     any_case = frozenset((each.column, each.text) for each in check.in_any_case if each not in near)
     left = [each for each in check.missing if each not in (*near, *check.in_any_case)]
@@ -137,52 +123,12 @@ def _statements(
         context = Context(
             route.snapshot, values=route.values, stored=stored, in_any_case=any_case, missing=missing
         )
-        made = in_turn(RuleKind.CORRECTION, given, context, tools.generation.rules_off)
-        if made.sql != given.sql:
+        made = changed(RuleKind.CORRECTION, candidate, context, tools.generation.rules_off)
+        if made is not candidate:
             yield made
 
 
 def _lines(before: Candidate, after: Candidate) -> Iterator[TraceLine]:
     for literal in after.missing:
-        yield TraceLine("check_values", f"{literal.column[2]} '{literal.text}' does not occur", after.sql)
+        yield TraceLine("admit", f"{literal.column[2]} '{literal.text}' does not occur", after.sql)
     yield from (change.line for change in after.changes[len(before.changes) :])
-
-
-async def validate(state: State, tools: Tools) -> State:
-    """Drops the candidates that would not run and merges those with the same normal form.
-
-    A candidate with a cost has been checked. Of equal ones the best-scored stays, in the first one's place. Raises as
-    `check_candidate`.
-    """
-    routes = {route.database.name: route for route in state.routes}
-    outcomes = await asyncio.gather(
-        *(_checked(candidate, routes[candidate.database], state, tools) for candidate in state.candidates)
-    )
-    return await asyncio.to_thread(_distinct, state, outcomes, routes)
-
-
-def _distinct(state: State, outcomes: Sequence[Candidate | Rejection], routes: Mapping[str, Route]) -> State:
-    """The state with the candidates that passed. Parses each statement: not for the event loop."""
-    kept: dict[tuple[str, str], Candidate] = {}
-    for candidate, outcome in zip(state.candidates, outcomes, strict=True):
-        if isinstance(outcome, Rejection):
-            line = TraceLine("validate", f"dropped by {outcome.cause}", f"{outcome.message}: {candidate.sql}")
-            state = state.noted(line)
-            continue
-        key = (outcome.database, canonical(outcome.sql, routes[outcome.database].snapshot))
-        other = kept.get(key)
-        if other is None:
-            kept[key] = outcome
-            continue
-        dropped = min(outcome, other, key=_score)
-        kept[key] = max(other, outcome, key=_score).telling(dropped)
-        state = state.noted(TraceLine("validate", "merged with an equal one", dropped.sql))
-    return replace(state, candidates=tuple(kept.values()))
-
-
-async def _checked(candidate: Candidate, route: Route, state: State, tools: Tools) -> Candidate | Rejection:
-    return candidate if candidate.cost is not None else await check_candidate(candidate, route, state, tools)
-
-
-def _score(candidate: Candidate) -> tuple[float, bool, float, float]:
-    return (candidate.confidence, not candidate.is_twin, *candidate.origin.likelihood)

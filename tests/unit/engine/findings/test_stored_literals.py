@@ -1,4 +1,4 @@
-"""The check_values stage: invented values are told, and a statement of nothing else counts as fruitless."""
+"""Invented values are told, and a statement of nothing else counts as fruitless."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from benchmarks.harness.without import NoValues
-from engine.findings.check_values import check_values
+from engine.findings.stored_literals import write_as_stored
 from engine.link.missing_values import COLUMNS, held_words
 from engine.values.candidate import Candidate, Origin
 from engine.values.elements import NearValues, Relation, UnknownPhrase, ValueLink
@@ -40,7 +40,7 @@ def checked(*candidates: Candidate, limits: Limits | None = None) -> State:
     to = route("singers from France")
     state = replace(asked("singers from France", to), candidates=candidates)
     given = replace(tools("", cast("Any", Holding())), limits=limits or Limits())
-    return asyncio.run(check_values(state, given))
+    return asyncio.run(write_as_stored(state, given))
 
 
 def test_what_does_not_occur_is_told() -> None:
@@ -74,7 +74,7 @@ def corrected(found: NearValues, *candidates: Candidate, limits: Limits | None =
     to = route("singers from France")
     state = replace(asked("singers from France", to), candidates=candidates)
     given = replace(tools("", cast("Any", Holding())), values=Near({"Oz": found}), limits=limits or Limits())
-    return asyncio.run(check_values(state, given))
+    return asyncio.run(write_as_stored(state, given))
 
 
 def test_what_is_surely_another_spelling_takes_the_statements_place() -> None:
@@ -138,7 +138,7 @@ class InCapitals(Holding):
 def looked_for(upstream: InCapitals, *candidates: Candidate) -> State:
     to = route("singers from France")
     state = replace(asked("singers from France", to), candidates=candidates)
-    return asyncio.run(check_values(state, tools("", cast("Any", upstream))))
+    return asyncio.run(write_as_stored(state, tools("", cast("Any", upstream))))
 
 
 def test_a_text_that_is_stored_in_other_letters_is_written_so_although_no_value_is_kept() -> None:
@@ -209,7 +209,7 @@ def test_what_a_comment_says_of_a_code_is_written_as_the_code(limits: Limits, ke
     spelt = replace(INVENTED, sql=INVENTED.sql.replace("Oz", "from Oz"))
     to = replace(route("singers from Oz"), snapshot=legend("F = from Oz, K = from Kansas"))
     state = replace(asked("singers from Oz", to), candidates=(spelt,))
-    done = asyncio.run(check_values(state, replace(tools("", cast("Any", Holding())), limits=limits)))
+    done = asyncio.run(write_as_stored(state, replace(tools("", cast("Any", Holding())), limits=limits)))
     texts = [each.sql.partition("country = ")[2] for each in done.candidates]
     assert texts == [*(f"'{each}'" for each in kept), "'F'"]
 
@@ -223,6 +223,6 @@ def test_what_a_reference_explains_stands_behind_a_text_that_does_not_occur() ->
         "music", "SELECT s.entry_id FROM singer_in_concert AS s, singer AS c WHERE c.country = 'Opening'"
     )
     state = replace(asked("singers of concert Opening", to), candidates=(sung,))
-    done = asyncio.run(check_values(state, tools("", cast("Any", Holding()))))
+    done = asyncio.run(write_as_stored(state, tools("", cast("Any", Holding()))))
     assert done.candidates[0].sql == sung.sql
     assert "SELECT concert_id FROM concert WHERE title = 'Opening'" in done.candidates[1].sql

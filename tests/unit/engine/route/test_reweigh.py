@@ -1,4 +1,4 @@
-"""The reweigh_routes stage: what linking found moves the routes' probabilities, and three go on at most."""
+"""The second look: what linking found moves the routes' probabilities, and three go on at most."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from engine.route.route import reweigh_routes
+from engine.route.route import reweigh
 from engine.route.second_look import packaged, reweighed
 from engine.values.elements import Relation, ValueLink
 from engine.values.state import Route, State
@@ -45,7 +45,7 @@ def names(routes: tuple[Route, ...]) -> list[str]:
 
 async def test_the_database_that_holds_a_named_value_comes_first() -> None:
     state = changed(routed(0.5, 0.4, 0.1), 1, values=(NORWAY,))
-    done = await reweigh_routes(state, tools(packaged()))
+    done = await reweigh(state, tools(packaged()))
     assert names(done.routes)[0] == "music_1"
     assert sum(each.probability for each in done.routes) <= 1.0
     assert "music_1: 40% before; named" in next(
@@ -61,11 +61,11 @@ async def test_what_every_database_holds_changes_nothing() -> None:
 
 
 async def test_three_go_on_at_most_and_the_rest_is_named() -> None:
-    done = await reweigh_routes(routed(0.3, 0.25, 0.2, 0.15, 0.1), tools(RouteWeights()))
+    done = await reweigh(routed(0.3, 0.25, 0.2, 0.15, 0.1), tools(RouteWeights()))
     assert names(done.routes) == ["music_0", "music_1", "music_2"]
     assert next(line.detail for line in done.trace if line.event == "left out") == "music_3, music_4"
 
 
 async def test_an_improbable_second_is_left_out() -> None:
-    done = await reweigh_routes(routed(0.98, 0.01), tools(RouteWeights()))
+    done = await reweigh(routed(0.98, 0.01), tools(RouteWeights()))
     assert names(done.routes) == ["music_0"]

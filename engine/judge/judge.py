@@ -1,4 +1,4 @@
-"""Orders the candidates by how likely each is right, and then by what the asker prefers.
+"""Judge: orders the candidates by how likely each is right, and then by what the asker prefers.
 
 What is known of each (`engine.judge.features`) is judged by `engine.judge.model`. Readings stay in the order of
 the model that gave them, and what rules made of them behind the last one. Where no other order is clear the model is
@@ -19,15 +19,15 @@ from dataclasses import dataclass, replace
 
 from engine.findings.evidence import evidence
 from engine.judge.features import Features, candidate_features
-from engine.learn.retrieve_feedback import agreement
+from engine.learn.recall import agreement
 from engine.llm.prompts import prompt
-from engine.statement.canonical import canonical
+from engine.statement.canonical import normal_form
 from engine.values.candidate import Candidate, Evidence, are_readings, telling_unshown
 from engine.values.deadline import Deadline
 from engine.values.errors import NLError
 from engine.values.messages import TraceLine
 from engine.values.ports import Completion, Prompt
-from engine.values.state import Route, State
+from engine.values.state import State
 from engine.values.tools import Tools
 
 UNSURE = 0.55
@@ -41,7 +41,12 @@ TIME = 0.5
 """Of what is left of the question's time: an answer in another order is better than none."""
 
 
-async def rank(state: State, tools: Tools) -> State:
+async def judge(state: State, tools: Tools) -> State:
+    """Orders the candidates, keeps the best `k` with confidences, and puts first what the asker prefers."""
+    return await _preferred(await _ranked(state, tools), tools)
+
+
+async def _ranked(state: State, tools: Tools) -> State:
     """Sorts `state.candidates` and keeps the best `k`, best first, with confidences."""
     found, each = await asyncio.to_thread(known, state, tools)
     confidences = tools.judgement.confidences(state, each)
@@ -55,14 +60,14 @@ async def rank(state: State, tools: Tools) -> State:
             each = with_questions(each, dict(zip(asked, likely, strict=True)))
             confidences = tools.judgement.confidences(state, each)
         else:
-            state = state.noted(TraceLine("rank", "the order stays", "the model did not answer"))
+            state = state.noted(TraceLine("judge", "the order stays", "the model did not answer"))
     ranked = [
         _Ranked(replace(candidate, confidence=confidence, evidence=one), of)
         for candidate, confidence, of, one in zip(state.candidates, confidences, each, found, strict=True)
     ]
     ranked.sort(key=lambda one: one.candidate.confidence, reverse=True)
     kept = _kept(ranked, state.k)
-    lines = [TraceLine("rank", one.candidate.sql, one.words, one.candidate.confidence) for one in kept]
+    lines = [TraceLine("judge", one.candidate.sql, one.words, one.candidate.confidence) for one in kept]
     left = [one.candidate for one in ranked if one not in kept]
     shown = telling_unshown([one.candidate for one in kept], left, "nl.k shows no more")
     return replace(state, candidates=tuple(shown)).noted(*lines)
@@ -137,20 +142,19 @@ REFUSED = 10.0
 """Penalty of a statement that the asker rejected for this very question: above any sum of preferences."""
 
 
-async def apply_preferences(state: State, tools: Tools) -> State:
+async def _preferred(state: State, tools: Tools) -> State:
     """Sorts by agreement with the preferences, stably; drops what has the normal form of `state.verified`."""
-    routes = {route.database.name: route for route in state.routes}
     learned = [route.learned for route in state.routes]
     if state.verified is None and not any(each.preferences or each.refused for each in learned):
         return state
-    judged = await asyncio.to_thread(_judged, state, routes)
+    judged = await asyncio.to_thread(_judged, state)
     ordered = sorted(judged, key=lambda each: _place(each[1], tools.learning.strong))
     placed = tuple(
         replace(each, confidence=there.confidence)
         for (each, _), (there, _) in zip(ordered, judged, strict=True)
     )
     lines = [
-        TraceLine("apply_preferences", "agrees" if agrees > 0 else "contradicts", each.sql, round(agrees, 3))
+        TraceLine("judge", "agrees" if agrees > 0 else "contradicts", each.sql, round(agrees, 3))
         for each, agrees in ordered
         if agrees
     ]
@@ -162,26 +166,19 @@ def _place(preference: float, strong: float) -> float:
     return 0.0 if -strong < preference <= 0.0 else -round(preference, 6)
 
 
-def _judged(state: State, routes: Mapping[str, Route]) -> list[tuple[Candidate, float]]:
+def _judged(state: State) -> list[tuple[Candidate, float]]:
     """The candidates without the verified one, each with how far it agrees with the asker's preferences.
 
     That is negative where it contradicts them. Parses each: not for the event loop.
     """
-    verified = None if state.verified is None else _normal_form(state.verified, routes)
-    refused = {
-        (name, canonical(sql, route.snapshot))
-        for name, route in routes.items()
-        for sql in route.learned.refused
-    }
+    known = state.verified
+    verified = None if known is None else normal_form(known.sql, state.route_of(known.database))
+    refused = {normal_form(sql, route) for route in state.routes for sql in route.learned.refused}
     judged = []
     for each in state.candidates:
-        form = _normal_form(each, routes)
+        route = state.route_of(each.database)
+        form = normal_form(each.sql, route)
         if form != verified:
-            agrees = agreement(each, routes[each.database].learned.preferences)
+            agrees = agreement(each, route.learned.preferences)
             judged.append((each, -REFUSED if form in refused else agrees))
     return judged
-
-
-def _normal_form(candidate: Candidate, routes: Mapping[str, Route]) -> tuple[str, str]:
-    """The database and the normal form."""
-    return (candidate.database, canonical(candidate.sql, routes[candidate.database].snapshot))

@@ -1,4 +1,4 @@
-"""Clarify: decides whether statements are shown, a question is asked back, or none is answered.
+"""Decide: whether statements are shown, a question is asked back, or none is answered.
 
 What is cheapest for the asker is `engine.ask.policy`'s to say, and what is asked `engine.ask.question_back`'s.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from engine.ask.policy import Action, Decision, Worth, decide, doubt
+from engine.ask.policy import Action, Decision, Worth, cheapest, doubt
 from engine.ask.question_back import Proposal, best_proposal, by_meanings, fingerprints
 from engine.values.candidate import are_readings
 from engine.values.messages import OnDoubt, TraceLine
@@ -19,7 +19,7 @@ HOPELESS = 0.05
 """The chance that any candidate is right below which none is shown, doubtful or not: that is no answer of this data."""
 
 
-async def clarify(state: State, tools: Tools) -> State:
+async def decide(state: State, tools: Tools) -> State:
     """Sets `dialogue`: a question that is pending, where one is, and what the next turn goes on with."""
     found = await asyncio.to_thread(fingerprints, state)
     left = replace(state.dialogue, survivors=state.considered, fingerprints=found)
@@ -37,8 +37,8 @@ async def clarify(state: State, tools: Tools) -> State:
     worth = None
     if proposal is not None and unprompted:
         worth = Worth(tools.judgement.turns(state, chances, proposal.parting), proposal.misread)
-    decision = decide(chances, worth, tools.dialogue, run=state.ask.run)
-    state = state.noted(TraceLine("clarify", decision.action, _prices(decision), chances[0]))
+    decision = cheapest(chances, worth, tools.dialogue, run=state.ask.run)
+    state = state.noted(TraceLine("decide", decision.action, _prices(decision), chances[0]))
     if decision.action is Action.ABSTAIN:
         return await _in_doubt(state, on_doubt, proposal)
     return _asked(state, proposal) if decision.action is Action.ASK and proposal is not None else state
@@ -49,19 +49,18 @@ async def _in_doubt(state: State, on_doubt: OnDoubt, proposal: Proposal | None) 
 
     It is kept back as well where nothing in the data stands for anything that is asked, or none is likely at all.
     """
-    routes = {route.database.name: route for route in state.routes}
     refusal = doubt(state)
     hopeless = sum(each.confidence for each in state.candidates) < HOPELESS
-    if on_doubt is OnDoubt.ABSTAIN or hopeless or routes[state.candidates[0].database].unanswerable:
-        return replace(state.refused(refusal, "clarify"), candidates=())
+    if on_doubt is OnDoubt.ABSTAIN or hopeless or state.route_of(state.candidates[0].database).unanswerable:
+        return replace(state.refused(refusal, "decide"), candidates=())
     if on_doubt is OnDoubt.ASK and proposal is not None:
         return _asked(state, proposal)
-    return replace(state, doubtful=True).told(refusal, "clarify", "shown in doubt")
+    return replace(state, doubtful=True).told(refusal, "decide", "shown in doubt")
 
 
 def _asked(state: State, proposal: Proposal) -> State:
     question = proposal.question
-    line = TraceLine("clarify", f"asked: {question.ambiguity}", question.words, proposal.errors.gain)
+    line = TraceLine("decide", f"asked: {question.ambiguity}", question.words, proposal.errors.gain)
     return replace(state, dialogue=replace(state.dialogue, pending=question)).noted(line)
 
 

@@ -1,0 +1,168 @@
+"""Run: every candidate once, as the asker, read-only, with a short timeout and a row cap, and what is equal merged.
+
+Owns what runs, for how long, and what is kept of the rows; what is merged is `engine.judge.merge`'s. Beside a candidate
+whose rows repeat each other stands the one that shows each once. `[limits] run_candidates` turns all of it off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import msgspec
+
+from engine.findings.admit import shown_once
+from engine.judge.merge import NotCompared, Rows, merged
+from engine.link.standing import sensitive_columns
+from engine.statement.scope import Scopes
+from engine.statement.ties import showing_keys
+from engine.statement.tree import Determinism, determinism, parsed
+from engine.values.candidate import Candidate, Preview
+from engine.values.deadline import Deadline
+from engine.values.errors import NLError
+from engine.values.ports import Result, StatementError
+from engine.values.state import Route, State
+from engine.values.tools import Tools
+from schema_catalog.foreign_keys import foreign_key_graph
+from schema_catalog.types import ColumnKey
+
+AT_ONCE = 4
+"""Candidates that run at the same time."""
+
+SHARE = 0.5
+"""Share of the remaining time for running at most."""
+
+_DATA_ERRORS = ("21", "22")
+"""SQLSTATE classes of the statement on its data: cardinality violation, data exception."""
+
+REPEATS = 3.0
+"""Times that each row stands there, in the mean, from which showing it once is likely meant."""
+
+PREVIEWED = 3
+"""Rows of a candidate's result that are kept, to be shown beside the choices of a question back."""
+
+Keys = tuple[tuple[str | None, ...], ...]
+
+
+async def run(state: State, tools: Tools) -> State:
+    """Sets every candidate's `preview` and `fruitless`, and merges them (`merged`); raises `CancelledError`.
+
+    None is shown once where a dialogue has left some: the asker may have said that the rows are meant.
+    """
+    if not tools.limits.run_candidates:
+        return replace(state, candidates=tuple(each for each in state.candidates if not each.needs_proof))
+    if max(len(state.candidates), state.k) < 2:  # noqa: PLR2004  nothing is beside one
+        return state
+    seconds = min(tools.limits.run_seconds, SHARE * state.deadline.remaining())
+    until = Deadline(state.deadline.clock() + seconds, state.deadline.clock)
+    outcomes = await _run_all(state.candidates, state, tools, until)
+    if not state.dialogue.survivors:
+        found = zip(state.candidates, outcomes, strict=True)
+        added = await shown_once([each for each, rows in found if rows.repeated], state, tools)
+        outcomes += await _run_all(added, state, tools, until)
+        lines = (each.changes[-1].line for each in added)
+        state = replace(state, candidates=(*state.candidates, *added)).noted(*lines)
+    return await merged(state, outcomes, tools.generation.rules_off)
+
+
+async def _run_all(
+    candidates: Sequence[Candidate], state: State, tools: Tools, until: Deadline
+) -> list[Rows | NotCompared]:
+    semaphore = asyncio.Semaphore(AT_ONCE)
+
+    async def one(candidate: Candidate) -> Rows | NotCompared:
+        async with semaphore:
+            return await _outcome(candidate, state.route_of(candidate.database), state, tools, until)
+
+    return await asyncio.gather(*map(one, candidates))
+
+
+async def _outcome(
+    candidate: Candidate, route: Route, state: State, tools: Tools, until: Deadline
+) -> Rows | NotCompared:
+    limits, private = tools.limits, _reads_sensitive(candidate, route)
+    form = determinism(candidate.sql)
+    if candidate.cost is None or candidate.cost > limits.run_cost:
+        return NotCompared(f"the planner puts it above {limits.run_cost:g}")
+    if not form.repeatable:
+        return NotCompared("it may give other rows the next time")
+    try:
+        result, keys = await _ran(candidate, route, state, tools, until)
+    except StatementError as error:
+        # The trace is stored, and the server's words may hold a row's value.
+        why = f"it fails with SQLSTATE {error.sqlstate}"
+        return NotCompared(why, broken=error.sqlstate.startswith(_DATA_ERRORS))
+    except NLError as error:
+        return NotCompared(error.message)
+    if result.truncated or result.shortened:
+        why = f"it gives more than {limits.run_rows} rows, or more bytes than are compared"
+        outcome: Rows | NotCompared = NotCompared(why, preview=_preview(result))
+    else:
+        outcome = await asyncio.to_thread(_rows, result, keys, candidate, route, form)
+    repeated = not candidate.is_twin and _repeat_each_other(result)
+    return replace(outcome, preview=None if private else outcome.preview, repeated=repeated)
+
+
+async def _ran(
+    candidate: Candidate, route: Route, state: State, tools: Tools, until: Deadline
+) -> tuple[Result, Keys | None]:
+    """The rows, and what they are sorted by where it is known. Raises as `Upstream.run`."""
+
+    async def rows(sql: str) -> Result:
+        return await tools.upstream.run(route.database, state.ask.asker, sql, tools.limits.run_rows, until)
+
+    by = await asyncio.to_thread(showing_keys, candidate.sql)
+    if by is not None:
+        with suppress(StatementError, NLError, ValueError, IndexError):
+            return by.apart(await rows(by.sql))
+    return await rows(candidate.sql), None
+
+
+def _repeat_each_other(result: Result) -> bool:
+    return bool(result.rows) and not result.shortened and len(result.rows) >= REPEATS * len(set(result.rows))
+
+
+def _reads_sensitive(candidate: Candidate, route: Route) -> bool:
+    """Whether it reads a table with a sensitive column: a whole row shows that one as well."""
+    return any(column[:2] in candidate.tables for column in sensitive_columns(route.snapshot))
+
+
+def _rows(
+    result: Result, keys: Keys | None, candidate: Candidate, route: Route, form: Determinism
+) -> Rows | NotCompared:
+    if all(value is None for row in result.rows for value in row):
+        return NotCompared("it finds nothing", fruitless=True, preview=_preview(result))
+    root = foreign_key_graph(route.snapshot).root
+    tree = parsed(candidate.sql)
+    shown = frozenset[ColumnKey]() if tree is None else Scopes(tree, route.snapshot).shown(tree)
+    return Rows(
+        fingerprint(result, ordered=form.ordered),
+        frozenset(map(root, candidate.columns)) | candidate.tables,
+        frozenset(map(root, shown)),
+        form,
+        _preview(result),
+        tied=None if keys is None else fingerprint(result, ordered=False) + _digest(keys),
+    )
+
+
+def _preview(result: Result) -> Preview:
+    names = tuple(name for name, _ in result.columns)
+    more = result.truncated or len(result.rows) > PREVIEWED
+    return Preview(names, result.rows[:PREVIEWED], more, None if result.truncated else len(result.rows))
+
+
+def fingerprint(result: Result, *, ordered: bool) -> bytes:
+    """SHA-256 of column types and rows; of sorted rows where the statement has no order."""
+    rows: Sequence[tuple[str | None, ...]] = result.rows
+    ordered = ordered and len(rows) > 1
+    if not ordered:
+        rows = sorted(rows, key=lambda row: tuple((value is None, value or "") for value in row))
+    types = [type_ for _, type_ in result.columns]
+    return _digest([ordered, types, rows])
+
+
+def _digest(of: object) -> bytes:
+    return hashlib.sha256(msgspec.json.encode(of)).digest()

@@ -80,7 +80,8 @@ def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
 async def merged(state: State, outcomes: Sequence[Rows | NotCompared], off: Collection[str] = ()) -> State:
     """Drops candidates that fail on the data and all but one of equivalent ones.
 
-    `outcomes`: of each candidate. `off`: rules that are switched off. One stays with the likelihood of the likeliest, and with most readings among them (`_objections`).
+    `outcomes`: of each candidate. `off`: rules that are switched off. One stays with the likelihood of the likeliest,
+    and with most readings among them (`_objections`).
     """
     lines: list[TraceLine] = []
     broken = list[Candidate]()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.question.spans import entities_in
+from engine.question.question import Question
 
 CASES = {
     "What is the hometown of students from Utah?": ["hometown", "students", "utah"],
@@ -23,11 +23,9 @@ CASES = {
 
 @pytest.mark.parametrize("question", CASES)
 def test_entities(question: str) -> None:
-    assert entities_in(question) == CASES[question]
+    assert list(Question(question).entities) == CASES[question]
 
 
 def test_long_runs_are_cut() -> None:
-    assert entities_in("senior regional sales account manager bonus") == [
-        "senior regional sales",
-        "account manager bonus",
-    ]
+    long = Question("senior regional sales account manager bonus")
+    assert long.entities == ("senior regional sales", "account manager bonus")

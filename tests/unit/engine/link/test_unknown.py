@@ -8,7 +8,6 @@ from typing import Any, cast
 from engine.link.element_text import linked
 from engine.link.unknown import unknown_phrases
 from engine.question.question import Question
-from engine.question.spans import entities_in
 from engine.values.elements import Relation, ValueLink
 from engine.values.state import Route
 from schema_catalog.types import Snapshot
@@ -22,7 +21,7 @@ ENCODER = cast("Any", WordEncoder())
 def found(question: str, snapshot: Snapshot = MUSIC, values: tuple[ValueLink, ...] = ()) -> list[str]:
     """The unknown words; to the encoder of the tests only equal words are alike."""
     tables = tuple(table.key for table in snapshot.tables)
-    links = linked(entities_in(question), snapshot, ENCODER)
+    links = linked(Question(question).entities, snapshot, ENCODER)
     route = Route(DATABASE, snapshot, 1.0, tables, links, values)
     return sorted(each.text for each in unknown_phrases(Question(question), route, ENCODER))
 
@@ -66,7 +65,7 @@ def test_words_that_join_sentences_are_no_data() -> None:
 
 def test_it_says_what_is_nearest() -> None:
     question = "weather"
-    route = Route(DATABASE, MUSIC, 1.0, (), linked(entities_in(question), MUSIC, ENCODER))
+    route = Route(DATABASE, MUSIC, 1.0, (), linked(Question(question).entities, MUSIC, ENCODER))
     (unknown,) = unknown_phrases(Question(question), route, ENCODER)
     assert unknown.nearest is not None
     assert -1.0 <= unknown.cosine < 0.35

@@ -32,9 +32,6 @@ ORDERED = re.compile(
 _NUMBER = re.compile(rf"\d|\b(?:{NUMBER}|dozen)\b", re.IGNORECASE)
 
 
-FIRST = re.compile(r"\b(?:most|least|fewest|best|worst|top|first|last|\w{3,}est)\b", re.IGNORECASE)
-"""What comes first by an order."""
-
 NOW = re.compile(
     r"\b(?:today|now|currently|ago|yesterday|tomorrow|overdue|expired?|so far|upcoming|to date)\b",
     re.IGNORECASE,

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, TypeVar
 
-from engine.question.cues import DENIAL, FIRST, INTERROGATIVE, NOW, ORDERED, asks_for_all
+from engine.question.cues import DENIAL, INTERROGATIVE, NOW, ORDERED, asks_for_all
 from engine.question.data_questions import data_question
 from engine.question.dimensions import dimensions_in
 from engine.question.follow_ups import goes_on
@@ -76,8 +76,6 @@ class Question:
     """Where it has the form of a question."""
     denial = _read(DENIAL.search)
     """The first word that denies something."""
-    asks_for_first = _read(FIRST.search)
-    """Where it asks for what comes first by an order."""
     speaks_of_order = _read(ORDERED.search)
     """Where it says in which order all rows are wanted."""
     asks_for_all = _read(asks_for_all)

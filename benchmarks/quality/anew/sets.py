@@ -111,7 +111,7 @@ async def _everyday_judged(
     golds = {item["id"]: item["golds"] for item in everyday_items()}
     right = {"connected": 0, "elsewhere": 0}
     for each in found:
-        question, _, how = each.put.id.rpartition("-")
+        question, how = each.put.id.rsplit("-", 1)
         if each.rows and each.rows[0][0] == each.put.own:
             right[how] += await _answers(running, each.put.own, each.rows[0][1], golds[question])
     return {f"{how}_first": float(n) for how, n in right.items()}

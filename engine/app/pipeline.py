@@ -26,8 +26,7 @@ Stage = Callable[[State, Tools], Awaitable[State]]
 async def link(state: State, tools: Tools) -> State:
     """What the question says, found in each schema, and what that makes of the routes; raises as its steps do.
 
-    The second look at the routes and the division of a question rest on what linking found, and what was learnt is
-    recalled for the routes that are left. The steps stand in three rooms, and so the stage stands here.
+    Dividing and reweighing rest on what linking found. The steps stand in three rooms, and so the stage stands here.
     """
     for step in (link_schemas, divide, reweigh, recall):
         if not state.settled:

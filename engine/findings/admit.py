@@ -8,7 +8,7 @@ stage does about texts is `engine.findings.stored_literals`'.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -165,19 +165,17 @@ class Door:
         """
         given = Rewritten(candidate.sql, candidate.changes)
         rules = readings if candidate.meaning.place is None else by_facts
-        made = await asyncio.to_thread(rules, given, self.context, self._off)
+        made = await asyncio.to_thread(rules, given, self.context, self.tools.generation.rules_off)
         return await those_admitted((each.of(candidate) for each in made), self.state, self.tools)
 
     async def misplaces_literal(self, sql: str) -> bool:
         """Whether a literal is compared with a column that does not hold it although one beside it does."""
         return bool(self.context.values) and await asyncio.to_thread(misplaced_literal, sql, self.context)
 
-    @property
-    def _off(self) -> Collection[str]:
-        return self.tools.generation.rules_off
-
     async def _changed(self, kind: RuleKind, candidate: Candidate) -> Candidate:
-        return await asyncio.to_thread(changed, kind, candidate, self.context, self._off)
+        return await asyncio.to_thread(
+            changed, kind, candidate, self.context, self.tools.generation.rules_off
+        )
 
 
 def _context(route: Route, state: State, secured: frozenset[TableKey], shown: Snapshot) -> Context:

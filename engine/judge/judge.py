@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from engine.findings.evidence import evidence
 from engine.judge.features import Features, candidate_features
@@ -41,6 +41,9 @@ TIME = 0.5
 """Of what is left of the question's time: an answer in another order is better than none."""
 
 
+_Judged = tuple[Candidate, Features]
+
+
 async def judge(state: State, tools: Tools) -> State:
     """Orders the candidates, keeps the best `k` with confidences, and puts first what the asker prefers."""
     return await _preferred(await _ranked(state, tools), tools)
@@ -61,15 +64,15 @@ async def _ranked(state: State, tools: Tools) -> State:
             confidences = tools.judgement.confidences(state, each)
         else:
             state = state.noted(TraceLine("judge", "the order stays", "the model did not answer"))
-    ranked = [
-        _Ranked(replace(candidate, confidence=confidence, evidence=one), of)
-        for candidate, confidence, of, one in zip(state.candidates, confidences, each, found, strict=True)
-    ]
-    ranked.sort(key=lambda one: one.candidate.confidence, reverse=True)
+    judged = (
+        replace(candidate, confidence=confidence, evidence=one)
+        for candidate, confidence, one in zip(state.candidates, confidences, found, strict=True)
+    )
+    ranked = sorted(zip(judged, each, strict=True), key=lambda one: one[0].confidence, reverse=True)
     kept = _kept(ranked, state.k)
-    lines = [TraceLine("judge", one.candidate.sql, one.words, one.candidate.confidence) for one in kept]
-    left = [one.candidate for one in ranked if one not in kept]
-    shown = telling_unshown([one.candidate for one in kept], left, "nl.k shows no more")
+    lines = [TraceLine("judge", one.sql, _words(one, of), one.confidence) for one, of in kept]
+    left = [one for one, of in ranked if (one, of) not in kept]
+    shown = telling_unshown([one for one, _ in kept], left, "nl.k shows no more")
     return replace(state, candidates=tuple(shown)).noted(*lines)
 
 
@@ -81,30 +84,17 @@ def known(state: State, tools: Tools) -> tuple[list[Evidence], list[Features]]:
     return found, [{**one, "second_stage": score} for one, score in zip(each, read, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    candidate: Candidate
-    features: Features
-
-    @property
-    def written(self) -> bool:
-        """Whether the model wrote it so."""
-        return self.candidate.origin.logprob is not None and not self.candidate.changes
-
-    @property
-    def words(self) -> str:
-        """What the order is made of, for the trace."""
-        numbers = (f"{name} {value:.3g}" for name, value in self.features.items() if value)
-        return ", ".join([*numbers, *self.candidate.evidence.against])
+def _words(candidate: Candidate, features: Features) -> str:
+    """What the order is made of, for the trace."""
+    numbers = (f"{name} {value:.3g}" for name, value in features.items() if value)
+    return ", ".join([*numbers, *candidate.evidence.against])
 
 
-def _kept(ranked: Sequence[_Ranked], k: int) -> Sequence[_Ranked]:
+def _kept(ranked: Sequence[_Judged], k: int) -> Sequence[_Judged]:
     """The best `k`; where rules made them all, the last gives way to the likeliest that the model wrote itself."""
-    written = [each for each in ranked if each.written]
+    written = [each for each in ranked if each[0].origin.logprob is not None and not each[0].changes]
     best = ranked[:k]
-    if k == 1 or not written or any(each.written for each in best):
-        return best
-    return [*best[: k - 1], written[0]]
+    return best if k == 1 or not written or written[0] in best else [*best[: k - 1], written[0]]
 
 
 def unsure(confidences: Sequence[float]) -> list[int]:
@@ -148,7 +138,8 @@ async def _preferred(state: State, tools: Tools) -> State:
     if state.verified is None and not any(each.preferences or each.refused for each in learned):
         return state
     judged = await asyncio.to_thread(_judged, state)
-    ordered = sorted(judged, key=lambda each: _place(each[1], tools.learning.strong))
+    weak = -tools.learning.strong
+    ordered = sorted(judged, key=lambda each: 0.0 if weak < each[1] <= 0.0 else -round(each[1], 6))
     placed = tuple(
         replace(each, confidence=there.confidence)
         for (each, _), (there, _) in zip(ordered, judged, strict=True)
@@ -159,11 +150,6 @@ async def _preferred(state: State, tools: Tools) -> State:
         if agrees
     ]
     return replace(state, candidates=placed).noted(*lines)
-
-
-def _place(preference: float, strong: float) -> float:
-    """The sort key, least first."""
-    return 0.0 if -strong < preference <= 0.0 else -round(preference, 6)
 
 
 def _judged(state: State) -> list[tuple[Candidate, float]]:

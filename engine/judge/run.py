@@ -83,7 +83,9 @@ async def _run_all(
 async def _outcome(
     candidate: Candidate, route: Route, state: State, tools: Tools, until: Deadline
 ) -> Rows | NotCompared:
-    limits, private = tools.limits, _reads_sensitive(candidate, route)
+    limits = tools.limits
+    # A whole row shows a sensitive column as well.
+    private = any(column[:2] in candidate.tables for column in sensitive_columns(route.snapshot))
     form = determinism(candidate.sql)
     if candidate.cost is None or candidate.cost > limits.run_cost:
         return NotCompared(f"the planner puts it above {limits.run_cost:g}")
@@ -102,7 +104,8 @@ async def _outcome(
         outcome: Rows | NotCompared = NotCompared(why, preview=_preview(result))
     else:
         outcome = await asyncio.to_thread(_rows, result, keys, candidate, route, form)
-    repeated = not candidate.is_twin and _repeat_each_other(result)
+    repeated = bool(result.rows) and len(result.rows) >= REPEATS * len(set(result.rows))
+    repeated = repeated and not (result.shortened or candidate.is_twin)
     return replace(outcome, preview=None if private else outcome.preview, repeated=repeated)
 
 
@@ -119,15 +122,6 @@ async def _ran(
         with suppress(StatementError, NLError, ValueError, IndexError):
             return by.apart(await rows(by.sql))
     return await rows(candidate.sql), None
-
-
-def _repeat_each_other(result: Result) -> bool:
-    return bool(result.rows) and not result.shortened and len(result.rows) >= REPEATS * len(set(result.rows))
-
-
-def _reads_sensitive(candidate: Candidate, route: Route) -> bool:
-    """Whether it reads a table with a sensitive column: a whole row shows that one as well."""
-    return any(column[:2] in candidate.tables for column in sensitive_columns(route.snapshot))
 
 
 def _rows(

@@ -48,13 +48,6 @@ class Judgement(Protocol):
         """The probability that the first is wrong and the answer to a question back leads to a right one."""
 
 
-class Generator(Protocol):
-    """Writes statements for a question: `engine.write.readings`, `engine.write.search`."""
-
-    async def __call__(self, state: State, tools: Tools) -> State:
-        """`state` with candidates that have been admitted, or a refusal; raises as `engine.write.write.write`."""
-
-
 @dataclass(frozen=True, slots=True)
 class RouteWeights:
     """Of the second look (`engine.route.second_look`): of the logarithm of the router's probability, and by name."""

@@ -6,15 +6,18 @@ Owns the choice of the `Generator`, and the time that it has: what was found by 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from engine.values.errors import StaleDialogueError
 from engine.values.settings import Strategy
 from engine.values.state import State
-from engine.values.tools import Generator, Tools
+from engine.values.tools import Tools
 from engine.write.readings.generator import readings_of
 from engine.write.search.generator import search
+
+Generator = Callable[[State, Tools], Awaitable[State]]
+"""The port: gives the state with statements for its question that have been admitted, or with a refusal."""
 
 GENERATORS: Mapping[Strategy, Generator] = {Strategy.READINGS: readings_of, Strategy.SEARCH: search}
 

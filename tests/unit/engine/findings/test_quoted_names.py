@@ -62,7 +62,7 @@ def context(pair: Pair) -> Context:
         frozenset((_key(key), text) for key, text in given.in_any_case),
         frozenset((_key(key), text) for key, text in given.missing),
         {_key(key): chance for key, chance in given.linked.items()},
-        linked_dimensions(pair.question, near),
+        linked_dimensions(pair.asked.dimensions, near),
         (),
         [replace(each, column=_key(each.column)) for each in given.contents],
     )

@@ -20,6 +20,7 @@ from engine.values.messages import (
     ShowRequest,
 )
 from proxy.protocol.codec import Startup
+from proxy.protocol.meter import Delivered
 from proxy.protocol.replies import Allowance
 
 EngineReply = AskReply | Chosen | RowSet | ErrorReply
@@ -130,6 +131,13 @@ class StatementFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerDelivered:
+    """The server has answered all of a message with an NL statement, and it has gone to the client."""
+
+    delivered: Delivered
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """Close both sides once everything written has gone out. `reason` is for the log."""
 
@@ -149,6 +157,7 @@ RareCommand = (
     | CancelRunning
     | StatementSeen
     | StatementFailed
+    | AnswerDelivered
     | Close
 )
 Command = ToClient | ToUpstream | RareCommand

@@ -98,7 +98,7 @@ def _verify(key: bytes, files: list[Path], heads: Path | None) -> int:
         fail(f"cannot read the log: {problem}")
     flaws = found.finish()
     for each in (*found.notes, *flaws):
-        typer.echo(printable(str(each)))
+        typer.echo(printable(each))
     outcome = f"{len(flaws)} flaws" if flaws else "all as they were written"
     typer.echo(f"{found.lines} lines, {found.chains} chains: {outcome}")
     if heads is None:
@@ -169,18 +169,11 @@ def _heads(file: Path) -> list[Head]:
 
 @contextmanager
 def recorded(config: Config, command: str) -> Iterator[Callable[[str], AuditTrail | None]]:
-    """Gives the trail of the role that a command asks as; None where nothing is logged, or, with a word, cannot be."""
+    """Gives the trail of the role that a command asks as; None where nothing is logged."""
     try:
         log = AuditLog(config.audit, _lost)
     except (OSError, access.AccessError) as problem:
-        if config.audit.before:
-            fail(
-                f"the audit log cannot be written: {problem}",
-                "Nothing is answered without it ([audit] before).",
-            )
-        _lost()
-        yield lambda _: None
-        return
+        fail(f"the audit log cannot be written: {problem}", "Run: pgparley check gateway")
     address = f"local:{getpass.getuser()}"
     try:
         yield lambda user: log.trail(

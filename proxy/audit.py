@@ -80,11 +80,11 @@ class AuditLine:
     ms: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class OutcomeLine:
     """What has left behind the intent of the same `id`: see `Delivered`; all null where the client had gone before."""
 
-    event: Event = Event.OUTCOME
+    event: Event
     time: str
     id: str
     rows: int | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -69,21 +69,9 @@ def _mac(key: bytes, previous: bytes, body: bytes) -> bytes:
     return hmac.digest(key, previous + body, hashlib.sha256)
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
-    """What is wrong with a line, from 1; with the file as a whole: 0."""
-
-    file: str
-    line: int
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.text}" if self.line else f"{self.file}: {self.text}"
-
-
 @dataclass(slots=True)
 class _Seen:
-    """Of one chain: the place and the MAC of its last line, and the MACs of the places that were asked for."""
+    """Of one chain: the file, the place and the MAC of its last line; `wanted`: MACs at the places of heads."""
 
     file: str
     place: int = 0
@@ -98,13 +86,11 @@ class Verification:
         """`heads`: of the chains in these files, as they were kept elsewhere."""
         self._key = key
         self._heads = heads
-        self._places: Mapping[str, set[int]] = {
-            name: {head.place for head in heads if head.chain == name} for name in {h.chain for h in heads}
-        }
+        self._places = {(head.chain, head.place) for head in heads}
         self._chains: dict[str, _Seen] = {}
         self._since = ""
-        self.flaws: list[Flaw] = []
-        self.notes: list[Flaw] = []
+        self.flaws: list[str] = []
+        self.notes: list[str] = []
         """No flaws: what the files alone do not tell."""
         self.lines = 0
 
@@ -119,64 +105,53 @@ class Verification:
             self.lines += 1
             match = _SEALED.fullmatch(line.rstrip(b"\n"))
             if match is None:
-                self.flaws.append(Flaw(file, number, "changed: no line with a place and a MAC"))
-            else:
-                self._since = self._since or _time(match[1])
-                self._line(Flaw(file, number, ""), match)
+                self.flaws.append(f"{file}:{number}: changed: no line with a place and a MAC")
+                continue
+            self._since = self._since or _time(match[1])
+            problem = self._problem(file, match)
+            if problem:
+                self.flaws.append(f"{file}:{number}: {problem}")
 
-    def _line(self, at: Flaw, match: re.Match[bytes]) -> None:
+    def _problem(self, file: str, match: re.Match[bytes]) -> str:
         name, place, mac = match[2].decode(), int(match[3]), bytes.fromhex(match[4].decode())
-        seen = self._chains.get(name)
-        if seen is None:
-            seen = self._chains[name] = _Seen(at.file)
+        if name not in self._chains:
+            self._chains[name] = _Seen(file)
             if place > 1 and (previous := _previous(match[1] + b"}")) is not None:
-                self._note(at, f"chain {name} goes on from place {place - 1} of a file that was not given")
-                seen.place, seen.mac = place - 1, previous
-        if place != seen.place + 1:
-            self._misplaced(at, name, place, seen)
-        elif not hmac.compare_digest(_mac(self._key, seen.mac, match[0][: match.start(4) - 8]), mac):
-            self._flaw(at, f"changed: the MAC at place {place} of chain {name} is another")
-        if place in self._places.get(name, ()):
-            seen.wanted[place] = mac
+                self.notes.append(f"{file}: chain {name} goes on from place {place - 1} of a file not given")
+                self._chains[name] = _Seen(file, place - 1, previous)
+        seen = self._chains[name]
+        last, body = seen.place, match[0][: match.start(4) - len(b',"mac":"')]
+        fits = hmac.compare_digest(_mac(self._key, seen.mac, body), mac)
         # What follows is measured by what stands here: one flaw is told once.
-        seen.file, seen.place, seen.mac = at.file, place, mac
-
-    def _misplaced(self, at: Flaw, name: str, place: int, seen: _Seen) -> None:
-        if place > seen.place + 1:
-            missing = place - seen.place - 1
+        seen.file, seen.place, seen.mac = file, place, mac
+        if (name, place) in self._places:
+            seen.wanted[place] = mac
+        if place > last + 1:
+            missing = place - last - 1
             lines = "1 line" if missing == 1 else f"{missing} lines"
-            text = f"{lines} of chain {name} missing before place {place}, or in another order"
-        else:
-            text = f"in another order: place {place} of chain {name} stands behind place {seen.place}"
-        self._flaw(at, text)
+            return f"{lines} of chain {name} missing before place {place}, or in another order"
+        if place <= last:
+            return f"in another order: place {place} of chain {name} stands behind place {last}"
+        return "" if fits else f"changed: the MAC at place {place} of chain {name} is another"
 
-    def finish(self) -> list[Flaw]:
+    def finish(self) -> list[str]:
         """Compares with the heads; returns all flaws."""
         for head in self._heads:
             seen = self._chains.get(head.chain)
+            what = f"chain {head.chain} had come to place {head.place}"
             if seen is None:
                 # One that ended before the first of the files is in a file that was not given.
                 if self._since and head.time >= self._since:
-                    text = f"cut off: chain {head.chain} had come to place {head.place}, and is in none of the files"
-                    self.flaws.append(Flaw("heads", 0, text))
+                    self.flaws.append(f"cut off: {what}, and is in none of the files")
             elif head.place > seen.place:
-                text = f"cut off: chain {head.chain} ends at place {seen.place}, and had come to {head.place}"
-                self.flaws.append(Flaw(seen.file, 0, text))
+                self.flaws.append(f"{seen.file}: cut off: {what}, and ends at place {seen.place}")
             elif (mac := seen.wanted.get(head.place)) is not None and mac.hex() != head.mac:
-                text = f"changed: place {head.place} of chain {head.chain} is not what it was"
-                self.flaws.append(Flaw(seen.file, 0, text))
+                self.flaws.append(f"{seen.file}: changed: {what} with another MAC")
         return self.flaws
-
-    def _flaw(self, at: Flaw, text: str) -> None:
-        self.flaws.append(Flaw(at.file, at.line, text))
-
-    def _note(self, at: Flaw, text: str) -> None:
-        self.notes.append(Flaw(at.file, at.line, text))
 
 
 def _time(body: bytes) -> str:
-    found = _TIME.search(body)
-    return "" if found is None else found[1].decode()
+    return "" if (found := _TIME.search(body)) is None else found[1].decode()
 
 
 def _previous(body: bytes) -> bytes | None:

@@ -6,6 +6,7 @@ Owns where lines go, the pseudonyms in them, and the order of a statement's line
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import logging.handlers
 import os
@@ -202,7 +203,9 @@ class AuditLog:
         while True:
             await asyncio.sleep(_KEEP_SECONDS)
             self.tell_head()
-            self.delete_old()
+            # Another worker may have been first.
+            with contextlib.suppress(OSError):
+                self.delete_old()
 
     def tell_head(self) -> None:
         """Tells how far the chain has come, where it has come further."""
@@ -294,15 +297,8 @@ class AuditTrail:
         """All that was answered has left; None: its asker has gone."""
         had = delivered or Delivered(None, None, None)
         for name, begun in self._open:
-            line = OutcomeLine(
-                time=now(),
-                id=name,
-                rows=had.rows,
-                bytes=had.size,
-                sqlstate=had.sqlstate,
-                ms=_since(begun),
-            )
-            self._log.write(line)
+            told = (had.rows, had.size, had.sqlstate, _since(begun))
+            self._log.write(OutcomeLine(Event.OUTCOME, now(), name, *told))
         self._open.clear()
 
     def _line(self, request: EngineRequest | None, reply: EngineReply) -> bool:

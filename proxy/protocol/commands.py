@@ -131,13 +131,6 @@ class StatementFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerDelivered:
-    """The server has answered all of a message with an NL statement, and it has gone to the client."""
-
-    delivered: Delivered
-
-
-@dataclass(frozen=True, slots=True)
 class Close:
     """Close both sides once everything written has gone out. `reason` is for the log."""
 
@@ -157,7 +150,7 @@ RareCommand = (
     | CancelRunning
     | StatementSeen
     | StatementFailed
-    | AnswerDelivered
+    | Delivered
     | Close
 )
 Command = ToClient | ToUpstream | RareCommand

@@ -14,8 +14,9 @@ _SELECT = b"SELECT "
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """`rows`: of all its SELECTs, None where none was completed. `size`: in bytes, as they went to the client.
+    """A message with an NL statement is answered, and all has gone to the client.
 
+    `rows`: of all its SELECTs, None where none was completed. `size`: in bytes.
     `sqlstate`: of the error that the client got, None without one.
     """
 

@@ -13,7 +13,6 @@ from proxy.protocol import codec, fast
 from proxy.protocol.codec import Startup
 from proxy.protocol.commands import (
     AbortConsult,
-    AnswerDelivered,
     Close,
     Command,
     Consult,
@@ -259,7 +258,7 @@ class Session(Interruptible):
         pieces = self.backend.receive(data)
         out: list[Command] = [ToClient(b"".join(pieces))] if pieces else []
         if (delivered := self.backend.delivered()) is not None:
-            out.append(AnswerDelivered(delivered))
+            out.append(delivered)
         if self.backend.key is not None and not self._key_reported:
             self._key_reported = True
             out.append(KeyKnown(self.backend.key))

@@ -20,7 +20,6 @@ from proxy.net.worker.context import GatewayContext
 from proxy.protocol import codec
 from proxy.protocol.commands import (
     AbortConsult,
-    AnswerDelivered,
     CancelLent,
     CancelRunning,
     Close,
@@ -38,6 +37,7 @@ from proxy.protocol.commands import (
     ToClient,
     ToUpstream,
 )
+from proxy.protocol.meter import Delivered
 from proxy.protocol.session import Session
 
 
@@ -283,13 +283,13 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
                     self._consultation.carry_out(command)
             case StartClock() | StopClock() | CancelRunning():
                 self._made_clock().perform(command)
-            case KeyKnown() | StatementSeen() | StatementFailed() | AnswerDelivered():
+            case KeyKnown() | StatementSeen() | StatementFailed() | Delivered():
                 self._note(command)
             case Close():
                 context.log.debug("session_ends", reason=command.reason)
                 self._close()
 
-    def _note(self, command: KeyKnown | StatementSeen | StatementFailed | AnswerDelivered) -> None:
+    def _note(self, command: KeyKnown | StatementSeen | StatementFailed | Delivered) -> None:
         context = self._context
         match command:
             case KeyKnown():
@@ -299,8 +299,8 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
                 context.metrics.statements.labels(command.kind).inc()
             case StatementFailed():
                 context.statement_failed(self, command.error)
-            case AnswerDelivered():
-                context.delivered(self, command.delivered)
+            case Delivered():
+                context.delivered(self, command)
 
     def _made_clock(self) -> StatementClock:
         if self._clock is None:

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from engine.values.errors import NLError
+from pgparley.audit_commands import add_forget_command, audit_app
 from pgparley.catalog_commands import catalog_app
 from pgparley.check_command import check as run_checks
 from pgparley.config import Config, ConfigError, cache_dir, chosen, load
@@ -72,6 +73,8 @@ app.add_typer(
     ),
     name="catalog",
 )
+app.add_typer(audit_app(lambda: _config()), name="audit")  # noqa: PLW0108 - defined below
+add_forget_command(app, lambda: _config())  # noqa: PLW0108 - defined below
 app.add_typer(store_app(lambda: _config().engine.store), name="store")
 
 

@@ -21,7 +21,7 @@ import msgspec
 from engine.values.model_settings import EmbeddedModelSettings, ModelSettings, ServiceSettings
 from engine.values.settings import EngineSections, EngineSettings, ListenSettings
 from page.settings import PageSettings
-from proxy.settings import GatewaySettings
+from proxy.settings import AuditSettings, GatewaySettings
 from schema_catalog.dsn import STORE_DATABASE, DSNError, as_uri
 
 PREFIX = "PGPARLEY_"
@@ -60,6 +60,7 @@ class Config(EngineSections):
     engine: EngineSection
     embedded_model: EmbeddedModelSettings
     page: PageSettings = field(default_factory=PageSettings)
+    audit: AuditSettings = field(default_factory=AuditSettings)
     workers: int = 1
 
     def engine_settings(self) -> EngineSettings:

@@ -17,6 +17,7 @@ from engine.app.client import EngineAddress, EngineClient
 from engine.values.errors import NLError
 from engine.values.messages import Asker, AskReply, AskRequest, RowKind
 from engine.values.suggestions import SuggestReply, SuggestRequest
+from pgparley.audit_commands import answer, recorded, shown
 from pgparley.config import Config
 from pgparley.terminal import fail, print_json, printable
 from schema_catalog.naming import dotted, quote_literal
@@ -40,18 +41,22 @@ async def ask(
 ) -> int:
     """Asks as `user` and prints; returns the exit status: 0 answered, 1 an error, 2 asked back or abstained."""
     request = AskRequest(Asker(user, ""), question, k=k, db=db)
-    try:
-        async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
-            reply = await client.ask(request, timeout=config.limits.timeout)
-    except NLError as problem:
-        if not as_json:
-            fail(problem.message, problem.detail, problem.hint)
-        print_json(problem.reply())
-        return 1
-    if as_json:
-        print_json(reply, indent=True)
-    else:
-        _print(reply)
+    with recorded(config, "pgparley ask") as trails:
+        trail = trails(user)
+        try:
+            async with EngineClient(EngineAddress(str(config.engine.socket))) as client:
+                asking = client.ask(request, timeout=config.limits.timeout)
+                reply = await answer(trail, request, asking, lambda reply: reply)
+        except NLError as problem:
+            if not as_json:
+                fail(problem.message, problem.detail, problem.hint)
+            print_json(problem.reply())
+            return 1
+        if as_json:
+            print_json(reply, indent=True)
+        else:
+            _print(reply)
+        shown(trail, len(reply.rows), reply)
     return 0 if reply.rows[0].sql is not None else 2
 
 

@@ -44,7 +44,10 @@ def gateway(config: Config, options: argparse.Namespace) -> None:
         except ConfigError as problem:
             raise ValueError(str(problem)) from problem
 
-    run_worker(Worker(config.gateway, options.sockets, options.supervisor, reread))
+    audit, days = config.audit, config.retention.audit
+    run_worker(
+        Worker(config.gateway, options.sockets, options.supervisor, reread, audit=audit, audit_days=days)
+    )
 
 
 def engine(config: Config) -> None:

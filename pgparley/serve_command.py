@@ -90,8 +90,9 @@ def _check_gateway(config: Config) -> None:
     try:
         expires = access.load(config.gateway).expires
         access.engine_addresses(config.gateway)
+        access.audit_key(config.audit)
     except access.AccessError as problem:
-        hint = "Correct the settings of logins and TLS in [gateway], or the files that they name."
+        hint = "Correct the settings of logins and TLS in [gateway], key in [audit], or the files that they name."
         raise CannotStartError(str(problem), hint) from problem
     if expires is not None and expires < dt.datetime.now(dt.UTC):
         hint = "Clients that verify it refuse it. Renew it, and run: RELOAD"

@@ -1,4 +1,4 @@
-"""A line of the audit log: which request of whom, what came of it, and how much of its text is written down."""
+"""The lines of the audit log: which request of whom, what came of it, and how much of its text is written down."""
 
 from __future__ import annotations
 
@@ -43,27 +43,54 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Event(StrEnum):
+    """What a line is about."""
+
+    INTENT = "intent"
+    """What is about to leave; an `OUTCOME` follows, once it has left."""
+    REFUSAL = "refusal"
+    """Nothing leaves but an error."""
+    OUTCOME = "outcome"
+
+
 @dataclass(frozen=True, slots=True)
 class AuditLine:
-    """One line. `session`: the id of SHOW CLIENTS. `rows`: of the result, None where they are not the gateway's.
+    """What was asked, by whom and from where, and what is about to leave. `session`: the id of SHOW CLIENTS.
 
-    `statements`: those that were shown, or the one that ran. `source`: the database that they belong to.
+    `statements`: those that are shown, or the one that runs. `source`: the database that they belong to. `ms`: until
+    the engine's reply.
     """
 
+    event: Event = Event.INTENT
     time: str = ""
+    id: str = ""
     session: int = 0
     role: str = ""
     database: str = ""
+    address: str = ""
+    application_name: str = ""
     verb: str = "statement"
-    outcome: Outcome = Outcome.ANSWERED
+    reply: Outcome = Outcome.ANSWERED
     qid: str | None = None
     n: int | None = None
     question: str | None = None
     source: str | None = None
     statements: tuple[str, ...] = ()
     sqlstate: str | None = None
-    rows: int | None = None
     ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeLine:
+    """What has left behind the intent of the same `id`: see `Delivered`; all null where the client had gone before."""
+
+    event: Event
+    time: str
+    id: str
+    rows: int | None
+    bytes: int | None
+    sqlstate: str | None
+    ms: int
 
 
 def asked(request: EngineRequest) -> AuditLine:
@@ -88,23 +115,22 @@ def replied(line: AuditLine, reply: EngineReply) -> AuditLine:
     match reply:
         case ErrorReply():
             outcome = _ERRORS.get(reply.sqlstate, Outcome.REFUSED)
-            return replace(line, outcome=outcome, sqlstate=reply.sqlstate)
+            return replace(line, event=Event.REFUSAL, reply=outcome, sqlstate=reply.sqlstate)
         case Chosen():
-            outcome, rows = (Outcome.IN_SESSION, None) if reply.in_place else (Outcome.RAN, len(reply.rows))
-            return replace(line, outcome=outcome, source=reply.database, statements=(reply.sql,), rows=rows)
+            outcome = Outcome.IN_SESSION if reply.in_place else Outcome.RAN
+            return replace(line, reply=outcome, source=reply.database, statements=(reply.sql,))
         case AskReply():
             kind = reply.rows[0].kind if reply.rows else RowKind.ABSTAIN
             sources = sorted({row.database for row in reply.rows if row.database is not None})
             shown = tuple(row.sql for row in reply.rows if row.sql is not None)
             return replace(
                 line,
-                outcome=_KINDS.get(kind, Outcome.ANSWERED),
+                reply=_KINDS.get(kind, Outcome.ANSWERED),
                 qid=reply.qid or line.qid,
                 source=", ".join(sources) or None,
                 statements=shown or line.statements,
-                rows=len(reply.rows),
             )
-    return replace(line, rows=len(reply.rows))
+    return line
 
 
 _ERRORS = {"57014": Outcome.CANCELLED, "58000": Outcome.FAILED, "XX000": Outcome.FAILED}

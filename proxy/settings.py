@@ -53,6 +53,33 @@ class AuditRedaction(StrEnum):
     """Constants of statements, and whole questions."""
 
 
+@dataclass(frozen=True, slots=True)
+class AuditSettings:
+    """`[audit]`: where NL statements are written down, a JSON object a line, and how that is proved.
+
+    `log`: a file, or `syslog`, or `syslog:` and the path of its socket; empty: nowhere. `before`: without its line in
+    the log, on the disk, no answer leaves. `key`: the file of the key of the chain; empty: none. `heads`: where each
+    minute the chain's head goes, as `log`. `pseudonyms`: roles stand in it as pseudonyms, by a key each in the folder
+    `people`.
+    """
+
+    log: str = ""
+    redact: AuditRedaction = AuditRedaction.LITERALS
+    before: bool = False
+    key: str = ""
+    heads: str = ""
+    pseudonyms: bool = False
+    people: str = ""
+
+    def __post_init__(self) -> None:
+        if self.before and not self.log:
+            raise ValueError("before needs log: without one nothing would ever be answered")
+        if self.heads and not (self.key and self.log):
+            raise ValueError("heads needs log and key: they are of a chain")
+        if self.pseudonyms and not (self.key and self.people):
+            raise ValueError("pseudonyms needs key and people")
+
+
 DEFAULT_AUTH_QUERY = (
     "SELECT rolname, CASE WHEN rolvaliduntil < now() THEN NULL ELSE rolpassword END"
     " FROM pg_catalog.pg_authid WHERE rolname = $1 AND rolcanlogin"
@@ -102,10 +129,6 @@ class GatewaySettings:
     shutdown_grace: float = 5.0
     """Seconds that sessions get to end by themselves when the worker shuts down."""
     log_level: str = "info"
-    audit_log: str = ""
-    """Where NL statements are written down, a JSON object a line: a file, or `syslog`, or `syslog:` and the path of its
-    socket. Empty: nowhere."""
-    audit_redact: AuditRedaction = AuditRedaction.LITERALS
     unix_socket_dir: str = ""
     """Directory of a Unix socket to listen on as well; empty: none."""
     max_client_conn: int = 1000
@@ -161,8 +184,6 @@ class GatewaySettings:
 
 FIXED = frozenset(
     {
-        "audit_log",
-        "audit_redact",
         "engine",
         "engine_ca_file",
         "engine_secret_file",

@@ -41,7 +41,7 @@ from engine.values.messages import (
 )
 from pgparley.cluster import Cluster
 from proxy.net.worker.worker import Worker
-from proxy.settings import GatewaySettings
+from proxy.settings import AuditSettings, GatewaySettings
 from tests.conftest import Postgres
 
 _T = TypeVar("_T")
@@ -51,6 +51,8 @@ WAIT = "wait for ever"
 
 BACK = "Which name is meant?"
 """The question back."""
+
+NO_AUDIT = AuditSettings()
 
 _OPEN_QID = "q7"
 _OPTIONS = 2
@@ -352,7 +354,7 @@ def start_gateway(
     """Starts gateways that differ in their settings; `engine` is scripted unless an address is given."""
     closers: list[Coroutine[Any, Any, None]] = []
 
-    def start(engine: str | None = None, **changes: Any) -> Gateway:
+    def start(engine: str | None = None, audit: AuditSettings = NO_AUDIT, **changes: Any) -> Gateway:
         fake = FakeEngine()
         if engine is None:
             engine = str(tmp_path_factory.mktemp("engine") / "s")
@@ -363,7 +365,7 @@ def start_gateway(
         settings = GatewaySettings(
             **{**address, "listen_port": 0, "engine": engine, "shutdown_grace": 0.0, **changes}
         )
-        worker = loop_thread.run(_started(settings))
+        worker = loop_thread.run(_started(settings, audit))
         closers.append(worker.stop())
         return Gateway(wire_cluster, worker, worker.port, fake, loop_thread)
 
@@ -372,8 +374,8 @@ def start_gateway(
         loop_thread.run(closer)
 
 
-async def _started(settings: GatewaySettings) -> Worker:
-    worker = Worker(settings)
+async def _started(settings: GatewaySettings, audit: AuditSettings) -> Worker:
+    worker = Worker(settings, audit=audit)
     await worker.start()
     return worker
 

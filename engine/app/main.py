@@ -22,7 +22,7 @@ from engine.app.evaluating import Evaluating, Trials
 from engine.app.listening import AddressSite
 from engine.app.metrics import Metrics
 from engine.app.own_roles import warn_of_own_roles
-from engine.app.question_store import Questions
+from engine.app.question_store import DAY, Questions
 from engine.app.repeats import Repeats
 from engine.app.schema_watch import SchemaWatch
 from engine.app.service import Service
@@ -72,7 +72,7 @@ from schema_catalog.values import ValueStore
 
 CONNECT_TIMEOUT = 10.0
 RETENTION = 60.0
-"""Seconds between two looks at what has expired: so much longer than `[limits] ttl` a question stays at most."""
+"""Seconds between two looks at what has expired: so much longer than `[retention]` says a question stays at most."""
 
 ENCODER = "all-MiniLM-L6-v2"
 
@@ -128,7 +128,7 @@ async def tools(
             dialogue=settings.dialogue,
             effort=settings.model.effort,
         )
-        yield built, Questions(pool, settings.limits.ttl), pool
+        yield built, Questions(pool, settings.retention.questions * DAY, settings.retention), pool
 
 
 def _generation(settings: EngineSettings) -> GenerationSettings:
@@ -225,7 +225,7 @@ async def serve(settings: EngineSettings) -> None:
         warming = group.create_task(warm_up(built, settings.limits.warm_databases, ready), name="warm-up")
         background = Background()
         expiring = group.create_task(
-            background.repeat("retention", RETENTION, questions.delete_expired), name="retention"
+            background.repeat("retention", RETENTION, questions.keep_to_retention), name="retention"
         )
         preparing = group.create_task(
             background.repeat("new schemas", LOOK_SECONDS, NewSchemas(built).step), name="new-schemas"

@@ -16,6 +16,7 @@ from engine.values.dialogue import Dialogue, Stored
 from engine.values.errors import InvalidSettingError, UnknownQuestionError
 from engine.values.messages import AnswerRow, Asker, AskReply, AskRequest, Cell, RowKind
 from engine.values.ports import Prompt
+from engine.values.settings import RetentionSettings
 from schema_catalog.pg import Pool
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
@@ -47,6 +48,18 @@ _HISTORY = """
     WHERE q.asker = $1 AND q.expires_at > now() ORDER BY q.asked_at DESC, q.qid LIMIT $2
 """
 
+_OLD_PROMPTS = """
+    UPDATE pgparley.question SET prompts = '[]'
+    WHERE prompts <> '[]' AND asked_at < now() - make_interval(secs => $1)
+"""
+
+_OLD_EXAMPLES = """
+    DELETE FROM pgparley.learned_example
+    WHERE approved_at IS NULL AND learned_at < now() - make_interval(secs => $1)
+"""
+
+DAY = 86_400.0
+
 
 class Questions:
     """Questions in the store's schema `pgparley`. A qid belongs to the role that asked.
@@ -55,9 +68,16 @@ class Questions:
     unknown one.
     """
 
-    def __init__(self, pool: Pool, ttl: float) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        ttl: float,
+        retention: RetentionSettings = RetentionSettings(),  # noqa: B008 - frozen
+    ) -> None:
+        """`ttl`: seconds for which a question is kept; `retention`: of its prompts, and of what is learned."""
         self._pool = pool
         self._ttl = ttl
+        self._retention = retention
 
     @staticmethod
     def new_qid() -> str:
@@ -91,6 +111,14 @@ class Questions:
     async def delete_expired(self) -> None:
         """Deletes the questions whose time is over, with what their askers said about the answers."""
         await self._pool.execute("DELETE FROM pgparley.question WHERE expires_at < now()")
+
+    async def keep_to_retention(self) -> None:
+        """Deletes all whose time is over: questions, their prompts, and examples that nobody approved."""
+        await self.delete_expired()
+        if self._retention.prompts:
+            await self._pool.execute(_OLD_PROMPTS, self._retention.prompts * DAY)
+        if self._retention.learned:
+            await self._pool.execute(_OLD_EXAMPLES, self._retention.learned * DAY)
 
     async def get(self, qid: str, user: str) -> AskReply:
         """The answer that `user` got."""

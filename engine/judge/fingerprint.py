@@ -100,7 +100,6 @@ def counting(settings: EngineSettings) -> EngineSettings:
             k=limits.k,
             k_max=limits.k_max,
             row_cap=limits.row_cap,
-            ttl=limits.ttl,
             reuse=limits.reuse,
             question_characters=limits.question_characters,
             concurrent=limits.concurrent,

@@ -109,6 +109,12 @@ class DatabaseUnavailableError(NLError):
     sqlstate = "58000"
 
 
+class UnrecordedError(NLError):
+    """The audit log could not be written, and nothing may leave without its line there."""
+
+    sqlstate = "58030"
+
+
 class NeedsAnswerError(NLError):
     """The question waits for an answer to a question back: there is no statement yet."""
 

@@ -96,7 +96,7 @@ class Limits:
 
     `k`: candidates shown where the asker sets none; `k_max`: where they do. `calls`: model calls for one
     question, repairs apart. `row_cap`: rows of a chosen statement that runs on another database than the
-    asker's. `ttl`: how long a question can be chosen from. `reuse`: how long the same question of the same asker gets
+    asker's. `reuse`: how long the same question of the same asker gets
     the answer that it had, 0 for never. `warm_databases`: schemas that the model reads when
     the engine starts, so that the first question on them need not wait for that. `concurrent`: questions that are
     answered at once; `waiting`: how many more may wait for their turn, the roles in turn.
@@ -111,7 +111,6 @@ class Limits:
     calls: int = 6
     timeout: float = 120.0
     row_cap: int = 10_000
-    ttl: float = 86_400.0
     reuse: float = 3_600.0
     question_characters: int = 4_000
     concurrent: int = 4
@@ -327,6 +326,27 @@ class GuardSettings(Allowances):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RetentionSettings:
+    """How many days what people say is kept; 0: `prompts` as long as their questions, `learned` and `audit` for ever.
+
+    `questions`: with their answers, statements and first rows; so long an answer can be chosen from. `prompts`: what
+    the model was sent for them. `learned`: examples that nobody approved. `audit`: rotated files of the audit log.
+    """
+
+    questions: float = 1.0
+    prompts: float = 0.0
+    learned: float = 0.0
+    audit: float = 90.0
+
+    def __post_init__(self) -> None:
+        if self.questions <= 0:
+            raise ValueError(f"questions is above 0, not {self.questions}")
+        for name in ("prompts", "learned", "audit"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is at least 0, not {getattr(self, name)}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSections:
     """The sections of the configuration that the engine takes as they are."""
@@ -341,6 +361,7 @@ class EngineSections:
     learning: LearningSettings = field(default_factory=LearningSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,10 @@ _SSL_REQUEST = bytes.fromhex("0000000804d2162f")
 async def check_gateway(config: Config) -> AsyncIterator[Finding]:
     """What a worker needs, in the order in which it needs it."""
     yield _logins(config.gateway)
-    if config.gateway.audit_log:
-        yield _audit_log(config.gateway.audit_log)
+    for target in filter(None, (config.audit.log, config.audit.heads)):
+        yield _audit_log(target)
+    if config.audit.key:
+        yield _audit_key(config)
     yield await _server(config.gateway)
     yield await _engine(config.gateway)
 
@@ -49,8 +51,20 @@ def _audit_log(target: str) -> Finding:
         usable = os.access(target if Path(target).exists() else Path(target).parent, os.W_OK)
     if usable:
         return ok("audit log", target)
-    action = "Make its folder and give it to the gateway's user, or correct audit_log in [gateway]."
+    action = "Make its folder and give it to the gateway's user, or correct log and heads in [audit]."
     return problem("audit log", f"{device or target} cannot be written: the gateway does not start", action)
+
+
+def _audit_key(config: Config) -> Finding:
+    settings = config.audit
+    try:
+        access.audit_key(settings)
+    except access.AccessError as error:
+        return problem("audit key", said(error), "Run: pgparley audit key")
+    if settings.pseudonyms and not os.access(settings.people, os.W_OK):
+        action = "Make it (mode 700) and give it to the gateway's user, or correct people in [audit]."
+        return problem("audit key", f"{settings.people} cannot be written: no line can be", action)
+    return ok("audit key", settings.key)
 
 
 async def _server(settings: GatewaySettings) -> Finding:

@@ -27,6 +27,6 @@ def readable_by_others(config: Config, file: Path | None) -> list[str]:
     models = (config.model, *config.model.fallback)
     addresses = (config.engine.store, *(each.base_url or "" for each in models))
     secret = any(each.api_key != NO_KEY for each in models) or any(map(_PASSWORD.search, addresses))
-    own = (config.engine.secret_file, config.engine.tls_key_file, config.page.tls_key_file)
+    own = (config.engine.secret_file, config.engine.tls_key_file, config.page.tls_key_file, config.audit.key)
     keys = (each.api_key_file for each in models)
     return access.exposed((str(file) if file and secret else "", *own, *keys))

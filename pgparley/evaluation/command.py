@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -11,8 +12,9 @@ from rich.console import Console
 
 from engine.app.client import EngineClient
 from engine.values.calibration import KnownQuestion
-from engine.values.evaluation import EvaluateRequest, KnownRequest, TrialRequest
-from engine.values.messages import Asker
+from engine.values.evaluation import EvaluateReply, EvaluateRequest, KnownRequest, TrialRequest
+from engine.values.messages import AnswerRow, Asker, AskReply, AskRequest, RowKind
+from pgparley.audit_commands import answer, recorded, shown
 from pgparley.config import Config
 from pgparley.engine_commands import running_engine
 from pgparley.evaluation.calibration import calibration_status, show_calibration
@@ -20,6 +22,7 @@ from pgparley.evaluation.formats import show, show_causes, show_changes
 from pgparley.evaluation.questions import read_questions
 from pgparley.evaluation.report import Judged, Report, ShareFigure, compare, decode, encode, figures
 from pgparley.terminal import fail, one_by_one, printable
+from proxy.net.audit_log import AuditTrail
 
 LIST_SECONDS = 30.0
 
@@ -56,14 +59,15 @@ async def evaluate(config: Config, run: Evaluation) -> int:
     """Asks every question, shows and writes the report; returns the exit status, raises `typer.Exit` on an error."""
     before = None if run.baseline is None else _read_baseline(run.baseline)
     console = Console()
-    async with running_engine(config.engine.socket) as client:
-        asked = await _questions(client, run)
-        trial = None if run.tried is None else await _trial(client, run.tried, console)
-        ask = _Asking(client, asked, run, config.limits.timeout, console)
-        if trial is not None and before is None:
-            before = await ask.report("asking as it is")
-        report = await ask.report("asking", trial)
-        status = await calibration_status(client) if run.calibrate else None
+    with recorded(config, "pgparley eval") as trails:
+        async with running_engine(config.engine.socket) as client:
+            asked = await _questions(client, run)
+            trial = None if run.tried is None else await _trial(client, run.tried, console)
+            ask = _Asking(client, asked, run, config.limits.timeout, console, trails)
+            if trial is not None and before is None:
+                before = await ask.report("asking as it is")
+            report = await ask.report("asking", trial)
+            status = await calibration_status(client) if run.calibrate else None
     changes = None if before is None else compare(before, report)
     show(report, console)
     show_causes(report, console)
@@ -126,6 +130,7 @@ class _Asking:
     run: Evaluation
     seconds: float
     console: Console
+    trails: Callable[[str], AuditTrail | None]
 
     async def report(self, doing: str, trial: str | None = None) -> Report:
         """Asks them all, with the catalog of `trial`."""
@@ -135,12 +140,26 @@ class _Asking:
 
     async def _judged(self, asked: KnownQuestion, trial: str | None) -> Judged:
         run, source = self.run, asked.source if self.run.calibrate else None
+        asker = Asker(asked.user or run.user, "")
         request = EvaluateRequest(
-            *(Asker(asked.user or run.user, ""), asked.question, asked.database, asked.sql),
+            *(asker, asked.question, asked.database, asked.sql),
             *(run.k, run.named, trial, source),
         )
         # The known statement, the question, and as much again for the statements that are compared.
-        return Judged(asked, await self.client.evaluate(request, timeout=3 * self.seconds))
+        asking = self.client.evaluate(request, timeout=3 * self.seconds)
+        trail, question = self.trails(asker.user), AskRequest(asker, asked.question, db=asked.database)
+        reply = await answer(trail, question, asking, lambda reply: _told(asked, reply))
+        shown(trail, reply.shown, reply)
+        return Judged(asked, reply)
+
+
+def _told(asked: KnownQuestion, reply: EvaluateReply) -> AskReply:
+    """The statements that ran: the known one, and the first of those that were compared with it."""
+    ran = [asked.sql, *filter(None, [reply.sql])]
+    rows = (
+        AnswerRow(n, RowKind.CANDIDATE, asked.database, None, "", sql, None, "") for n, sql in enumerate(ran)
+    )
+    return AskReply("", tuple(rows))
 
 
 def _read_baseline(path: Path) -> Report:

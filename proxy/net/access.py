@@ -21,7 +21,7 @@ from proxy.protocol.auth.hba import ClientOrigin, HBARule, Method, decide, parse
 from proxy.protocol.auth.scram import Verifier
 from proxy.protocol.auth.secrets import MockRole, Secret, VisibleTraits, parse_user_list
 from proxy.protocol.auth.server_methods import Requirement, parse_requirement
-from proxy.settings import AuthType, GatewaySettings
+from proxy.settings import AuditSettings, AuthType, GatewaySettings
 
 CONSOLE_DATABASES = frozenset({"pgparley", "pgbouncer"})
 """Names of the virtual database behind which the console is."""
@@ -30,8 +30,12 @@ _NONCE_BYTES = 18
 _KEY_BYTES = 32
 
 
+_LEAST_KEY = 32
+"""Characters of a key."""
+
+
 class AccessError(Exception):
-    """The settings of logins or TLS cannot be used; the message says why."""
+    """The settings of logins, TLS or the audit log cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +185,16 @@ def _is_exposed(file: Path) -> bool:
     except OSError:
         return False
     return bool(about.st_mode & (0o007 if about.st_uid == 0 else 0o077))
+
+
+def audit_key(settings: AuditSettings) -> bytes:
+    """The key of the audit log's chain, empty where there is none; raises `AccessError` where it cannot be used."""
+    if not settings.key:
+        return b""
+    text = _text(settings.key).strip()
+    if len(text) < _LEAST_KEY:
+        raise AccessError(f"{settings.key} is no key: run `pgparley audit key`, which makes one")
+    return text.encode()
 
 
 def engine_addresses(settings: GatewaySettings) -> tuple[EngineAddress, ...]:

@@ -12,6 +12,7 @@ from proxy.protocol import codec, fast, scan
 from proxy.protocol.encoding import python_encoding
 from proxy.protocol.fast import hop
 from proxy.protocol.framing import ANY_LENGTH, HEADER, HEADER_SIZE, passes
+from proxy.protocol.meter import Delivered, Meter
 from proxy.protocol.replacement_sql import ERROR_TOKEN
 from proxy.protocol.replies import Allowance, DroppedMark, RelayState, Replies, Tally, TransactionStatus
 
@@ -62,11 +63,13 @@ class Backend:
 
     __slots__ = (
         "_errors",
+        "_meter",
         "_observer",
         "_partial",
         "_rest",
         "authenticated",
         "challenges",
+        "counted",
         "encoding",
         "key",
         "replies",
@@ -86,6 +89,9 @@ class Backend:
         self.challenges = 0
         """Challenges of the server less the client's responses; below 0 where responses came before."""
         self.key: bytes | None = None
+        self.counted = False
+        """Whether the answer to the message under way is to be counted, for `delivered`."""
+        self._meter: Meter | None = None
         self.encoding = "utf-8"
         self.server_version = ""
         self.standard_strings = True
@@ -95,6 +101,20 @@ class Backend:
         entry = (self.replies.cycles_forwarded, expected)
         self._errors = {**(self._errors or {}), expected.token.encode(): entry}
         self.watching = True
+
+    def begin_count(self) -> None:
+        """The message is about to be forwarded. One that is counted already is so up to ReadyForQuery."""
+        if self.counted and not self.replies.metered:
+            self._meter, self.replies.metered = Meter(), True
+        self.counted = False
+
+    def delivered(self) -> Delivered | None:
+        """What the client got up to the last ReadyForQuery, told once; None where that was not counted to its end."""
+        meter = self._meter
+        if meter is None or not meter.ended:
+            return None
+        self._meter = None
+        return meter.delivered
 
     def observe_with(self, observer: ReplyObserver) -> None:
         """Sets the observer."""
@@ -134,6 +154,7 @@ class Backend:
         data = self._partial + chunk
         size, pos, start = len(data), self._rest, 0
         out: list[bytes] = []
+        meter = self._meter
         while True:
             pos = hop(data, pos, _EXACT if self.replies.exact else scan.BACKEND_PLAIN)
             if pos + HEADER_SIZE > size:
@@ -141,14 +162,22 @@ class Backend:
             end = pos + 1 + HEADER.unpack_from(data, pos)[1]
             if end > size:
                 break
-            replacement = self._observe(data[pos:end])
+            message = data[pos:end]
+            replacement = self._observe(message)
             if replacement is not None:
                 out += [data[start:pos], replacement]
                 start = end
             pos = end
+            if meter is not None and not meter.ended:
+                meter.saw(replacement or message if message[0] == _ERROR else message)
+                if message[0] == _READY:
+                    meter.passed(sum(map(len, out)) + end - start)
+                    meter.ended = True
         self._rest = max(0, pos - size)
         self._partial = data[pos:]
         out.append(data[start:pos])
+        if meter is not None and not meter.ended:
+            meter.passed(sum(map(len, out)))
         return [piece for piece in out if piece]
 
     def _observe(self, message: bytes) -> bytes | None:

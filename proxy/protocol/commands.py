@@ -20,6 +20,7 @@ from engine.values.messages import (
     ShowRequest,
 )
 from proxy.protocol.codec import Startup
+from proxy.protocol.meter import Delivered
 from proxy.protocol.replies import Allowance
 
 EngineReply = AskReply | Chosen | RowSet | ErrorReply
@@ -149,6 +150,7 @@ RareCommand = (
     | CancelRunning
     | StatementSeen
     | StatementFailed
+    | Delivered
     | Close
 )
 Command = ToClient | ToUpstream | RareCommand

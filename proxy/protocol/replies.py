@@ -130,6 +130,7 @@ class Replies:
         "_skipping",
         "cycles",
         "exact",
+        "metered",
         "status",
         "transactions",
     )
@@ -142,6 +143,8 @@ class Replies:
         self._effect = SegmentEffect.NONE
         self.exact = False
         """Whether every reply has to be matched now, not ReadyForQuery alone."""
+        self.metered = False
+        """Whether it has to be, up to the next ReadyForQuery, since the answer is counted."""
         self.status = int(TransactionStatus.IDLE)
         self.cycles = 0
         """ReadyForQuery messages seen."""
@@ -297,6 +300,7 @@ class Replies:
         """ReadyForQuery arrived. Returns the mark of the boundary that it answers."""
         self.status = status
         self.cycles += 1
+        self.metered = False
         if status == TransactionStatus.IDLE:
             self.transactions += 1
         if len(self._pending) == 1 and not self.exact:
@@ -342,4 +346,4 @@ class Replies:
 
     def _settle(self) -> None:
         timed = any(mark.allowance for mark in self._marks)
-        self.exact = bool(self._pending) and (timed or self._pending[0] not in _BOUNDARIES)
+        self.exact = bool(self._pending) and (timed or self.metered or self._pending[0] not in _BOUNDARIES)

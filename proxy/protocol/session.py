@@ -257,6 +257,8 @@ class Session(Interruptible):
         """Takes in the server's bytes for the client, not for a borrower."""
         pieces = self.backend.receive(data)
         out: list[Command] = [ToClient(b"".join(pieces))] if pieces else []
+        if (delivered := self.backend.delivered()) is not None:
+            out.append(delivered)
         if self.backend.key is not None and not self._key_reported:
             self._key_reported = True
             out.append(KeyKnown(self.backend.key))
@@ -354,6 +356,7 @@ class Session(Interruptible):
             out.append(StatementFailed(expected.error))
         translator.expected.clear()
         replies = self.backend.replies
+        self.backend.begin_count()
         timed = rewritten.mark is not None and rewritten.mark.allowance is not None and not replies.skipping
         if timed and replies.has_open_segment:
             # The server keeps its replies to what came before until it is told to send them, or has done this too.

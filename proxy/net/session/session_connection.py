@@ -37,6 +37,7 @@ from proxy.protocol.commands import (
     ToClient,
     ToUpstream,
 )
+from proxy.protocol.meter import Delivered
 from proxy.protocol.session import Session
 
 
@@ -282,13 +283,13 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
                     self._consultation.carry_out(command)
             case StartClock() | StopClock() | CancelRunning():
                 self._made_clock().perform(command)
-            case KeyKnown() | StatementSeen() | StatementFailed():
+            case KeyKnown() | StatementSeen() | StatementFailed() | Delivered():
                 self._note(command)
             case Close():
                 context.log.debug("session_ends", reason=command.reason)
                 self._close()
 
-    def _note(self, command: KeyKnown | StatementSeen | StatementFailed) -> None:
+    def _note(self, command: KeyKnown | StatementSeen | StatementFailed | Delivered) -> None:
         context = self._context
         match command:
             case KeyKnown():
@@ -298,6 +299,8 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
                 context.metrics.statements.labels(command.kind).inc()
             case StatementFailed():
                 context.statement_failed(self, command.error)
+            case Delivered():
+                context.delivered(self, command)
 
     def _made_clock(self) -> StatementClock:
         if self._clock is None:
@@ -346,6 +349,7 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
     async def _consult(self, request: EngineRequest) -> None:
         requested_at = time.perf_counter()
         context = self._context
+        self._session.backend.counted = context.audit.enabled
         self._consultation = Consultation(
             *(context.loans, context.settings, context.metrics),
             session=self._session,

@@ -30,7 +30,8 @@ from proxy.net.upstream.prewarmed import PrewarmPool
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.codec import CancelRequest
 from proxy.protocol.commands import EngineReply
-from proxy.settings import GatewaySettings, assigned, changes
+from proxy.protocol.meter import Delivered
+from proxy.settings import AuditSettings, GatewaySettings, assigned, changes
 
 if TYPE_CHECKING:
     from proxy.net._pump import Pump
@@ -144,7 +145,10 @@ class ClosableConnection(Protocol):
 class GatewayContext:
     """One worker's shared state."""
 
-    def __init__(self, settings: GatewaySettings, admin: Admin) -> None:
+    def __init__(
+        self, settings: GatewaySettings, admin: Admin, audit: AuditSettings, audit_days: float
+    ) -> None:
+        """`audit_days`: see `AuditLog`, which raises as well."""
         self.settings = settings
         self.admin = admin
         self.metrics = GatewayMetrics()
@@ -154,7 +158,7 @@ class GatewayContext:
         self.log: structlog.typing.FilteringBoundLogger = structlog.get_logger("proxy")
         self.tasks = Tasks(self.log)
         self.spawn = self.tasks.spawn
-        self.audit = AuditLog(settings.audit_log, settings.audit_redact, self._audit_line_lost)
+        self.audit = AuditLog(audit, self._audit_line_lost, audit_days)
         self._trails: dict[SessionView, AuditTrail | None] = {}
         self.login_service = LoginService(settings, self.access, self.dialer, self.spawn, self.log)
         self.pump: Pump | None = None
@@ -268,14 +272,16 @@ class GatewayContext:
     def closed(self, connection: SessionView, key: bytes | None) -> None:
         """A session has ended; `key` was its cancel key, None where it had none."""
         self.sessions.remove(connection)
-        self._trails.pop(connection, None)
+        trail = self._trails.pop(connection, None)
+        if trail is not None:
+            trail.delivered(None)
         if key is not None:
             self.keys.owners.pop(key, None)
         self.metrics.sessions.dec()
 
     def _audit_line_lost(self) -> None:
         self.metrics.audit_lost.inc()
-        self.log.error("audit_line_lost", target=self.settings.audit_log)
+        self.log.error("audit_line_lost", target=self.audit.target)
 
     def trail(self, connection: SessionView) -> AuditTrail | None:
         """The session's lines in the audit log; None where there is none."""
@@ -291,10 +297,19 @@ class GatewayContext:
         if trail is not None:
             trail.failed(error)
 
+    def delivered(self, connection: SessionView, delivered: Delivered) -> None:
+        """What was answered to the session's client has left."""
+        trail = self.trail(connection)
+        if trail is not None:
+            trail.delivered(delivered)
+
     # -- the engine
 
     async def consult(self, connection: SessionView, request: EngineRequest) -> EngineReply:
-        """The engine's reply to a session's request, which leaves its line in the audit log, however it ends."""
+        """The engine's reply to a session's request, which leaves its line in the audit log, however it ends.
+
+        An error where the line has to be written first, and could not be.
+        """
         trail = self.trail(connection)
         if trail is None:
             return await self._reply(request)
@@ -304,8 +319,7 @@ class GatewayContext:
         except asyncio.CancelledError:
             trail.dropped()
             raise
-        trail.answered(reply)
-        return reply
+        return await trail.answered(reply)
 
     async def _reply(self, request: EngineRequest) -> EngineReply:
         """Every failure comes as an ErrorReply.

@@ -24,7 +24,7 @@ from proxy.net.peers import server_side
 from proxy.net.session.session_registry import SessionView
 from proxy.net.worker.context import GatewayContext, ShutdownMode
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest
-from proxy.settings import GatewaySettings
+from proxy.settings import AuditSettings, GatewaySettings
 
 _POLL_SECONDS = 0.05
 """Seconds between two checks whether sessions are at rest."""
@@ -50,12 +50,16 @@ class Worker:
         descriptors: tuple[int, ...] = (),
         supervisor: int | None = None,
         reread: Callable[[], GatewaySettings] | None = None,
+        *,
+        audit: AuditSettings = AuditSettings(),  # noqa: B008 - frozen
+        audit_days: float = 0.0,
     ) -> None:
         """`descriptors`: of the sockets to listen on, empty: its own. `supervisor`: its process, None for none.
 
-        `reread` gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad.
+        `reread` gives the settings anew, for RELOAD; raises ValueError or OSError where they are bad. `audit_days`: of
+        `[retention] audit`.
         """
-        self.context = GatewayContext(settings, self)
+        self.context = GatewayContext(settings, self, audit, audit_days)
         self._descriptors = descriptors
         self._supervisor = supervisor
         self._reread = reread
@@ -76,6 +80,8 @@ class Worker:
             self._channel = WorkerChannel(Path(settings.runtime_dir), name, self.handle)
             await self._channel.open()
         await context.loans.open()
+        if context.audit.enabled:
+            context.spawn("audit", context.audit.keep())
         self._listener = Listener(context, self._sockets())
         await self._listener.open()
         relay = "python" if context.pump is None else "compiled"

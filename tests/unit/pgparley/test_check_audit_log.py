@@ -17,10 +17,9 @@ async def found(target: str, tmp_path: Path) -> list[Finding]:
     (tmp_path / "empty.toml").touch()
     config = load(tmp_path / "empty.toml", {"XDG_RUNTIME_DIR": str(tmp_path)})
     # Nothing listens there.
-    gateway = replace(config.gateway, upstream_host=str(tmp_path), audit_log=target)
-    return [
-        each async for each in check_gateway(replace(config, gateway=gateway)) if each.check == "audit log"
-    ]
+    gateway = replace(config.gateway, upstream_host=str(tmp_path))
+    config = replace(config, gateway=gateway, audit=replace(config.audit, log=target))
+    return [each async for each in check_gateway(config) if each.check == "audit log"]
 
 
 async def test_none_is_wanted(tmp_path: Path) -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 from engine.link.element_text import linked
 from engine.values.conditions import Condition, Hardness, Operator, StatementKind
 from engine.values.deadline import Deadline
 from engine.values.elements import SchemaLinks, ValueLink
 from engine.values.errors import CancelledError
-from engine.values.guard_rules import BUILT_IN, Rules
 from engine.values.messages import Asker, AskRequest
 from engine.values.model_profile import ModelProfile
 from engine.values.model_settings import GrammarSupport
@@ -22,8 +19,10 @@ from engine.values.ports import Completion, Prompt, Token
 from engine.values.settings import GenerationSettings, Strategy
 from engine.values.state import Route, State
 from engine.write.generate import generate
-from schema_catalog.types import Database, Snapshot, TableKey
+from schema_catalog.types import Snapshot
+from tests.support.asking import DATABASE, PlanningUpstream
 from tests.support.schemas import MUSIC
+from tests.support.scripted import WordEncoder
 from tests.support.tools import bare_tools
 
 
@@ -67,31 +66,6 @@ class Model:
         return Completion(f"{line}\n```", 1, 0, 9, -0.1, finished=True, tokens=tokens)
 
 
-class Upstream:
-    """Plans everything, on a server of which nothing is known."""
-
-    async def rules(self, *_: object) -> Rules:
-        return BUILT_IN
-
-    async def row_secured(self, *_: object) -> frozenset[TableKey]:
-        return frozenset()
-
-    async def explain(self, *_: object) -> float:
-        return 1.0
-
-
-class Encoder:
-    """Equal words are alike, others hardly."""
-
-    def encode(self, texts: Sequence[str]) -> Any:
-        vectors = np.stack([sum(map(self._word, text.split()), np.zeros(64)) for text in texts])
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-    @staticmethod
-    def _word(word: str) -> Any:
-        return np.random.default_rng(sum(word.encode()) * 7919 + len(word)).normal(size=64)
-
-
 class Conditions:
     """Always says the same."""
 
@@ -110,25 +84,12 @@ def generated(
     phrases: tuple[str, ...] = ("artist name", "singer"),
     schema: Snapshot = MUSIC,
 ) -> State:
-    encoder = Encoder()
-    database = Database("music", "", "music", ("public",), ("public",))
-    route = Route(
-        database,
-        schema,
-        1.0,
-        tuple(table.key for table in schema.tables),
-        linked(phrases, schema, cast("Any", encoder)),
-        values,
-        links=links,
-    )
-    tools = bare_tools(
-        catalog=cast("Any", None),
-        upstream=cast("Any", Upstream()),
-        encoder=cast("Any", encoder),
-        model=cast("Any", model),
-        router=cast("Any", None),
-        conditions=cast("Any", Conditions()),
-        generation=replace(settings or GenerationSettings(), strategy=Strategy.SEARCH),
-    )
+    encoder: Any = WordEncoder()
+    shown = linked(phrases, schema, encoder)
+    tables = tuple(table.key for table in schema.tables)
+    route = Route(DATABASE, schema, 1.0, tables, shown, values, links=links)
+    given: dict[str, Any] = {"model": model, "upstream": PlanningUpstream(), "conditions": Conditions()}
+    searching = replace(settings or GenerationSettings(), strategy=Strategy.SEARCH)
+    tools = bare_tools(encoder=encoder, generation=searching, **given)
     state = State(AskRequest(Asker("ana", "music"), question), k, 6, Deadline(1e12), 0.0, routes=(route,))
-    return asyncio.run(generate(replace(state), tools))
+    return asyncio.run(generate(state, tools))

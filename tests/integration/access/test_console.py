@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,6 @@ from psycopg.rows import dict_row
 from proxy.console import views
 
 from .conftest import PASSWORD, StartGateway, dsn
-
-Console = Callable[..., Any]
 
 POOLS = (
     "database user cl_active cl_waiting cl_active_cancel_req cl_waiting_cancel_req sv_active sv_active_cancel"
@@ -77,15 +75,8 @@ async def test_statisticians_look_and_touch_nothing(console: Any) -> None:
         for view in sorted(views.NAMES - views.FOR_ADMINS - views.FROM_ENGINE - {"help"}):
             await rows(stats, f"SHOW {view}")
         before = await rows(admin, "SHOW STATE")
-        for command in (
-            "KILL_CLIENT 1",
-            "KILL",
-            "PAUSE",
-            "RELOAD",
-            "SHUTDOWN",
-            "DISABLE postgres",
-            "SHOW NL_QUESTIONS",
-        ):
+        changing = "KILL_CLIENT 1", "KILL", "PAUSE", "RELOAD", "SHUTDOWN", "DISABLE postgres"
+        for command in (*changing, "SHOW NL_QUESTIONS"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege, match="admin access needed"):
                 await stats.execute(command)
         assert await rows(admin, "SHOW STATE") == before
@@ -257,17 +248,9 @@ async def test_transactions_of_drivers_do_no_harm(console: Any) -> None:
 
 
 async def test_psql(console: Any) -> None:
-    command = [
-        "psql",
-        dsn(console.workers[0], user="postgres", dbname="pgparley"),
-        "-XAt",
-        "-F|",
-        "-c",
-        "SHOW STATE",
-    ]
-    process = await asyncio.create_subprocess_exec(
-        *command, "-c", "SHOW HELP", stdout=-1, stderr=subprocess.PIPE
-    )
+    text = dsn(console.workers[0], user="postgres", dbname="pgparley")
+    command = ["psql", text, "-XAt", "-F|", "-c", "SHOW STATE", "-c", "SHOW HELP"]
+    process = await asyncio.create_subprocess_exec(*command, stdout=-1, stderr=subprocess.PIPE)
     out, err = await process.communicate()
     assert out == b"active|yes\npaused|no\nsuspended|no\nSHOW\n"
     assert b"NOTICE:  Console usage" in err

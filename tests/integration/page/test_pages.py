@@ -11,7 +11,7 @@ from engine.app.question_store import Questions
 from page.actions import ACTIONS
 from tests.integration.page.conftest import Visit
 from tests.support.page_site import MARKUP, PageSite, save
-from tests.support.statements import execute, fetch
+from tests.support.statements import connected, execute, fetch
 
 TABLE = "/table?database=sales&schema=public&table=customers"
 COLUMN = "/column?database=sales&schema=public&table=orders&column=net"
@@ -134,13 +134,9 @@ async def test_what_is_typed_is_said_and_shown(visit: Visit, site: PageSite) -> 
     text = (await steward.get(COLUMN)).text
     assert "The synonym was added." in text
     assert "The synonym was added." not in (await steward.get(COLUMN)).text
-    for shown in (
-        "net of returns</textarea>",
-        "turnover",
-        "COMMENT ON says otherwise: net amount",
-        site.roles["steward"],
-    ):
-        assert shown in text
+    shown = "net of returns</textarea>", "turnover", "COMMENT ON says otherwise: net amount"
+    for each in (*shown, site.roles["steward"]):
+        assert each in text
     assert ">net of returns</textarea>" in (await steward.get(TABLE.replace("customers", "orders"))).text
     version = (await fetch(site.dsn, "SELECT min(version) FROM nl_catalog.history"))[0][0]
     await steward.do("restore", COLUMN, version=str(version))
@@ -206,30 +202,14 @@ async def test_definitions_come_and_go(visit: Visit, site: PageSite) -> None:
     await steward.do(
         "define_term", page, database="sales", term="active", definition="customers.status = 'A'"
     )
-    await steward.do(
-        "verify",
-        page,
-        database="sales",
-        question="How many?",
-        sql="SELECT count(*)\r\nFROM orders",
-        tags="kpi, daily",
-    )
-    await steward.do(
-        "declare_join",
-        page,
-        from_column="sales.orders.net",
-        to_column="sales.customers.id",
-        cardinality="many-to-one",
-    )
+    verified = {"question": "How many?", "sql": "SELECT count(*)\r\nFROM orders", "tags": "kpi, daily"}
+    await steward.do("verify", page, database="sales", **verified)
+    ends = {"from_column": "sales.orders.net", "to_column": "sales.customers.id"}
+    await steward.do("declare_join", page, **ends, cardinality="many-to-one")
     text = (await steward.get(page)).text
-    for shown in (
-        "customers.status = &#39;A&#39;",
-        "SELECT count(*)\nFROM orders",
-        "daily, kpi",
-        "unchecked",
-        "declared",
-    ):
-        assert shown in text
+    shown = "customers.status = &#39;A&#39;", "SELECT count(*)\nFROM orders", "daily, kpi"
+    for each in (*shown, "unchecked", "declared"):
+        assert each in text
     await steward.do("drop_term", page, database="sales", term="active")
     await steward.do("revoke", page, database="sales", question="how many")
     await steward.do(
@@ -350,14 +330,8 @@ async def test_failed_questions_stand_by_the_word_and_are_mended(visit: Visit, s
 
 async def test_a_question_about_two_databases_is_for_who_sees_both(visit: Visit, site: PageSite) -> None:
     async with asyncpg.create_pool(site.dsn, min_size=1, max_size=1) as pool:
-        await save(
-            Questions(pool, 3600.0),
-            "q7",
-            "What about the secret merger?",
-            "hr",
-            word="merger",
-            nearest="salaries.amount",
-        )
+        question = "q7", "What about the secret merger?", "hr"
+        await save(Questions(pool, 3600.0), *question, word="merger", nearest="salaries.amount")
         await pool.execute(
             "UPDATE pgparley.question SET reply = jsonb_set(reply, '{trace}', reply -> 'trace' || $1::jsonb)"
             " WHERE qid = 'q7'",
@@ -380,8 +354,7 @@ async def test_a_page_changes_nothing_when_it_is_read(visit: Visit, site: PageSi
 
 
 async def test_every_action_calls_a_function_that_there_is(site: PageSite) -> None:
-    connection = await asyncpg.connect(site.dsn)
-    try:
+    async with connected(site.dsn) as connection:
         rows = await connection.fetch(
             "SELECT proname, proargnames FROM pg_proc WHERE pronamespace = 'nl_catalog'::regnamespace"
         )
@@ -389,5 +362,3 @@ async def test_every_action_calls_a_function_that_there_is(site: PageSite) -> No
             statement = await connection.prepare(action.sql)
             assert len(statement.get_parameters()) == len(action.fields), name
             assert dict(rows)[name][: len(action.fields)] == [field.name for field in action.fields]
-    finally:
-        await connection.close()

@@ -246,6 +246,11 @@ def dsn(worker: Worker, user: str = "alice", **more: Any) -> str:
     return " ".join(f"{key}='{value}'" for key, value in quoted)
 
 
+async def session(worker: Worker, user: str = "alice", **more: Any) -> psycopg.AsyncConnection[Any]:
+    """A session through a gateway, outside of transactions."""
+    return await psycopg.AsyncConnection.connect(dsn(worker, user, **more), autocommit=True)
+
+
 async def user_of(text: str) -> str:
     """The role that a connection has at the server."""
     async with await psycopg.AsyncConnection.connect(text) as connection:

@@ -291,6 +291,13 @@ def expected(gateway: Gateway, question: str) -> list[tuple[Any, ...]]:
     return [tuple(getattr(row, name) for name in NAMES) for row in rows]
 
 
+def refusal(connection: psycopg.Connection[Any], statement: str) -> psycopg.Error:
+    """The error of a statement."""
+    with pytest.raises(psycopg.Error) as error:
+        connection.execute(statement.encode())
+    return error.value
+
+
 def psql(dsn: str, *words: str, script: str | None = None) -> subprocess.CompletedProcess[str]:
     """Psql with a script or the arguments of a command."""
     command = ["/usr/bin/psql", "-X", "-A", "-t", dsn, *words]

@@ -25,15 +25,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.conftest import ROOT, free_port
+
 _PORT = re.compile(r'port (?:"[0-9]+"|[0-9]+)')
 _BUILD = str(Path(tempfile.gettempdir()) / "regress-build")
 """One path in every run, so that it cannot differ in the output."""
 SETTINGS = (
-    "lc_messages TO 'C'",
-    "lc_monetary TO 'C'",
-    "lc_numeric TO 'C'",
-    "lc_time TO 'C'",
+    *(f"lc_{each} TO 'C'" for each in ("messages", "monetary", "numeric", "time")),
     "bytea_output TO 'hex'",
     "timezone_abbreviations TO 'Default'",
 )
@@ -65,13 +63,6 @@ def schedule(setup: Setup) -> list[str]:
     lines = (setup.regress / "parallel_schedule").read_text("utf-8").splitlines()
     names = [name for line in lines if line.startswith("test:") for name in line.split()[1:]]
     return [name for name in names if not setup.only or name in setup.only]
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

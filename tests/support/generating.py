@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 from engine.link.element_text import linked
 from engine.question.question import Question
@@ -15,7 +13,6 @@ from engine.values.conditions import Condition, Hardness, Operator, StatementKin
 from engine.values.deadline import Deadline
 from engine.values.elements import SchemaLinks, ValueLink
 from engine.values.errors import CancelledError
-from engine.values.guard_rules import BUILT_IN, Rules
 from engine.values.messages import Asker, AskRequest
 from engine.values.model_profile import ModelProfile
 from engine.values.model_settings import GrammarSupport
@@ -23,8 +20,10 @@ from engine.values.ports import Completion, Prompt, Token
 from engine.values.settings import GenerationSettings, Strategy
 from engine.values.state import Route, State
 from engine.write.write import write
-from schema_catalog.types import Database, Snapshot, TableKey
+from schema_catalog.types import Snapshot
+from tests.support.asking import DATABASE, PlanningUpstream
 from tests.support.schemas import MUSIC
+from tests.support.scripted import WordEncoder
 from tests.support.tools import bare_tools
 
 
@@ -68,31 +67,6 @@ class Model:
         return Completion(f"{line}\n```", 1, 0, 9, -0.1, finished=True, tokens=tokens)
 
 
-class Upstream:
-    """Plans everything, on a server of which nothing is known."""
-
-    async def rules(self, *_: object) -> Rules:
-        return BUILT_IN
-
-    async def row_secured(self, *_: object) -> frozenset[TableKey]:
-        return frozenset()
-
-    async def explain(self, *_: object) -> float:
-        return 1.0
-
-
-class Encoder:
-    """Equal words are alike, others hardly."""
-
-    def encode(self, texts: Sequence[str]) -> Any:
-        vectors = np.stack([sum(map(self._word, text.split()), np.zeros(64)) for text in texts])
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-    @staticmethod
-    def _word(word: str) -> Any:
-        return np.random.default_rng(sum(word.encode()) * 7919 + len(word)).normal(size=64)
-
-
 class Conditions:
     """Always says the same."""
 
@@ -111,26 +85,13 @@ def generated(
     phrases: tuple[str, ...] = ("artist name", "singer"),
     schema: Snapshot = MUSIC,
 ) -> State:
-    encoder = Encoder()
-    database = Database("music", "", "music", ("public",), ("public",))
-    route = Route(
-        database,
-        schema,
-        1.0,
-        tuple(table.key for table in schema.tables),
-        linked(phrases, schema, cast("Any", encoder)),
-        values,
-        links=links,
-    )
-    tools = bare_tools(
-        catalog=cast("Any", None),
-        upstream=cast("Any", Upstream()),
-        encoder=cast("Any", encoder),
-        model=cast("Any", model),
-        router=cast("Any", None),
-        conditions=cast("Any", Conditions()),
-        generation=replace(settings or GenerationSettings(), strategy=Strategy.SEARCH),
-    )
+    encoder: Any = WordEncoder()
+    shown = linked(phrases, schema, encoder)
+    tables = tuple(table.key for table in schema.tables)
+    route = Route(DATABASE, schema, 1.0, tables, shown, values, links=links)
+    given: dict[str, Any] = {"model": model, "upstream": PlanningUpstream(), "conditions": Conditions()}
+    searching = replace(settings or GenerationSettings(), strategy=Strategy.SEARCH)
+    tools = bare_tools(encoder=encoder, generation=searching, **given)
     state = State(
         AskRequest(Asker("ana", "music"), question),
         Question(question),
@@ -140,4 +101,4 @@ def generated(
         0.0,
         routes=(route,),
     )
-    return asyncio.run(write(replace(state), tools))
+    return asyncio.run(write(state, tools))

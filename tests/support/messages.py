@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from proxy.protocol import codec
+from proxy.protocol.codec import Bind, Parse
 
 
 def first_message(data: bytes) -> bytes:
     """The first of the messages in `data`."""
     return data[: 1 + int.from_bytes(data[1:5], "big")]
+
+
+def parsed(data: bytes) -> Parse:
+    """The Parse message that `data` begins with."""
+    found = codec.decode_parse(first_message(data))
+    assert found is not None
+    return found
+
+
+def bound(data: bytes) -> Bind:
+    """The Bind message that `data` begins with."""
+    found = codec.decode_bind(first_message(data))
+    assert found is not None
+    return found
 
 
 def text_of(message: bytes) -> str:

@@ -1,6 +1,9 @@
-"""A small schema that the tests of this folder share."""
+"""Small schemas, and how a test writes one in a line."""
 
 from __future__ import annotations
+
+import re
+from dataclasses import replace
 
 from schema_catalog.types import Column, ForeignKey, Snapshot, Table, TableKind
 
@@ -16,6 +19,28 @@ def table(name: str, columns: str, *references: tuple[str, str, str]) -> Table:
         primary_key=(names[0],),
         foreign_keys=tuple(ForeignKey((c,), "public", t, (r,)) for c, t, r in references),
     )
+
+
+_COLUMN = re.compile(r"(\*?)(\w+)(?::(\w+))?(?:->(\w+)\.(\w+))?")
+
+
+def written(text: str) -> tuple[Table, ...]:
+    """Tables as in `orders: *id buyer->people.id note:text; people: *id`: keys have a star, columns are integers."""
+    return tuple(map(_written, text.split("; ")))
+
+
+def _written(line: str) -> Table:
+    name, _, words = line.rpartition(": ")
+    schema, _, name = name.rpartition(".")
+    columns, key, references = [], [], []
+    for match in map(_COLUMN.fullmatch, words.split()):
+        assert match is not None, line
+        star, column, kind, other, referred = match.groups()
+        columns.append(Column(column, kind or "integer"))
+        key += [column] if star else []
+        references += [ForeignKey((column,), "public", other, (referred,), enforced=True)] if other else []
+    made = Table(schema or "public", name, TableKind.TABLE, tuple(columns))
+    return replace(made, primary_key=tuple(key), foreign_keys=tuple(references))
 
 
 MUSIC = Snapshot(

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
 import pytest
 
 
-async def execute(dsn: str, *statements: str) -> None:
-    """Runs one after the other on a connection of their own."""
-    connection = await asyncpg.connect(dsn)
+@asynccontextmanager
+async def connected(dsn: str, **options: Any) -> AsyncIterator[Any]:
+    """A connection, closed at the end."""
+    connection = await asyncpg.connect(dsn, **options)
     try:
-        for statement in statements:
-            await connection.execute(statement)
+        yield connection
     finally:
         await connection.close()
+
+
+async def execute(dsn: str, *statements: str) -> None:
+    """Runs one after the other on a connection of their own."""
+    async with connected(dsn) as connection:
+        for statement in statements:
+            await connection.execute(statement)
 
 
 async def fetch(dsn: str, query: str) -> list[asyncpg.Record]:
     """The rows of a query on a connection of its own."""
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         return list(await connection.fetch(query))
-    finally:
-        await connection.close()
 
 
 async def refused(call: Awaitable[object], error: type[asyncpg.PostgresError]) -> asyncpg.PostgresError:

@@ -56,19 +56,8 @@ async def client() -> None:
     asking = asyncio.create_task(_seconds(engines, request))
     await asyncio.to_thread(_wait_for_line)
     # From now on what is sent to it arrives nowhere, and nobody says so.
-    gone = (
-        "ip",
-        "neigh",
-        "replace",
-        "10.9.0.2",
-        "lladdr",
-        "02:00:00:00:00:01",
-        "nud",
-        "permanent",
-        "dev",
-        "near",
-    )
-    subprocess.run(gone, check=True)  # noqa: ASYNC221, S603
+    gone = "ip neigh replace 10.9.0.2 lladdr 02:00:00:00:00:01 nud permanent dev near"
+    subprocess.run(gone.split(), check=True)  # noqa: ASYNC221, S603
     thinking = await asking
     fresh = Engines([EngineAddress(FAR), EngineAddress(NEAR)])
     connecting = await _seconds(fresh, request)

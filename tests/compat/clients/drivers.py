@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -141,34 +141,31 @@ def _odbc_lost_mark(ends: Ends) -> None:
 # -- asyncpg
 
 
-async def _asyncpg(ends: Ends, port: int | None = None) -> Any:
-    return await asyncpg.connect(
-        host="127.0.0.1", port=port or ends.gateway, user=USER, database=DATABASE, ssl=False
-    )
+@asynccontextmanager
+async def _asyncpg(port: int) -> AsyncIterator[Any]:
+    connection = await asyncpg.connect(host="127.0.0.1", port=port, user=USER, database=DATABASE, ssl=False)
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 def _async(work: Callable[[Any], Any]) -> Case:
     async def whole(ends: Ends) -> None:
-        connection = await _asyncpg(ends)
-        try:
+        async with _asyncpg(ends.gateway) as connection:
             await work(connection)
-        finally:
-            await connection.close()
 
     return lambda ends: asyncio.run(whole(ends))
 
 
-async def _asyncpg_plain(ends: Ends, port: int) -> list[str]:
-    connection = await _asyncpg(ends, port)
-    try:
+async def _asyncpg_plain(port: int) -> list[str]:
+    async with _asyncpg(port) as connection:
         found = [str(await connection.fetch(query)) for query in PLAIN]
         for query in BAD:
             with pytest.raises(asyncpg.PostgresError) as caught:
                 await connection.fetch(query)
             found.append(f"{caught.value.sqlstate} {caught.value}")
         return found
-    finally:
-        await connection.close()
 
 
 async def _asyncpg_question(connection: Any) -> None:
@@ -314,7 +311,7 @@ CASES: dict[str, dict[str, Case]] = {
     "psycopg2": _dbapi(_psycopg2, "%s") | {"cursor": _psycopg2_cursor, "COPY": _psycopg2_copy},
     "asyncpg": {
         "plain SQL": lambda ends: same(
-            asyncio.run(_asyncpg_plain(ends, ends.gateway)), asyncio.run(_asyncpg_plain(ends, ends.direct))
+            asyncio.run(_asyncpg_plain(ends.gateway)), asyncio.run(_asyncpg_plain(ends.direct))
         ),
         "question": _async(_asyncpg_question),
         "nl.ask bound": _async(_asyncpg_bound),

@@ -16,31 +16,9 @@ _PROGRAMS = Path(__file__).parents[1] / "programs"
 _JARS = ("/usr/share/java/postgresql.jar", "/usr/share/java/postgresql-42.jar")
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pgparley" / "compat"
 
-JDBC = [
-    "question",
-    "nl.ask bound",
-    "follow-up",
-    "transaction",
-    "error",
-    "describe",
-    "cursor",
-    "batch",
-    "5th execution",
-    "escape processing",
-    "lost ?",
-    "simple protocol",
-]
-NODE = [
-    "question",
-    "nl.ask bound",
-    "follow-up",
-    "transaction",
-    "error",
-    "cursor",
-    "batch",
-    "pipeline",
-    "5th execution",
-]
+_BOTH = ("question", "nl.ask bound", "follow-up", "transaction", "error", "cursor", "batch", "5th execution")
+JDBC = [*_BOTH, "describe", "escape processing", "lost ?", "simple protocol"]
+NODE = [*_BOTH, "pipeline"]
 
 
 @functools.cache

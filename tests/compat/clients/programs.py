@@ -87,9 +87,7 @@ def _psql(program: str | None, **more: str) -> dict[str, Case]:
         "question": lambda ends: answered(
             ends,
             "nl: $$what's; up$$;\nNL: what's up;",
-            "1|candidate|sales|0.75|",
-            "|what's; up|",
-            "|what's up|",
+            *("1|candidate|sales|0.75|", "|what's; up|", "|what's up|"),
         ),
         "follow-up": lambda ends: answered(
             ends,
@@ -138,33 +136,12 @@ def _restore(ends: Ends) -> None:
     _prepared(ends)
     at = ["-h", "127.0.0.1", "-p", str(ends.gateway), "-U", USER]
     with tempfile.TemporaryDirectory() as folder:
-        for words in (
-            [
-                str(ends.bindir / "pg_dump"),
-                "-F",
-                "d",
-                "-j",
-                "2",
-                "-f",
-                f"{folder}/d",
-                "-n",
-                "compat",
-                *at,
-                DATABASE,
-            ],
-            [str(ends.bindir / "psql"), "-X", "-c", "DROP SCHEMA compat CASCADE", ends.dsn()],
-            [
-                str(ends.bindir / "pg_restore"),
-                "-j",
-                "2",
-                "--exit-on-error",
-                *at,
-                "-d",
-                DATABASE,
-                f"{folder}/d",
-            ],
+        for program, *words in (
+            ("pg_dump", *("-F", "d", "-j", "2", "-f", f"{folder}/d", "-n", "compat"), *at, DATABASE),
+            ("psql", "-X", "-c", "DROP SCHEMA compat CASCADE", ends.dsn()),
+            ("pg_restore", *("-j", "2", "--exit-on-error"), *at, "-d", DATABASE, f"{folder}/d"),
         ):
-            done = run(*words)
+            done = run(str(ends.bindir / program), *words)
             assert done.returncode == 0, done.stderr
     with psycopg.connect(ends.dsn(ends.direct)) as connection:
         assert connection.execute("SELECT count(*), sum(a) FROM compat.t").fetchall() == [(1000, 500500)]
@@ -193,22 +170,9 @@ def _bench(mode: str) -> Case:
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder) / "nl.sql"
             script.write_text("BEGIN;\nSELECT 1;\nSELECT n FROM nl.ask('x');\nEND;\n")
-            words = [
-                "-n",
-                "-M",
-                mode,
-                "-c",
-                "4",
-                "-t",
-                "20",
-                "-f",
-                str(script),
-                "-h",
-                "127.0.0.1",
-                "-U",
-                USER,
-            ]
-            done = run(str(ends.bindir / "pgbench"), *words, "-p", str(ends.gateway), DATABASE)
+            words = ["-n", "-M", mode, "-c", "4", "-t", "20", "-f", str(script)]
+            at = ["-h", "127.0.0.1", "-p", str(ends.gateway), "-U", USER]
+            done = run(str(ends.bindir / "pgbench"), *words, *at, DATABASE)
         assert "number of failed transactions: 0" in done.stdout, done.stderr
         assert "actually processed: 80/80" in done.stdout
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import uvloop
 from pgparley import cluster
 from proxy.net.worker.worker import Worker
 from proxy.settings import GatewaySettings
+from tests.conftest import free_port
 
 PASSWORD = "pa:ss, wörd"
 
@@ -62,11 +62,16 @@ class Certificates:
 
     def serving(self, mode: str = "require") -> dict[str, Any]:
         """Settings of a gateway that speaks TLS with clients."""
-        return {
-            "client_tls_sslmode": mode,
-            "client_tls_key_file": str(self.gateway),
-            "client_tls_cert_file": str(self.gateway),
-        }
+        return serving(self.gateway, mode)
+
+
+def serving(file: Path, mode: str = "require") -> dict[str, Any]:
+    """As `Certificates.serving`, with the certificate and the key of `file`."""
+    return {
+        "client_tls_sslmode": mode,
+        "client_tls_key_file": str(file),
+        "client_tls_cert_file": str(file),
+    }
 
 
 @dataclass(frozen=True)
@@ -127,33 +132,27 @@ class _Own:
                 if folder.stat().st_uid == os.getuid() and folder != Path("/tmp"):  # noqa: S108
                     folder.chmod(0o755)
             os.chown(self._data, self._owner, -1)
-            self._run(
-                "initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8"
-            )
+            self._run("initdb", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8")
         for name in ("server", "ca"):
             copy = self._data / f"{name}.pem"
             shutil.copy(certificates.folder / f"{name}.pem", copy)
             copy.chmod(0o600)
             os.chown(copy, self._owner, -1)
         (self._data / "pg_hba.conf").write_text(RULES if binaries else RULES.replace("hostssl", "host"))
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         tls = "-c ssl=on -c ssl_cert_file=server.pem -c ssl_key_file=server.pem -c ssl_ca_file=ca.pem"
         options = f"-h 127.0.0.1 -p {self.port} -k /tmp -F {tls if binaries else ''}"
-        self._run(
-            "pg_ctl", "-D", str(self._data), "-w", "-o", options, "-l", str(self._data / "log"), "start"
-        )
+        self._run("pg_ctl", "-w", "-o", options, "-l", str(self._data / "log"), "start")
 
     def stop(self) -> None:
         """Stops it and removes what it wrote."""
-        self._run("pg_ctl", "-D", str(self._data), "-w", "-m", "immediate", "stop")
+        self._run("pg_ctl", "-w", "-m", "immediate", "stop")
         shutil.rmtree(self._data)
 
     def _run(self, program: str, *arguments: str) -> None:
         user = self._owner if os.getuid() == 0 else None
         subprocess.run(  # noqa: S603 - programs of the server under test
-            [str(self._binaries / program), *arguments],
+            [str(self._binaries / program), "-D", str(self._data), *arguments],
             check=True,
             stdout=subprocess.DEVNULL,
             user=user,
@@ -162,13 +161,12 @@ class _Own:
 
 
 def _roles(admin: psycopg.Connection) -> dict[str, str]:
-    admin.execute(f"CREATE ROLE alice LOGIN PASSWORD '{PASSWORD}'")
-    admin.execute(f"CREATE ROLE bob LOGIN PASSWORD '{PASSWORD}'")
-    admin.execute(f"CREATE ROLE expired LOGIN PASSWORD '{PASSWORD}' VALID UNTIL '2001-01-01'")
-    admin.execute(f"CREATE ROLE nologin PASSWORD '{PASSWORD}'")
-    admin.execute(f"CREATE ROLE asker SUPERUSER LOGIN PASSWORD '{PASSWORD}'")
-    admin.execute(f"CREATE ROLE plainer LOGIN PASSWORD '{PASSWORD}'")
-    admin.execute(f"ALTER ROLE postgres PASSWORD '{PASSWORD}'")
+    admin.execute(
+        "CREATE ROLE alice LOGIN; CREATE ROLE bob LOGIN; CREATE ROLE plainer LOGIN; CREATE ROLE nologin"
+    )
+    admin.execute("CREATE ROLE asker SUPERUSER LOGIN; CREATE ROLE expired LOGIN VALID UNTIL '2001-01-01'")
+    for role in ("alice", "bob", "plainer", "nologin", "asker", "expired", "postgres"):
+        admin.execute(f"ALTER ROLE {role} PASSWORD '{PASSWORD}'")
     admin.execute("SET password_encryption = md5")
     if admin.info.server_version >= 180000:
         admin.execute("SET md5_password_warnings = off")
@@ -185,6 +183,8 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> d
 
 
 StartGateway = Callable[..., Awaitable[Worker]]
+UserList = Callable[..., str]
+HostRules = Callable[[str], dict[str, Any]]
 
 
 @pytest.fixture
@@ -210,7 +210,18 @@ async def gateway(server: Server) -> AsyncIterator[StartGateway]:
 
 
 @pytest.fixture
-def user_list(tmp_path: Path) -> Callable[..., str]:
+def hba(tmp_path: Path) -> HostRules:
+    """Writes host rules; gives the settings of a gateway that goes by them."""
+
+    def write(rules: str) -> dict[str, Any]:
+        (tmp_path / "hba").write_text(rules)
+        return {"auth_type": "hba", "auth_hba_file": str(tmp_path / "hba")}
+
+    return write
+
+
+@pytest.fixture
+def user_list(tmp_path: Path) -> UserList:
     """Writes an auth_file: name → secret."""
 
     def write(**secrets: str) -> str:
@@ -233,3 +244,16 @@ def dsn(worker: Worker, user: str = "alice", **more: Any) -> str:
     }
     quoted = ({**words, "password": PASSWORD, "connect_timeout": 10, **more}).items()
     return " ".join(f"{key}='{value}'" for key, value in quoted)
+
+
+async def session(worker: Worker, user: str = "alice", **more: Any) -> psycopg.AsyncConnection[Any]:
+    """A session through a gateway, outside of transactions."""
+    return await psycopg.AsyncConnection.connect(dsn(worker, user, **more), autocommit=True)
+
+
+async def user_of(text: str) -> str:
+    """The role that a connection has at the server."""
+    async with await psycopg.AsyncConnection.connect(text) as connection:
+        row = await (await connection.execute("SELECT session_user::text")).fetchone()
+        assert row is not None
+        return str(row[0])

@@ -18,10 +18,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, paddin
 
 from proxy.net.tls import end_point
 
-from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn
+from .conftest import PASSWORD, Certificates, Server, StartGateway, UserList, dsn, serving
 from .raw import connected, startup
-
-UserList = Callable[..., str]
 
 Key = ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey | rsa.RSAPrivateKey
 HASHES: dict[str, hashes.SHA256 | hashes.SHA384 | hashes.SHA512 | hashes.SHA3_256 | hashes.SHA3_512] = {
@@ -94,15 +92,6 @@ def _issue_old(signer: str, name: str, file: Path) -> None:
     with file.open("ab") as both:
         both.write(Path(f"{file}.crt").read_bytes())
     file.chmod(0o600)
-
-
-def serving(file: Path) -> dict[str, str]:
-    """Settings of a gateway with that certificate."""
-    return {
-        "client_tls_sslmode": "require",
-        "client_tls_key_file": str(file),
-        "client_tls_cert_file": str(file),
-    }
 
 
 async def psql(text: str) -> tuple[int, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,7 @@ from psycopg.rows import dict_row
 
 from proxy.console import views
 
-from .conftest import PASSWORD, StartGateway, dsn
-
-Console = Callable[..., Any]
+from .conftest import PASSWORD, StartGateway, dsn, session
 
 POOLS = (
     "database user cl_active cl_waiting cl_active_cancel_req cl_waiting_cancel_req sv_active sv_active_cancel"
@@ -77,15 +75,8 @@ async def test_statisticians_look_and_touch_nothing(console: Any) -> None:
         for view in sorted(views.NAMES - views.FOR_ADMINS - views.FROM_ENGINE - {"help"}):
             await rows(stats, f"SHOW {view}")
         before = await rows(admin, "SHOW STATE")
-        for command in (
-            "KILL_CLIENT 1",
-            "KILL",
-            "PAUSE",
-            "RELOAD",
-            "SHUTDOWN",
-            "DISABLE postgres",
-            "SHOW NL_QUESTIONS",
-        ):
+        changing = "KILL_CLIENT 1", "KILL", "PAUSE", "RELOAD", "SHUTDOWN", "DISABLE postgres"
+        for command in (*changing, "SHOW NL_QUESTIONS"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege, match="admin access needed"):
                 await stats.execute(command)
         assert await rows(admin, "SHOW STATE") == before
@@ -103,10 +94,7 @@ async def test_columns_are_pgbouncers(console: Any) -> None:
 async def test_sessions_of_all_workers_are_shown_and_killed(console: Any) -> None:
     first, second = console.workers
     async with await console() as admin:
-        one = await psycopg.AsyncConnection.connect(dsn(first), autocommit=True)
-        other = await psycopg.AsyncConnection.connect(
-            dsn(second, user="bob", application_name="here"), autocommit=True
-        )
+        one, other = await session(first), await session(second, "bob", application_name="here")
         await other.execute("SELECT 1")
         clients = {row["user"]: row for row in await rows(admin, "SHOW CLIENTS")}
         assert set(clients) == {"alice", "bob"}
@@ -137,7 +125,7 @@ async def test_sessions_of_all_workers_are_shown_and_killed(console: Any) -> Non
 async def test_pause_and_resume(console: Any) -> None:
     first, second = console.workers
     async with await console() as admin, await console() as other:
-        session = await psycopg.AsyncConnection.connect(dsn(second))
+        held = await psycopg.AsyncConnection.connect(dsn(second))
         pausing = asyncio.create_task(admin.execute("PAUSE postgres"))
         waiting = asyncio.create_task(psycopg.AsyncConnection.connect(dsn(first)))
         while not first.context.pending_clients:  # noqa: ASYNC110 - what is awaited is in the same loop
@@ -145,7 +133,7 @@ async def test_pause_and_resume(console: Any) -> None:
         assert not pausing.done()
         (row,) = [row for row in await rows(other, "SHOW DATABASES") if row["name"] == "postgres"]
         assert row["paused"] == 1
-        await session.close()
+        await held.close()
         await pausing
         assert not waiting.done()
         await other.execute("RESUME postgres")
@@ -171,11 +159,11 @@ async def test_disable_kill_and_reload(console: Any) -> None:
         with pytest.raises(psycopg.OperationalError, match="disabled"):
             await psycopg.AsyncConnection.connect(dsn(second))
         await admin.execute("ENABLE postgres")
-        session = await psycopg.AsyncConnection.connect(dsn(second))
+        killed = await psycopg.AsyncConnection.connect(dsn(second))
         await admin.execute("KILL postgres")
         with pytest.raises(psycopg.OperationalError):
-            await session.execute("SELECT 1")
-        await session.close()
+            await killed.execute("SELECT 1")
+        await killed.close()
         await admin.execute("RESUME postgres")
         await admin.execute("RELOAD")
         with pytest.raises(psycopg.Error, match="admin db"):
@@ -202,13 +190,13 @@ async def test_prewarmed_sockets_are_shown_and_redialled(console: Any) -> None:
 
 async def test_reconnect_and_wait_close(console: Any) -> None:
     _, worker = console.workers
-    old = await psycopg.AsyncConnection.connect(dsn(worker), autocommit=True)
+    old = await session(worker)
     async with await console() as admin, await console() as other:
         await admin.execute("WAIT_CLOSE")
         await admin.execute("RECONNECT nobodys")
         await admin.execute("WAIT_CLOSE")
         await admin.execute("RECONNECT postgres")
-        young = await psycopg.AsyncConnection.connect(dsn(worker), autocommit=True)
+        young = await session(worker)
         needed = [row["close_needed"] for row in await rows(admin, "SHOW SERVERS") if row["user"]]
         assert sorted(needed) == [0, 1]
         waiting = asyncio.create_task(admin.execute("WAIT_CLOSE postgres"))
@@ -257,17 +245,9 @@ async def test_transactions_of_drivers_do_no_harm(console: Any) -> None:
 
 
 async def test_psql(console: Any) -> None:
-    command = [
-        "psql",
-        dsn(console.workers[0], user="postgres", dbname="pgparley"),
-        "-XAt",
-        "-F|",
-        "-c",
-        "SHOW STATE",
-    ]
-    process = await asyncio.create_subprocess_exec(
-        *command, "-c", "SHOW HELP", stdout=-1, stderr=subprocess.PIPE
-    )
+    text = dsn(console.workers[0], user="postgres", dbname="pgparley")
+    command = ["psql", text, "-XAt", "-F|", "-c", "SHOW STATE", "-c", "SHOW HELP"]
+    process = await asyncio.create_subprocess_exec(*command, stdout=-1, stderr=subprocess.PIPE)
     out, err = await process.communicate()
     assert out == b"active|yes\npaused|no\nsuspended|no\nSHOW\n"
     assert b"NOTICE:  Console usage" in err
@@ -291,14 +271,11 @@ async def test_the_owner_needs_no_password_on_the_unix_socket(gateway: StartGate
 
 async def test_a_cancel_key_finds_its_worker(console: Any) -> None:
     first, second = console.workers
-    session = await psycopg.AsyncConnection.connect(dsn(second), autocommit=True)
-    key = next(
-        key
-        for key, owner in second.context.keys.owners.items()
-        if owner in second.context.sessions.connections
-    )
+    sleeping = await session(second)
+    owners = second.context.keys.owners.items()
+    key = next(key for key, owner in owners if owner in second.context.sessions.connections)
     reader, writer = await asyncio.open_connection("127.0.0.1", first.port)
-    running = asyncio.create_task(session.execute("SELECT pg_sleep(30)"))
+    running = asyncio.create_task(sleeping.execute("SELECT pg_sleep(30)"))
     (relayed,) = second.context.sessions.connections
     while relayed.session.at_rest:  # noqa: ASYNC110 - as above
         await asyncio.sleep(0)
@@ -307,12 +284,12 @@ async def test_a_cancel_key_finds_its_worker(console: Any) -> None:
     with pytest.raises(psycopg.errors.QueryCanceled):
         await running
     writer.close()
-    await session.close()
+    await sleeping.close()
 
 
 async def test_shutdown_waits_for_servers(console: Any) -> None:
     _, second = console.workers
-    idle = await psycopg.AsyncConnection.connect(dsn(second), autocommit=True)
+    idle = await session(second)
     busy = await psycopg.AsyncConnection.connect(dsn(second))
     await busy.execute("SELECT 1")
     async with await console() as admin:
@@ -346,11 +323,8 @@ async def test_the_engines_figures_stand_below_the_workers(gateway: StartGateway
             text, autocommit=True, row_factory=dict_row
         ) as admin:
             found = await rows(admin, "SHOW NL_STATS")
-            assert found[-1] == {
-                "name": "pgparley_nl_selection_promised",
-                "labels": "k=3",
-                "value": Decimal("0.95"),
-            }
+            promised = {"name": "pgparley_nl_selection_promised", "labels": "k=3", "value": Decimal("0.95")}
+            assert found[-1] == promised
             assert len(found) > 1, "and the workers' own above it"
     finally:
         await runner.cleanup()

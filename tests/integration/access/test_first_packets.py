@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import pytest
 
-from .conftest import Certificates, StartGateway, dsn
+from .conftest import Certificates, StartGateway, UserList, dsn
 from .raw import V3, answer, connected, impostor, packet, sqlstate, startup
 
 CANCEL = 80877102
-UserList = Callable[..., str]
 
 
 @pytest.mark.parametrize("version", [(0, 0), (1, 0), (2, 0), (4, 0), (1234, 5681), (65535, 65535)])

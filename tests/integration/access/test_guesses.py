@@ -6,7 +6,6 @@ import asyncio
 import base64
 import re
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,9 @@ from proxy.protocol import codec
 from proxy.protocol.auth.scram import KeyDerivation, Verifier
 from proxy.protocol.auth.secrets import md5_hash
 
-from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn
+from .conftest import PASSWORD, Certificates, HostRules, Server, StartGateway, UserList, dsn
 from .raw import Client, connected, sqlstate, startup
 
-UserList = Callable[..., str]
 WRONG = b"p" + (4 + 6).to_bytes(4, "big") + b"wrong\0"
 KNOWN, UNKNOWN = "alice", "nobdy"
 
@@ -107,14 +105,13 @@ async def compared(worker: Worker, derived: list[tuple[int, int]]) -> list[objec
 async def test_roles_of_the_file(
     gateway: StartGateway,
     user_list: UserList,
-    tmp_path: Path,
+    hba: HostRules,
     derived: list[tuple[int, int]],
     case: tuple[str, str],
 ) -> None:
     method, kind = case
-    (tmp_path / "hba").write_text(f"host all all all {method}\n")
     secrets = user_list(**{KNOWN: SECRETS[kind], "other": SECRETS[kind]})
-    worker = await gateway(auth_type="hba", auth_hba_file=str(tmp_path / "hba"), auth_file=secrets)
+    worker = await gateway(**hba(f"host all all all {method}\n"), auth_file=secrets)
     said = await compared(worker, derived)
     scram = method == "scram-sha-256" or (method == "md5" and "verifier" in kind)
     assert len(said) == (4 if scram else 3)
@@ -128,21 +125,15 @@ async def test_roles_of_the_file(
 async def test_roles_of_the_server(
     gateway: StartGateway,
     user_list: UserList,
-    tmp_path: Path,
+    hba: HostRules,
     derived: list[tuple[int, int]],
     case: tuple[str, str],
 ) -> None:
     """The unknown one first: what a role looks like is known before anybody has logged in."""
     method, kind = case
-    (tmp_path / "hba").write_text(f"host all all all {method}\n")
     query = f"SELECT u, '{SECRETS[kind]}' FROM unnest(ARRAY['asker', '{KNOWN}']) AS u WHERE u = $1"
-    worker = await gateway(
-        auth_type="hba",
-        auth_hba_file=str(tmp_path / "hba"),
-        auth_file=user_list(asker=PASSWORD),
-        auth_user="asker",
-        auth_query=query,
-    )
+    asking = {"auth_file": user_list(asker=PASSWORD), "auth_user": "asker", "auth_query": query}
+    worker = await gateway(**hba(f"host all all all {method}\n"), **asking)
     first = await transcript(worker.port, UNKNOWN)
     assert await compared(worker, derived) == first
 
@@ -156,17 +147,11 @@ async def test_the_files_names_are_looked_up_as_well(gateway: StartGateway, user
 
 
 async def test_peer_and_cert(
-    gateway: StartGateway, certificates: Certificates, user_list: UserList, tmp_path: Path
+    gateway: StartGateway, certificates: Certificates, user_list: UserList, hba: HostRules, tmp_path: Path
 ) -> None:
-    (tmp_path / "hba").write_text("local all all peer\nhostssl all all all cert\n")
     tls = {**certificates.serving("verify-full"), "client_tls_ca_file": str(certificates.ca)}
-    worker = await gateway(
-        **tls,
-        auth_type="hba",
-        auth_hba_file=str(tmp_path / "hba"),
-        auth_file=user_list(bobby=PASSWORD),
-        unix_socket_dir=str(tmp_path),
-    )
+    rules, secrets = hba("local all all peer\nhostssl all all all cert\n"), user_list(bobby=PASSWORD)
+    worker = await gateway(**tls, **rules, auth_file=secrets, unix_socket_dir=str(tmp_path))
     path = f"{tmp_path}/.s.PGSQL.{worker.port}"
     by_peer = [await transcript(worker.port, user, path) for user in ("bobby", UNKNOWN)]
     assert by_peer[0] == by_peer[1]
@@ -198,18 +183,13 @@ async def test_administrators_are_not_told_from_others(
 
 @pytest.mark.usefixtures("uncollected")
 async def test_deriving_holds_nobody_up(
-    gateway: StartGateway, server: Server, user_list: UserList, tmp_path: Path
+    gateway: StartGateway, server: Server, user_list: UserList, hba: HostRules
 ) -> None:
     """What counts is the time that the loop's thread computes in one step: others share the machine."""
     dear = verifier(150_000, 16)
-    (tmp_path / "hba").write_text("host all all all password\n")
     secrets = user_list(**{f"u{number}": dear for number in range(50)})
-    worker = await gateway(
-        auth_type="hba",
-        auth_hba_file=str(tmp_path / "hba"),
-        auth_file=secrets,
-        upstream_host=str(server.socket_dir),
-    )
+    rules = hba("host all all all password\n")
+    worker = await gateway(**rules, auth_file=secrets, upstream_host=str(server.socket_dir))
     begun = time.thread_time()
     KeyDerivation("x", bytes(16), 150_000).keys()
     alone = time.thread_time() - begun
@@ -238,11 +218,10 @@ async def test_the_gateways_own_proof_is_derived_elsewhere(
 
 @pytest.mark.parametrize("method", ["scram-sha-256", "password"])
 async def test_a_client_that_leaves_meanwhile(
-    gateway: StartGateway, user_list: UserList, tmp_path: Path, method: str
+    gateway: StartGateway, user_list: UserList, hba: HostRules, method: str
 ) -> None:
-    (tmp_path / "hba").write_text(f"host all all all {method}\n")
     secrets = user_list(alice=verifier(300_000, 16), bob=PASSWORD)
-    worker = await gateway(auth_type="hba", auth_hba_file=str(tmp_path / "hba"), auth_file=secrets)
+    worker = await gateway(**hba(f"host all all all {method}\n"), auth_file=secrets)
     for _ in range(5):
         async with connected(worker.port) as client:
             client.say(startup())

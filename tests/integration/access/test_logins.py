@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +11,10 @@ import asyncpg
 import psycopg
 import pytest
 
-from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn
+from proxy.protocol import codec
 
-UserList = Callable[..., str]
-
-
-async def user_of(text: str) -> str:
-    async with await psycopg.AsyncConnection.connect(text) as connection:
-        row = await (await connection.execute("SELECT session_user::text")).fetchone()
-        assert row is not None
-        return str(row[0])
+from .conftest import PASSWORD, Certificates, HostRules, Server, StartGateway, UserList, dsn, user_of
+from .raw import connected, startup
 
 
 async def refused(text: str) -> str:
@@ -115,9 +108,8 @@ async def test_the_gateway_binds_to_the_servers_certificate(
     assert await user_of(dsn(worker)) == "alice"
 
 
-async def test_host_rules(gateway: StartGateway, user_list: UserList, tmp_path: Path) -> None:
-    rules = tmp_path / "hba.conf"
-    rules.write_text(
+async def test_host_rules(gateway: StartGateway, user_list: UserList, hba: HostRules) -> None:
+    rules = hba(
         "# first match decides\n"
         "host postgres bob 127.0.0.1/32 reject\n"
         "host postgres plainer all trust\n"
@@ -125,14 +117,14 @@ async def test_host_rules(gateway: StartGateway, user_list: UserList, tmp_path: 
         "host postgres,template1 all 127.0.0.0 255.0.0.0 scram-sha-256\n"
     )
     secrets = user_list(alice=PASSWORD, bob=PASSWORD, plainer=PASSWORD)
-    worker = await gateway(auth_type="hba", auth_hba_file=str(rules), auth_file=secrets)
+    worker = await gateway(**rules, auth_file=secrets)
     assert await user_of(dsn(worker)) == "alice"
     assert await user_of(dsn(worker, user="plainer", password="")) == "plainer"
     assert "rules reject" in await refused(dsn(worker, user="bob"))
-    rules.write_text("host all all all reject\n")
+    hba("host all all all reject\n")
     assert worker.reload() is None
     assert "rules reject" in await refused(dsn(worker))
-    rules.write_text("host all all nonsense reject\n")
+    hba("host all all nonsense reject\n")
     assert "line 1" in (worker.reload() or "")
 
 
@@ -168,12 +160,8 @@ async def test_a_clients_search_path_does_not_reach_auth_query(
         admin.execute("ALTER ROLE asker SET search_path = evil, pg_catalog")
     query = "SELECT rolname, rolpassword FROM pg_authid WHERE rolname = $1"
     try:
-        worker = await gateway(
-            auth_type="scram-sha-256",
-            auth_user="asker",
-            auth_query=query,
-            auth_file=user_list(asker=PASSWORD),
-        )
+        asking = {"auth_user": "asker", "auth_query": query, "auth_file": user_list(asker=PASSWORD)}
+        worker = await gateway(auth_type="scram-sha-256", **asking)
         assert await user_of(dsn(worker, options="-c search_path=evil")) == "alice"
     finally:
         with server.admin() as admin:
@@ -195,7 +183,6 @@ async def test_a_failing_auth_query_lets_nobody_in(gateway: StartGateway, user_l
 
 async def test_psql_logs_in(gateway: StartGateway, server: Server, user_list: UserList) -> None:
     worker = await gateway(auth_type="scram-sha-256", auth_file=user_list(alice=server.verifiers["alice"]))
-
     process = await asyncio.create_subprocess_exec(
         "psql", dsn(worker), "-XAtc", "SELECT current_user", stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -204,14 +191,12 @@ async def test_psql_logs_in(gateway: StartGateway, server: Server, user_list: Us
 
 
 async def test_the_login_has_a_deadline(gateway: StartGateway, user_list: UserList) -> None:
-
     worker = await gateway(
         auth_type="scram-sha-256", auth_file=user_list(alice=PASSWORD), client_login_timeout=0.2
     )
-    reader, writer = await asyncio.open_connection("127.0.0.1", worker.port)
-    writer.write(b"\0\0")
-    assert b"due to timeout" in await reader.read()
-    writer.close()
+    async with connected(worker.port) as client:
+        client.say(b"\0\0")
+        assert b"due to timeout" in await client.rest()
     assert not worker.context.pending_clients
 
 
@@ -240,14 +225,9 @@ async def test_a_role_that_is_not_there_has_a_salt_that_stays(
 
 
 async def _salt(port: int, user: str) -> bytes:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    body = b"user\0" + user.encode() + b"\0\0"
-    writer.write((8 + len(body)).to_bytes(4, "big") + (3 << 16).to_bytes(4, "big") + body)
-    await reader.readuntil(b"SCRAM-SHA-256\0\0")
     first = b"n,,n=,r=abc"
-    response = b"SCRAM-SHA-256\0" + len(first).to_bytes(4, "big") + first
-    writer.write(b"p" + (4 + len(response)).to_bytes(4, "big") + response)
-    await reader.readuntil(b",s=")
-    salt = await reader.readuntil(b",")
-    writer.close()
-    return salt
+    async with connected(port) as client:
+        client.say(startup(user))
+        assert (await client.hear()).endswith(b"SCRAM-SHA-256\0\0")
+        client.say(codec.message(b"p", b"SCRAM-SHA-256\0" + len(first).to_bytes(4, "big") + first))
+        return (await client.hear()).partition(b",s=")[2].partition(b",")[0]

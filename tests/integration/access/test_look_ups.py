@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import psycopg
@@ -11,10 +11,9 @@ import pytest
 
 from proxy.net.worker.worker import Worker
 
-from .conftest import PASSWORD, Server, StartGateway, dsn
+from .conftest import PASSWORD, Server, StartGateway, UserList, dsn, user_of
 from .raw import connected, startup
 
-UserList = Callable[..., str]
 STANDING = "SELECT pid FROM pg_stat_activity WHERE application_name = 'pgparley auth_query'"
 COUNTED = """
 CREATE SEQUENCE look_ups;
@@ -44,6 +43,18 @@ async def counting(gateway: StartGateway, server: Server, user_list: UserList) -
         admin.execute("DROP FUNCTION counted; DROP SEQUENCE look_ups")
 
 
+@pytest.fixture
+async def outdated(counting: Any, server: Server) -> AsyncIterator[Worker]:
+    """A gateway that remembers bob's secret, which is another by now: his password is `new`."""
+    worker = await counting(auth_query_ttl=600.0)
+    assert await user_of(dsn(worker, user="bob")) == "bob"
+    with server.admin() as admin:
+        admin.execute("ALTER ROLE bob PASSWORD 'new'")
+    yield worker
+    with server.admin() as admin:
+        admin.execute(f"ALTER ROLE bob PASSWORD '{PASSWORD}'")
+
+
 def look_ups(server: Server) -> int:
     """How often roles have been looked up, without the first, which is about `auth_user`."""
     with server.admin() as admin:
@@ -56,13 +67,6 @@ def standing(server: Server) -> list[int]:
     """The server processes of look-ups."""
     with server.admin() as admin:
         return [pid for (pid,) in admin.execute(STANDING).fetchall()]
-
-
-async def user_of(text: str) -> str:
-    async with await psycopg.AsyncConnection.connect(text) as connection:
-        row = await (await connection.execute("SELECT session_user::text")).fetchone()
-        assert row is not None
-        return str(row[0])
 
 
 async def challenged(worker: Worker, user: str) -> bytes:
@@ -93,37 +97,21 @@ async def test_a_crowd_of_unknown_names_takes_two_connections(counting: Any, ser
     assert look_ups(server) in (30, 31)
 
 
-async def test_a_changed_password_is_refused_once(counting: Any, server: Server) -> None:
-    worker = await counting(auth_query_ttl=600.0)
-    assert await user_of(dsn(worker, user="bob")) == "bob"
-    try:
-        with server.admin() as admin:
-            admin.execute("ALTER ROLE bob PASSWORD 'new'")
+async def test_a_changed_password_is_refused_once(outdated: Worker, server: Server) -> None:
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        await user_of(dsn(outdated, user="bob", password="new"))
+    assert await user_of(dsn(outdated, user="bob", password="new")) == "bob"
+    for _ in range(5):
         with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
-            await user_of(dsn(worker, user="bob", password="new"))
-        assert await user_of(dsn(worker, user="bob", password="new")) == "bob"
-        for _ in range(5):
-            with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
-                await user_of(dsn(worker, user="bob"))
-        assert look_ups(server) == 2
-    finally:
-        with server.admin() as admin:
-            admin.execute(f"ALTER ROLE bob PASSWORD '{PASSWORD}'")
+            await user_of(dsn(outdated, user="bob"))
+    assert look_ups(server) == 2
 
 
-async def test_the_server_has_the_last_word_on_an_old_password(counting: Any, server: Server) -> None:
+async def test_the_server_has_the_last_word_on_an_old_password(outdated: Worker) -> None:
     """The old verifier is remembered here; there it is no more, and that is noticed as well."""
-    worker = await counting(auth_query_ttl=600.0)
-    assert await user_of(dsn(worker, user="bob")) == "bob"
-    try:
-        with server.admin() as admin:
-            admin.execute("ALTER ROLE bob PASSWORD 'new'")
-        with pytest.raises(psycopg.OperationalError, match="authentication failed"):
-            await user_of(dsn(worker, user="bob"))
-        assert await user_of(dsn(worker, user="bob", password="new")) == "bob"
-    finally:
-        with server.admin() as admin:
-            admin.execute(f"ALTER ROLE bob PASSWORD '{PASSWORD}'")
+    with pytest.raises(psycopg.OperationalError, match="authentication failed"):
+        await user_of(dsn(outdated, user="bob"))
+    assert await user_of(dsn(outdated, user="bob", password="new")) == "bob"
 
 
 async def test_a_connection_that_has_ended_is_replaced(counting: Any, server: Server) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,9 @@ import pytest
 
 from proxy.protocol import codec
 
-from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn
+from .conftest import PASSWORD, Certificates, HostRules, Server, StartGateway, UserList, dsn, user_of
 from .raw import impostor
 
-UserList = Callable[..., str]
 CLEARTEXT = codec.message(b"R", (3).to_bytes(4, "big"))
 MD5 = codec.message(b"R", (5).to_bytes(4, "big") + b"salt")
 SCRAM = codec.message(b"R", (10).to_bytes(4, "big") + b"SCRAM-SHA-256\0\0")
@@ -32,10 +30,7 @@ def far_away(monkeypatch: pytest.MonkeyPatch) -> None:
 async def outcome(text: str) -> str:
     """The role that one is there, or the error."""
     try:
-        async with await psycopg.AsyncConnection.connect(text) as connection:
-            row = await (await connection.execute("SELECT session_user::text")).fetchone()
-            assert row is not None
-            return str(row[0])
+        return await user_of(text)
     except psycopg.OperationalError as problem:
         return str(problem)
 
@@ -132,14 +127,13 @@ async def test_a_bad_list_is_no_setting(gateway: StartGateway) -> None:
 
 
 async def test_no_administrator_without_a_proof(
-    gateway: StartGateway, server: Server, tmp_path: Path
+    gateway: StartGateway, server: Server, hba: HostRules, tmp_path: Path
 ) -> None:
     """With `trust` here, or at a server that trusts the gateway's address."""
-    (tmp_path / "hba").write_text("host all all all trust\nlocal all all trust\n")
     rights = {"admin_users": "postgres", "stats_users": "bob", "unix_socket_dir": str(tmp_path)}
     for settings in (
         {"auth_type": "trust"},
-        {"auth_type": "hba", "auth_hba_file": str(tmp_path / "hba")},
+        hba("host all all all trust\nlocal all all trust\n"),
         {"upstream_host": str(server.socket_dir)},
     ):
         worker = await gateway(**rights, **settings)

@@ -11,22 +11,16 @@ import psycopg
 import pytest
 import structlog
 
-from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn
+from .conftest import PASSWORD, Certificates, Server, StartGateway, dsn, serving, user_of
+from .raw import startup
 
 SSL_REQUEST = bytes.fromhex("0000000804d2162f")
-
-
-async def connected(text: str) -> tuple[Any, ...]:
-    async with await psycopg.AsyncConnection.connect(text) as connection:
-        row = await (await connection.execute("SELECT current_user, 1")).fetchone()
-        assert row is not None
-        return row
 
 
 async def test_a_client_verifies_the_gateway(gateway: StartGateway, certificates: Certificates) -> None:
     worker = await gateway(**certificates.serving())
     text = dsn(worker, host="localhost", sslmode="verify-full", sslrootcert=certificates.ca)
-    assert await connected(text) == ("alice", 1)
+    assert await user_of(text) == "alice"
     connection = await psycopg.AsyncConnection.connect(text)
     async with connection:
         assert connection.pgconn.ssl_in_use
@@ -39,17 +33,17 @@ async def test_require_refuses_plain_clients_and_prefer_takes_both(
 ) -> None:
     strict = await gateway(**certificates.serving("require"))
     with pytest.raises(psycopg.OperationalError, match="TLS only"):
-        await connected(dsn(strict))
+        await user_of(dsn(strict))
     easy = await gateway(**certificates.serving("prefer"))
-    assert await connected(dsn(easy)) == ("alice", 1)
-    assert await connected(dsn(easy, sslmode="require")) == ("alice", 1)
+    assert await user_of(dsn(easy)) == "alice"
+    assert await user_of(dsn(easy, sslmode="require")) == "alice"
 
 
 async def test_without_tls_a_request_is_declined(gateway: StartGateway) -> None:
     worker = await gateway()
-    assert await connected(dsn(worker, sslmode="prefer")) == ("alice", 1)
+    assert await user_of(dsn(worker, sslmode="prefer")) == "alice"
     with pytest.raises(psycopg.OperationalError, match="does not support SSL"):
-        await connected(dsn(worker, sslmode="require"))
+        await user_of(dsn(worker, sslmode="require"))
 
 
 async def test_direct_tls(gateway: StartGateway, certificates: Certificates) -> None:
@@ -57,15 +51,14 @@ async def test_direct_tls(gateway: StartGateway, certificates: Certificates) -> 
     context = ssl.create_default_context(cafile=str(certificates.ca))
     context.set_alpn_protocols(["postgresql"])
     reader, writer = await asyncio.open_connection("localhost", worker.port, ssl=context)
-    body = b"user\0alice\0\0"
-    writer.write((8 + len(body)).to_bytes(4, "big") + (3 << 16).to_bytes(4, "big") + body)
+    writer.write(startup())
     assert await reader.readexactly(1) == b"R"
     writer.close()
     text = dsn(
         worker, host="localhost", sslmode="verify-full", sslrootcert=certificates.ca, sslnegotiation="direct"
     )
     if psycopg.pq.version() >= 170000:
-        assert await connected(text) == ("alice", 1)
+        assert await user_of(text) == "alice"
 
 
 async def test_direct_tls_wants_alpn(gateway: StartGateway, certificates: Certificates) -> None:
@@ -106,11 +99,11 @@ async def test_clients_prove_themselves_by_certificate(
     settings = {**certificates.serving("verify-full"), "client_tls_ca_file": str(certificates.ca)}
     worker = await gateway(**settings)
     good = {"sslcert": certificates.client, "sslkey": certificates.client}
-    assert await connected(dsn(worker, sslmode="require", **good)) == ("alice", 1)
+    assert await user_of(dsn(worker, sslmode="require", **good)) == "alice"
     bad = {"sslcert": certificates.stranger, "sslkey": certificates.stranger}
     for files in (bad, {}):
         with pytest.raises(psycopg.OperationalError):
-            await connected(dsn(worker, sslmode="require", **files))
+            await user_of(dsn(worker, sslmode="require", **files))
 
 
 @pytest.mark.parametrize("mode", ["prefer", "require", "verify-ca", "verify-full"])
@@ -131,19 +124,15 @@ async def test_an_unknown_authority_of_the_server_is_refused(
 ) -> None:
     worker = await gateway(server_tls_sslmode="verify-ca", server_tls_ca_file=str(certificates.stranger))
     with pytest.raises(psycopg.OperationalError, match="cannot connect to the upstream"):
-        await connected(dsn(worker))
+        await user_of(dsn(worker))
 
 
 @pytest.mark.usefixtures("tls_server")
 async def test_channel_binding_passes_where_both_sides_show_one_certificate(
     gateway: StartGateway, certificates: Certificates
 ) -> None:
-    shared = {
-        "client_tls_key_file": str(certificates.server),
-        "client_tls_cert_file": str(certificates.server),
-    }
-    worker = await gateway(**{**certificates.serving(), **shared}, server_tls_sslmode="require")
-    assert await connected(dsn(worker, sslmode="require", channel_binding="require")) == ("alice", 1)
+    worker = await gateway(**serving(certificates.server), server_tls_sslmode="require")
+    assert await user_of(dsn(worker, sslmode="require", channel_binding="require")) == "alice"
 
 
 @pytest.mark.usefixtures("tls_server")
@@ -151,7 +140,7 @@ async def test_with_two_certificates_clients_that_do_not_bind_come_in(
     gateway: StartGateway, certificates: Certificates
 ) -> None:
     worker = await gateway(**certificates.serving(), server_tls_sslmode="require")
-    assert await connected(dsn(worker, sslmode="require", channel_binding="disable")) == ("alice", 1)
+    assert await user_of(dsn(worker, sslmode="require", channel_binding="disable")) == "alice"
     context = ssl.create_default_context(cafile=str(certificates.ca))
     connection = await asyncpg.connect(
         host="localhost", port=worker.port, user="alice", password=PASSWORD, database="postgres", ssl=context
@@ -167,18 +156,17 @@ async def test_reload_takes_new_certificates(
     file = tmp_path / "gateway.pem"
     file.write_bytes(certificates.stranger.read_bytes())
     file.chmod(0o600)
-    named = {"client_tls_key_file": str(file), "client_tls_cert_file": str(file)}
-    worker = await gateway(**{**certificates.serving(), **named})
+    worker = await gateway(**serving(file))
     text = dsn(worker, sslmode="verify-ca", sslrootcert=certificates.ca)
     with pytest.raises(psycopg.OperationalError, match="certificate verify failed"):
-        await connected(text)
+        await user_of(text)
     file.write_text("nothing")
     assert "cannot be used" in (worker.reload() or "")
     with pytest.raises(psycopg.OperationalError, match="certificate verify failed"):
-        await connected(text)
+        await user_of(text)
     file.write_bytes(certificates.gateway.read_bytes())
     assert worker.reload() is None
-    assert await connected(text) == ("alice", 1)
+    assert await user_of(text) == "alice"
 
 
 async def test_prewarmed_sockets_have_done_the_tls_handshake(

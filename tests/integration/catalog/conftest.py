@@ -11,10 +11,11 @@ import pytest
 
 from pgparley.cluster import Cluster
 from schema_catalog.migrate import migrate
+from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Snapshot
 from tests.conftest import Postgres
-from tests.support.statements import execute_now
+from tests.support.statements import connected, execute, execute_now
 
 _NUMBERS = itertools.count(1)
 
@@ -38,14 +39,14 @@ async def make_database(server: Cluster, make_role: MakeRole) -> AsyncIterator[M
 
     async def make(sql: str, template: str = "template1") -> Database:
         dbname = f"test_{next(_NUMBERS)}"
-        await _execute(server.dsn(), f"CREATE DATABASE {dbname} TEMPLATE {template}")
+        await execute(server.dsn(), f"CREATE DATABASE {dbname} TEMPLATE {template}")
         made.append(dbname)
-        await _execute(server.dsn(dbname), sql)
+        await execute(server.dsn(dbname), sql)
         return Database(dbname, server.dsn(dbname), dbname, ("public",))
 
     yield make
     for dbname in made:
-        await _execute(server.dsn(), f"DROP DATABASE {dbname} WITH (FORCE)")
+        await execute(server.dsn(), f"DROP DATABASE {dbname} WITH (FORCE)")
 
 
 @pytest.fixture(scope="session")
@@ -53,11 +54,8 @@ def empty_store(server: Cluster) -> str:
     """The name of a migrated store, to be a template."""
 
     async def prepare() -> None:
-        connection = await asyncpg.connect(server.dsn("empty_store"))
-        try:
+        async with connected(server.dsn("empty_store")) as connection:
             await migrate(connection)
-        finally:
-            await connection.close()
 
     execute_now(server.dsn(), "CREATE DATABASE empty_store")
     asyncio.run(prepare())
@@ -74,6 +72,44 @@ async def make_store(make_database: MakeDatabase, empty_store: str) -> MakeDatab
         return made
 
     return make
+
+
+@pytest.fixture
+async def own_store(make_store: MakeDatabase) -> Database:
+    """An empty store."""
+    return await make_store()
+
+
+@pytest.fixture
+async def pool(own_store: Database) -> AsyncIterator[asyncpg.Pool]:
+    async with asyncpg.create_pool(own_store.dsn, min_size=1, max_size=4) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def shop(make_database: MakeDatabase, pool: asyncpg.Pool) -> AsyncIterator[asyncpg.Connection]:
+    """A connection to the database sales, which is registered and read."""
+    made = await make_database(
+        "CREATE TABLE customers (no int PRIMARY KEY, status text);"
+        "CREATE TABLE orders (id int, cust_no int, net numeric)"
+    )
+    await CatalogStore(pool).add(Database("sales", made.dsn, made.dbname, ("public",)))
+    await read_anew(pool)
+    async with connected(made.dsn) as connection:
+        yield connection
+
+
+async def read_anew(pool: asyncpg.Pool) -> None:
+    """Reads the schema of sales again."""
+    store = CatalogStore(pool)
+    await refresh(store, (await store.get("sales")).database, ConnectSettings())
+
+
+async def newest(pool: asyncpg.Pool) -> Snapshot:
+    """The schema of sales as it was read last."""
+    snapshot = await CatalogStore(pool).newest("sales")
+    assert snapshot is not None
+    return snapshot
 
 
 @pytest.fixture
@@ -108,18 +144,10 @@ async def make_role(server: Cluster) -> AsyncIterator[MakeRole]:
 
     async def make(options: str = "LOGIN") -> str:
         role = f"role_{next(_NUMBERS)}"
-        await _execute(server.dsn(), f"CREATE ROLE {role} {options}")
+        await execute(server.dsn(), f"CREATE ROLE {role} {options}")
         made.append(role)
         return role
 
     yield make
     for role in reversed(made):
-        await _execute(server.dsn(), f"DROP ROLE {role}")
-
-
-async def _execute(dsn: str, sql: str) -> None:
-    connection = await asyncpg.connect(dsn)
-    try:
-        await connection.execute(sql)
-    finally:
-        await connection.close()
+        await execute(server.dsn(), f"DROP ROLE {role}")

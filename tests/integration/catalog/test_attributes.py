@@ -45,7 +45,7 @@ def run(store: str) -> Run:
     return runner(catalog_app(lambda: store))
 
 
-def say_all(store: str) -> None:
+def test_attributes_stand_in_files_and_history(run: Run, store: str, tmp_path: Path) -> None:
     execute_now(
         store,
         f"{SET}('hr.person', 'status', 'deprecated')",
@@ -55,10 +55,6 @@ def say_all(store: str) -> None:
         f"{SET}('hr.person.name', 'key', 'unique')",
         f"{SET}('hr.person.ssn', 'sensitivity', 'sensitive')",
     )
-
-
-def test_attributes_stand_in_files_and_history(run: Run, store: str, tmp_path: Path) -> None:
-    say_all(store)
     assert run("export").output == EXPORTED
     file = tmp_path / "catalog.yaml"
     file.write_text(EXPORTED, "utf-8")

@@ -30,7 +30,7 @@ from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Login, Snapshot
 from tests.support.allowed_values import allow
 from tests.support.providers import PROVIDERS, serve
-from tests.support.statements import execute, fetch
+from tests.support.statements import connected, execute, fetch
 
 Check = Callable[..., Awaitable[dict[str, Finding]]]
 
@@ -93,21 +93,14 @@ async def models() -> AsyncIterator[TestServer]:
 
 async def migrated(store: str) -> None:
     """Applies the migrations as the store's own role."""
-    connection = await asyncpg.connect(store)
-    try:
+    async with connected(store) as connection:
         await migrate(connection)
-    finally:
-        await connection.close()
 
 
 async def test_a_gateway_needs_its_server_and_works_without_an_engine(run: Check, tmp_path: Path) -> None:
     well = await run(PartKind.GATEWAY)
-    assert [well[name].outcome for name in ("configuration", "logins", "server", "engine")] == [
-        Outcome.OK,
-        Outcome.OK,
-        Outcome.OK,
-        Outcome.WARNING,
-    ]
+    found = [well[name].outcome for name in ("configuration", "logins", "server", "engine")]
+    assert found == [*[Outcome.OK] * 3, Outcome.WARNING]
     assert "does not answer" in (await run(PartKind.GATEWAY, host=str(tmp_path)))["server"].found
     insisting = await run(PartKind.GATEWAY, gateway='server_tls_sslmode = "require"\n')
     assert "server_tls_sslmode insists" in insisting["server"].found
@@ -280,15 +273,12 @@ async def test_a_role_that_may_more_than_it_needs(server: Cluster, given: str, m
     )
     try:
         await execute(server.dsn(), given)
-        connection = await asyncpg.connect(server.dsn("postgres", "reader"))
-        try:
+        async with connected(server.dsn("postgres", "reader")) as connection:
             rights = await store_rights(connection)
             assert (rights.beyond, rights.sql) == (may, ends)
             if ends:
                 await execute(server.dsn(), ends)
             assert (await store_rights(connection)).beyond == ""
-        finally:
-            await connection.close()
     finally:
         await execute(server.dsn(), "DROP ROLE reader, ana, askers")
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from engine.values.settings import UpstreamSettings
@@ -21,11 +19,7 @@ from tests.support.statements import execute_now
 @pytest.fixture
 def run(server: Cluster) -> Iterator[Run]:
     """Runs a command on a store of its own; the server also has a database `shop`."""
-    execute_now(
-        server.dsn(),
-        "CREATE DATABASE store",
-        "CREATE DATABASE shop",
-    )
+    execute_now(server.dsn(), "CREATE DATABASE store", "CREATE DATABASE shop")
     execute_now(
         server.dsn("shop"),
         """CREATE TABLE "Order" (id int PRIMARY KEY, note text);
@@ -158,24 +152,11 @@ def test_a_database_that_went_away_is_reported_and_the_others_are_refreshed(
 
 
 def test_a_store_that_does_not_answer() -> None:
-    app: typer.Typer = catalog_app(lambda: "postgresql://u:hunter2@127.0.0.1:1/d")
-    result = CliRunner().invoke(app, ["list"])
+    result = runner(catalog_app(lambda: "postgresql://u:hunter2@127.0.0.1:1/d"))("list")
     assert result.exit_code == 1
     assert "the store does not answer" in result.output
     assert "postgresql://u:***@127.0.0.1:1/d" in result.output
     assert "hunter2" not in result.output
-
-
-def test_every_command_is_documented() -> None:
-    page = (Path(__file__).resolve().parents[3] / "docs" / "catalog.md").read_text(encoding="utf-8")
-    group = typer.main.get_command(catalog_app(lambda: ""))
-    names = sorted(getattr(group, "commands", {}))
-    assert names == [
-        *("add", "diff", "export", "import", "list", "login", "logout"),
-        *("refresh", "remove", "suggest"),
-    ]
-    for name in names:
-        assert f"pgparley catalog {name}" in page
 
 
 def test_a_name_that_cannot_be_typed_is_refused(run: Run) -> None:

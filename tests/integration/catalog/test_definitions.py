@@ -13,7 +13,7 @@ from schema_catalog.definitions import DefinitionStore, State, Verdict
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 from tests.integration.catalog.conftest import MakeDatabase, MakeRole
-from tests.support.statements import change_nothing, refused
+from tests.support.statements import change_nothing, connected, refused
 
 ORDERS = Table("public", "orders", TableKind.TABLE, (Column("id", "integer"), Column("cust_no", "integer")))
 CUSTOMERS = Table("public", "customers", TableKind.TABLE, (Column("no", "integer"), Column("status", "text")))
@@ -72,14 +72,8 @@ async def test_a_join_is_declared_once_whichever_way_it_is_told(pool: asyncpg.Po
         asyncpg.DuplicateObjectError,
     )
     assert tuple(await pool.fetchrow("SELECT * FROM nl_catalog.joins")) == (
-        "sales",
-        "sales.public.orders.cust_no",
-        "sales.public.customers.no",
-        "many-to-one",
-        "unchecked",
-        None,
-        None,
-        None,
+        *("sales", "sales.public.orders.cust_no", "sales.public.customers.no", "many-to-one"),
+        *("unchecked", None, None, None),
     )
     assert (await CatalogStore(pool).said()) == {}
     await pool.execute("SELECT nl_catalog.drop_join('sales.customers.no', 'sales.public.orders.cust_no')")
@@ -110,14 +104,8 @@ async def test_a_question_has_one_verified_statement(pool: asyncpg.Pool) -> None
     verify = "SELECT nl_catalog.verify('sales', $1, $2, tags => $3)"
     await pool.execute(verify, " How many\n customers? ", sql, ["kpi", "board", "kpi"])
     assert tuple(await pool.fetchrow("SELECT * FROM nl_catalog.verified_queries")) == (
-        "sales",
-        "How many customers?",
-        sql,
-        ["board", "kpi"],
-        "postgres",
-        "unchecked",
-        None,
-        None,
+        *("sales", "How many customers?", sql, ["board", "kpi"]),
+        *("postgres", "unchecked", None, None),
     )
     await pool.execute("SELECT nl_catalog.verify('sales', 'how many CUSTOMERS', 'SELECT 2')")
     assert [row[0] for row in await pool.fetch("SELECT sql FROM nl_catalog.verified_queries")] == ["SELECT 2"]
@@ -183,8 +171,7 @@ async def test_a_steward_defines_for_their_databases_alone(
     hr = JOIN.replace("sales", "hr")
     version = await pool.fetchval(f"SELECT nl_catalog.declare_join{hr}")
     dbname = await pool.fetchval("SELECT current_database()")
-    theirs = await asyncpg.connect(server.dsn(dbname, steward))
-    try:
+    async with connected(server.dsn(dbname, steward)) as theirs:
         await theirs.execute(f"SELECT nl_catalog.declare_join{JOIN}")
         for name in ("sales", "hr"):
             await pool.execute("SELECT nl_catalog.define_term($1, 'active', 'x')", name)
@@ -206,5 +193,3 @@ async def test_a_steward_defines_for_their_databases_alone(
         for statement in ("TABLE pgparley.definition", "SELECT pgparley.define('hr', 'join', '{}', NULL)"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await theirs.execute(statement)
-    finally:
-        await theirs.close()

@@ -4,46 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
-import asyncpg
 import pytest
 from typer.testing import CliRunner
 
 from pgparley.catalog_commands import catalog_app
-from schema_catalog.refresh import ConnectSettings, refresh
-from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
-from tests.integration.catalog.conftest import MakeDatabase, MakeRole
+from tests.integration.catalog.conftest import MakeRole, read_anew
+from tests.support.statements import connected
 
 RENAME = "ALTER TABLE orders RENAME COLUMN net TO amount"
-
-
-@pytest.fixture
-async def store(make_store: MakeDatabase) -> Database:
-    return await make_store()
-
-
-@pytest.fixture
-async def pool(store: Database) -> AsyncIterator[asyncpg.Pool]:
-    async with asyncpg.create_pool(store.dsn, min_size=1, max_size=3) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def shop(make_database: MakeDatabase, pool: asyncpg.Pool) -> AsyncIterator[asyncpg.Connection]:
-    """A connection to the registered database sales, of which a snapshot was taken."""
-    made = await make_database("CREATE TABLE orders (id int, net numeric)")
-    await CatalogStore(pool).add(Database("sales", made.dsn, made.dbname, ("public",)))
-    await read_anew(pool)
-    connection = await asyncpg.connect(made.dsn)
-    yield connection
-    await connection.close()
-
-
-async def read_anew(pool: asyncpg.Pool) -> None:
-    store = CatalogStore(pool)
-    await refresh(store, (await store.get("sales")).database, ConnectSettings())
 
 
 class Session:
@@ -62,17 +34,15 @@ class Session:
 
 
 @pytest.fixture
-async def session(store: Database, pool: Any) -> AsyncIterator[Callable[[str], Awaitable[Session]]]:
-    opened = []
+async def session(own_store: Database) -> AsyncIterator[Callable[[str], Awaitable[Session]]]:
+    async with AsyncExitStack() as stack:
 
-    async def connect(role: str) -> Session:
-        opened.append(await asyncpg.connect(store.dsn))
-        await opened[-1].execute(f"SET ROLE {role}")
-        return Session(opened[-1])
+        async def connect(role: str) -> Session:
+            connection = await stack.enter_async_context(connected(own_store.dsn))
+            await connection.execute(f"SET ROLE {role}")
+            return Session(connection)
 
-    yield connect
-    for each in opened:
-        await each.close()
+        yield connect
 
 
 async def test_an_admin_is_told_once_a_session(
@@ -121,10 +91,12 @@ async def test_what_the_schema_broke_is_told_too(
     assert [message.endswith("refused: 1") for message in told] == [True]
 
 
-async def test_a_refresh_prints_the_renames_that_it_proposes(shop: Any, pool: Any, store: Database) -> None:
+async def test_a_refresh_prints_the_renames_that_it_proposes(
+    shop: Any, pool: Any, own_store: Database
+) -> None:
     await pool.execute("SELECT nl_catalog.describe('sales.orders.net', 'net of returns')")
     await shop.execute(RENAME)
-    app = catalog_app(lambda: store.dsn)
+    app = catalog_app(lambda: own_store.dsn)
     for first in ("sales: 2 changes", "sales: unchanged"):
         result = await asyncio.to_thread(CliRunner().invoke, app, ["refresh", "sales"])
         assert result.exit_code == 0

@@ -9,7 +9,7 @@ import pytest
 
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 from tests.integration.catalog.conftest import MakeDatabase, MakeRole
-from tests.support.statements import refused
+from tests.support.statements import connected, refused
 
 
 def table(schema: str, name: str, **columns: str) -> Table:
@@ -42,9 +42,8 @@ class Session:
 @pytest.fixture
 async def session(make_store: MakeDatabase) -> AsyncIterator[Session]:
     store = await make_store(Snapshot("sales", ("public",), TABLES))
-    connection = await asyncpg.connect(store.dsn)
-    yield Session(connection)
-    await connection.close()
+    async with connected(store.dsn) as connection:
+        yield Session(connection)
 
 
 MISNAMED = [

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncpg
+from typing import Any
 
 from pgparley.cluster import Cluster
 from schema_catalog.identity import read_identity
 from schema_catalog.refresh import ConnectSettings, describe
 from tests.integration.catalog.conftest import MakeDatabase, MakeRole
+from tests.support.statements import connected
 
 
-async def identity(dsn: str) -> str | None:
-    connection = await asyncpg.connect(dsn)
-    try:
+async def identity(dsn: str, **options: Any) -> str | None:
+    async with connected(dsn, **options) as connection:
         return await read_identity(connection)
-    finally:
-        await connection.close()
 
 
 async def test_databases_differ_and_roles_agree(
@@ -40,13 +38,9 @@ async def test_names_planted_in_the_search_path_are_not_asked(
            CREATE FUNCTION public.current_database() RETURNS name LANGUAGE sql AS $$ SELECT 'mine'::name $$;
            CREATE TABLE public.pg_database (oid oid, datname name)"""
     )
-    connection = await asyncpg.connect(
-        server.dsn(database.dbname, role), server_settings={"search_path": "public, pg_catalog"}
-    )
-    try:
-        assert await read_identity(connection) == await identity(database.dsn)
-    finally:
-        await connection.close()
+    planted = {"search_path": "public, pg_catalog"}
+    found = await identity(server.dsn(database.dbname, role), server_settings=planted)
+    assert found == await identity(database.dsn)
 
 
 async def test_where_it_may_not_be_read_there_is_none(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import asyncpg
 import pytest
 
 from pgparley.cluster import Cluster
@@ -12,14 +11,12 @@ from schema_catalog.introspect import introspect
 from schema_catalog.naming import KEYWORDS, quote_ident
 from schema_catalog.types import Column, Database, ForeignKey, Snapshot, TableKind
 from tests.integration.catalog.conftest import MakeDatabase
+from tests.support.statements import connected, execute, fetch
 
 
 async def taken(database: Database) -> Snapshot:
-    connection = await asyncpg.connect(database.dsn)
-    try:
+    async with connected(database.dsn) as connection:
         return await introspect(connection, database)
-    finally:
-        await connection.close()
 
 
 async def test_tables_columns_and_comments(make_database: MakeDatabase) -> None:
@@ -59,9 +56,7 @@ async def test_row_estimates_come_from_statistics_and_leave_the_fingerprint_alon
 ) -> None:
     database = await make_database("CREATE TABLE t AS SELECT generate_series(1, 40) AS n")
     before = await taken(database)
-    connection = await asyncpg.connect(database.dsn)
-    await connection.execute("ANALYZE t")
-    await connection.close()
+    await execute(database.dsn, "ANALYZE t")
     after = await taken(database)
     assert (before.tables[0].row_estimate, after.tables[0].row_estimate) == (None, 40)
     assert before.fingerprint == after.fingerprint
@@ -112,10 +107,10 @@ async def test_a_foreign_key_that_is_not_checked_at_once_is_not_enforced(make_da
         ALTER TABLE seat ADD FOREIGN KEY (unchecked) REFERENCES hall NOT VALID;
     """)
     _, seat = (await taken(database)).tables
-    assert [(key.columns, key.enforced) for key in seat.foreign_keys] == [
-        (("late",), False),
-        (("unchecked",), False),
-    ]
+    assert {key.columns: key.enforced for key in seat.foreign_keys} == {
+        ("late",): False,
+        ("unchecked",): False,
+    }
 
 
 async def test_partitions_are_left_out_and_their_parent_is_not(make_database: MakeDatabase) -> None:
@@ -142,8 +137,7 @@ async def test_names_of_every_kind_are_stored_raw_and_written_so_that_the_server
     )
     snapshot = await taken(database)
     assert {table.name for table in snapshot.tables} == {*names, "t"}
-    connection = await asyncpg.connect(database.dsn)
-    try:
+    async with connected(database.dsn) as connection:
         for table in snapshot.tables:
             written = snapshot.display_name(table)
             oid = await connection.fetchval("SELECT to_regclass($1) IS NOT NULL", written)
@@ -151,8 +145,6 @@ async def test_names_of_every_kind_are_stored_raw_and_written_so_that_the_server
             assert await connection.fetchval("SELECT quote_ident($1)", table.name) == quote_ident(table.name)
             columns = ", ".join(quote_ident(column.name) for column in table.columns)
             assert await connection.fetch(f"SELECT {columns} FROM {written}") == []
-    finally:
-        await connection.close()
     written = {snapshot.display_name(table) for table in snapshot.tables}
     assert {'"Order"', '"select"', "ok_1", '"My Schema".t'} <= written
 
@@ -162,11 +154,7 @@ def _quoted(name: str) -> str:
 
 
 async def test_the_keywords_are_those_of_the_server(server: Cluster) -> None:
-    connection = await asyncpg.connect(server.dsn())
-    try:
-        rows = await connection.fetch("SELECT word FROM pg_get_keywords() WHERE catcode <> 'U'")
-    finally:
-        await connection.close()
+    rows = await fetch(server.dsn(), "SELECT word FROM pg_get_keywords() WHERE catcode <> 'U'")
     assert {row["word"] for row in rows} == KEYWORDS
 
 
@@ -208,26 +196,18 @@ async def test_types_of_the_users_own_schemas_are_written_as_the_search_path_nee
 
 async def test_what_an_extension_owns_is_left_out(make_database: MakeDatabase) -> None:
     database = await make_database("CREATE TABLE own (a int)")
-    connection = await asyncpg.connect(database.dsn)
-    try:
-        if not await connection.fetchval(
-            "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_stat_statements'"
-        ):
-            pytest.skip("this server has no extension with tables")
-        await connection.execute("CREATE EXTENSION pg_stat_statements")
-    finally:
-        await connection.close()
+    there = "SELECT FROM pg_available_extensions WHERE name = 'pg_stat_statements'"
+    if not await fetch(database.dsn, there):
+        pytest.skip("this server has no extension with tables")
+    await execute(database.dsn, "CREATE EXTENSION pg_stat_statements")
     assert [table.name for table in (await taken(database)).tables] == ["own"]
 
 
 async def test_names_survive_the_sessions_own_settings(make_database: MakeDatabase) -> None:
     database = await make_database("CREATE TABLE t (a int)")
-    connection = await asyncpg.connect(database.dsn, server_settings={"search_path": ""})
-    try:
+    async with connected(database.dsn, server_settings={"search_path": ""}) as connection:
         assert len((await introspect(connection, database)).tables) == 1
         assert await connection.fetchval("SHOW search_path") == ""
-    finally:
-        await connection.close()
 
 
 async def test_labels_of_enums_and_of_domains_over_them(make_database: MakeDatabase) -> None:

@@ -26,7 +26,7 @@ from schema_catalog.knowledge_files.merge import apply
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Column, Snapshot, Table, TableKind
 from tests.support.commands import Run, runner
-from tests.support.statements import execute_now, fetch_now
+from tests.support.statements import connected, execute_now, fetch_now
 from tests.support.waiting import until
 
 Fetch = Callable[[str], list[asyncpg.Record]]
@@ -271,8 +271,7 @@ def test_of_two_imports_at_once_the_second_sees_what_the_first_did(run: Run, sto
     two = read_text("two", later)
 
     async def both() -> list[int]:
-        first, second = [await asyncpg.connect(store) for _ in range(2)]
-        try:
+        async with connected(store) as first, connected(store) as second:
             transaction = first.transaction()
             await transaction.start()
             done = len(await apply(first, one))
@@ -287,9 +286,6 @@ def test_of_two_imports_at_once_the_second_sees_what_the_first_did(run: Run, sto
             assert not waiting.done()
             await transaction.commit()
             return [done, await waiting]
-        finally:
-            await first.close()
-            await second.close()
 
     assert asyncio.run(both()) == [9, 3]
     assert run("diff", later).exit_code == 0
@@ -308,19 +304,12 @@ def test_two_thousand_descriptions_come_in_at_once_and_hold_a_bounded_number_of_
             await CatalogStore(pool).save_snapshot(Snapshot("hr", ("public",), tables))
 
     async def locks_of_describing_all() -> int:
-        connection = await asyncpg.connect(store)
-        try:
-            async with connection.transaction():
-                await connection.execute(
-                    "SELECT nl_catalog.describe(element, 'x') FROM nl_catalog.columns WHERE database = 'hr'"
-                )
-                return int(
-                    await connection.fetchval(
-                        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
-                    )
-                )
-        finally:
-            await connection.close()
+        async with connected(store) as connection, connection.transaction():
+            await connection.execute(
+                "SELECT nl_catalog.describe(element, 'x') FROM nl_catalog.columns WHERE database = 'hr'"
+            )
+            held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+            return int(await connection.fetchval(held))
 
     asyncio.run(widen())
     text = "what it means to those who ask, in some sixty characters: "

@@ -12,6 +12,7 @@ from engine.values.learned import ExampleKind, Vote
 from engine.values.settings import LearningSettings
 from schema_catalog.types import Snapshot
 from tests.integration.catalog.conftest import MakeDatabase
+from tests.support.statements import connected
 
 VOTE = Vote("name", ("public", "t", "stage"), ("public", "t", "name"), 1.0)
 
@@ -42,9 +43,8 @@ async def teach(dsn: str) -> None:
 async def dba(make_store: MakeDatabase) -> AsyncIterator[asyncpg.Connection]:
     dsn = (await make_store(Snapshot("music", ("public",), ()))).dsn
     await teach(dsn)
-    connection = await asyncpg.connect(dsn)
-    yield connection
-    await connection.close()
+    async with connected(dsn) as connection:
+        yield connection
 
 
 async def listed(dba: asyncpg.Connection, where: str = "true") -> list[int]:

@@ -16,7 +16,7 @@ from schema_catalog.dsn import password_of
 from schema_catalog.logins import login_for, make_login
 from schema_catalog.types import EVERYONE, Database
 from tests.conftest import Postgres
-from tests.support.statements import execute
+from tests.support.statements import execute, fetch
 
 ROLES = """
 CREATE ROLE askers;
@@ -56,14 +56,10 @@ async def who(dsn: str | None) -> str | None:
     """The role that a login has, None where the server refuses it."""
     assert dsn is not None
     try:
-        connection = await asyncpg.connect(dsn)
+        ((role,),) = await fetch(dsn, "SELECT session_user::text")
     except (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidPasswordError):
         return None
-    try:
-        role: str = await connection.fetchval("SELECT session_user::text")
-    finally:
-        await connection.close()
-    return role
+    return str(role)
 
 
 def everyone(running: Cluster, dbname: str, dsn: str | None = None) -> Database:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import asyncpg
 import pytest
-from typer.testing import CliRunner
 
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
@@ -17,10 +15,11 @@ from schema_catalog.implied_references import with_implied_references
 from schema_catalog.join_values import proposed_joins
 from schema_catalog.knowledge import described
 from schema_catalog.knowledge_files.format import read_text
-from schema_catalog.refresh import ConnectSettings, connected, refresh
+from schema_catalog.refresh import ConnectSettings, connected
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Snapshot
-from tests.integration.catalog.conftest import MakeDatabase, MakeRole
+from tests.integration.catalog.conftest import MakeDatabase, MakeRole, newest, read_anew
+from tests.support.commands import runner
 from tests.support.statements import refused
 
 TERSE = """
@@ -42,17 +41,6 @@ KDNR = "auf.kdnr knd.kdnr"
 
 
 @pytest.fixture
-async def store(make_store: MakeDatabase) -> Database:
-    return await make_store()
-
-
-@pytest.fixture
-async def pool(store: Database) -> AsyncIterator[asyncpg.Pool]:
-    async with asyncpg.create_pool(store.dsn, min_size=1, max_size=2) as opened:
-        yield opened
-
-
-@pytest.fixture
 async def terse(make_database: MakeDatabase, pool: asyncpg.Pool) -> Database:
     """The database, registered as sales and read once."""
     made = await make_database(TERSE)
@@ -60,11 +48,6 @@ async def terse(make_database: MakeDatabase, pool: asyncpg.Pool) -> Database:
     await CatalogStore(pool).add(database)
     await read_anew(pool)
     return database
-
-
-async def read_anew(pool: asyncpg.Pool) -> None:
-    store = CatalogStore(pool)
-    await refresh(store, (await store.get("sales")).database, ConnectSettings())
 
 
 async def proposals(pool: asyncpg.Pool) -> dict[str, str]:
@@ -77,10 +60,7 @@ async def proposals(pool: asyncpg.Pool) -> dict[str, str]:
 
 
 async def shown(pool: asyncpg.Pool) -> Snapshot:
-    store = CatalogStore(pool)
-    snapshot = await store.newest("sales")
-    assert snapshot is not None
-    found = described(snapshot, (await store.said())["sales"])
+    found = described(await newest(pool), (await CatalogStore(pool).said())["sales"])
     assert found is not None
     return found
 
@@ -97,10 +77,8 @@ async def test_what_the_role_may_not_read_is_left_to_the_names(
     terse: Database, pool: asyncpg.Pool, make_role: MakeRole, server: Cluster
 ) -> None:
     role = await make_role()
-    snapshot = await CatalogStore(pool).newest("sales")
-    assert snapshot is not None
     async with connected(server.dsn(terse.dbname, role), ConnectSettings()) as connection:
-        found = await proposed_joins(connection, snapshot)
+        found = await proposed_joins(connection, await newest(pool))
     told = {each.column[1:]: each.evidence for each in found}
     assert told["auf", "vtrnr"] == "vtrnr is named after vtr.vtrnr; its values were not compared"
     # What the names leave open.
@@ -108,10 +86,8 @@ async def test_what_the_role_may_not_read_is_left_to_the_names(
 
 
 async def test_out_of_time_is_left_to_the_names(terse: Database, pool: asyncpg.Pool) -> None:
-    snapshot = await CatalogStore(pool).newest("sales")
-    assert snapshot is not None
     async with connected(terse.dsn, ConnectSettings()) as connection:
-        found = await proposed_joins(connection, snapshot, seconds=0.0)
+        found = await proposed_joins(connection, await newest(pool), seconds=0.0)
     assert all("not compared" in each.evidence for each in found)
 
 
@@ -140,7 +116,7 @@ async def test_a_proposal_is_implied_until_it_is_accepted_or_declined(
 
 
 async def test_the_skeleton_holds_all_elements_and_what_may_help(
-    terse: Database, pool: asyncpg.Pool, store: Database, tmp_path: Path
+    terse: Database, pool: asyncpg.Pool, own_store: Database, tmp_path: Path
 ) -> None:
     await pool.execute("SELECT nl_catalog.describe('sales.knd', 'who buys')")
     await pool.execute(
@@ -148,10 +124,10 @@ async def test_the_skeleton_holds_all_elements_and_what_may_help(
         " VALUES ('sales', 'public', 'knd', 'lnd', '{DE,AT}')"
     )
     file = tmp_path / "sales.yaml"
-    run = CliRunner().invoke
+    run = runner(catalog_app(lambda: own_store.dsn))
 
     def command(*words: str) -> str:
-        done = run(catalog_app(lambda: store.dsn), [*words], env={"COLUMNS": "160", "TERM": "dumb"})
+        done = run(*words)
         assert done.exit_code == 0, done.output
         return done.output
 

@@ -8,13 +8,12 @@ from schema_catalog.introspect import introspect
 from schema_catalog.privileges import readable_columns, untrusted_owners
 from schema_catalog.types import Database, ReadableColumns
 from tests.integration.catalog.conftest import MakeDatabase, MakeRole
-from tests.support.statements import execute
+from tests.support.statements import connected, execute
 
 
 async def readable(database: Database, role: str) -> ReadableColumns:
     """The answer, after a check that the server agrees about every column of the database."""
-    connection = await asyncpg.connect(database.dsn)
-    try:
+    async with connected(database.dsn) as connection:
         answer = await readable_columns(connection, role)
         snapshot = await introspect(connection, database)
         if await connection.fetchval("SELECT count(*) FROM pg_roles WHERE rolname = $1", role):
@@ -27,8 +26,6 @@ async def readable(database: Database, role: str) -> ReadableColumns:
                 allowed = False
             if await connection.fetchval("SELECT current_user") == role:
                 assert ((*table.key, column.name) in answer) == allowed
-    finally:
-        await connection.close()
     return answer
 
 
@@ -120,11 +117,8 @@ async def test_unknown_role_and_no_connect(make_role: MakeRole, make_database: M
     assert await readable(database, "nobody_here") == frozenset()
     assert await readable(database, role) == PAY
     await execute(database.dsn, f"REVOKE CONNECT ON DATABASE {database.dbname} FROM PUBLIC")
-    connection = await asyncpg.connect(database.dsn)
-    try:
+    async with connected(database.dsn) as connection:
         assert await readable_columns(connection, role) == frozenset()
-    finally:
-        await connection.close()
 
 
 async def test_a_view_on_a_hidden_table_is_readable_and_the_table_is_not(
@@ -136,11 +130,8 @@ async def test_a_view_on_a_hidden_table_is_readable_and_the_table_is_not(
     )
     answer = await readable(database, role)
     assert answer == {("public", "names", "name")}
-    connection = await asyncpg.connect(database.dsn)
-    try:
+    async with connected(database.dsn) as connection:
         snapshot = await introspect(connection, database)
-    finally:
-        await connection.close()
     assert [table.name for table in snapshot.restricted_to(answer).tables] == ["names"]
 
 
@@ -149,10 +140,7 @@ async def test_roles_with_odd_names(make_database: MakeDatabase) -> None:
         f"""{TABLES} CREATE ROLE "O'Neil ü" LOGIN; GRANT SELECT ON pay TO "O'Neil ü" """
     )
     try:
-        connection = await asyncpg.connect(database.dsn)
-        try:
+        async with connected(database.dsn) as connection:
             assert await readable_columns(connection, "O'Neil ü") == PAY
-        finally:
-            await connection.close()
     finally:
         await execute(database.dsn, """DROP OWNED BY "O'Neil ü"; DROP ROLE "O'Neil ü" """)

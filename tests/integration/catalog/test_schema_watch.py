@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
@@ -13,45 +12,24 @@ from engine.app.schema_watch import SchemaWatch
 from engine.values.settings import CatalogSettings
 from pgparley.cluster import Cluster
 from schema_catalog.knowledge import described
-from schema_catalog.refresh import ConnectSettings, digest_now, refresh
+from schema_catalog.refresh import ConnectSettings, digest_now
 from schema_catalog.store import CatalogStore
-from schema_catalog.types import Database
-from tests.integration.catalog.conftest import MakeDatabase, MakeRole
-from tests.support.statements import refused
-
-SHOP = """
-CREATE TABLE customers (no int PRIMARY KEY, status text);
-CREATE TABLE orders (id int, cust_no int, net numeric);
-"""
+from tests.integration.catalog.conftest import MakeRole, newest, read_anew
+from tests.support.statements import connected, refused
 
 
-@pytest.fixture
-async def pool(make_store: MakeDatabase) -> AsyncIterator[asyncpg.Pool]:
-    made = await make_store()
-    async with asyncpg.create_pool(made.dsn, min_size=1, max_size=3) as opened:
-        yield opened
+def watching(pool: asyncpg.Pool, login: str = "", **settings: float) -> SchemaWatch:
+    """The watch of an engine; no values are allowed, so that it reads none."""
+    return SchemaWatch(pool, None, Metrics(), CatalogSettings(**settings), login)  # type: ignore[arg-type]  # as it says
 
 
-@pytest.fixture
-async def shop(make_database: MakeDatabase, pool: asyncpg.Pool) -> AsyncIterator[asyncpg.Connection]:
-    """A connection to the registered database sales, of which a snapshot was taken."""
-    made = await make_database(SHOP)
-    store = CatalogStore(pool)
-    await store.add(Database("sales", made.dsn, made.dbname, ("public",)))
-    await read_anew(pool)
-    connection = await asyncpg.connect(made.dsn)
-    yield connection
-    await connection.close()
+async def digest(pool: asyncpg.Pool) -> str:
+    """That of sales, now."""
+    return await digest_now((await CatalogStore(pool).get("sales")).database, ConnectSettings())
 
 
-async def read_anew(pool: asyncpg.Pool) -> None:
-    store = CatalogStore(pool)
-    await refresh(store, (await store.get("sales")).database, ConnectSettings())
-
-
-async def drift(pool: asyncpg.Pool) -> list[tuple[Any, ...]]:
-    rows = await pool.fetch("SELECT what, old, new, state FROM nl_catalog.drift ORDER BY id")
-    return [tuple(row) for row in rows]
+async def drift(pool: asyncpg.Pool) -> list[Any]:
+    return list(await pool.fetch("SELECT what, old, new, state FROM nl_catalog.drift ORDER BY id"))
 
 
 CHANGES = (
@@ -70,31 +48,28 @@ CHANGES = (
 
 
 async def test_the_digest_changes_with_the_schema(shop: asyncpg.Connection, pool: asyncpg.Pool) -> None:
-    database = (await CatalogStore(pool).get("sales")).database
-    digests = [await digest_now(database, ConnectSettings())]
+    digests = [await digest(pool)]
     for statement in CHANGES:
         await shop.execute(statement)
-        digests.append(await digest_now(database, ConnectSettings()))
+        digests.append(await digest(pool))
         assert digests[-1] not in digests[:-1], statement
 
 
 async def test_the_digest_stays_where_rows_and_the_hidden_change(
     shop: asyncpg.Connection, pool: asyncpg.Pool
 ) -> None:
-    database = (await CatalogStore(pool).get("sales")).database
-    before = await digest_now(database, ConnectSettings())
+    before = await digest(pool)
     await shop.execute("INSERT INTO customers VALUES (1, 'A'); ANALYZE; CREATE INDEX ON orders (net)")
-    assert await digest_now(database, ConnectSettings()) == before
+    assert await digest(pool) == before
 
 
 async def test_the_watch_refreshes_what_changed_and_one_engine_at_a_time(
     shop: asyncpg.Connection, pool: asyncpg.Pool
 ) -> None:
-    store, metrics, nothing = CatalogStore(pool), Metrics(), None
-    watch = SchemaWatch(pool, nothing, metrics, CatalogSettings(watch=0.001), "")  # type: ignore[arg-type]  # no values are allowed
+    watch = watching(pool, watch=0.001)
     await watch.look()
     await shop.execute("ALTER TABLE orders RENAME COLUMN net TO net_amount")
-    async with store.drift.turn("sales", 0.001) as mine:
+    async with CatalogStore(pool).drift.turn("sales", 0.001) as mine:
         assert mine
         await watch.look()
         assert await drift(pool) == []
@@ -102,29 +77,26 @@ async def test_the_watch_refreshes_what_changed_and_one_engine_at_a_time(
     assert await drift(pool) == [
         ("renamed", "sales.public.orders.net", "sales.public.orders.net_amount", "proposed")
     ]
-    snapshot = await store.newest("sales")
-    assert snapshot is not None
-    assert [column.name for column in snapshot.tables[1].columns] == ["id", "cust_no", "net_amount"]
-    assert metrics.registry.get_sample_value("pgparley_renames_proposed") == 1
-    labels = {"database": "sales", "what": "renamed"}
-    assert metrics.registry.get_sample_value("pgparley_schema_drift_total", labels) == 1
+    orders = (await newest(pool)).tables[1]
+    assert [column.name for column in orders.columns] == ["id", "cust_no", "net_amount"]
+    counted = watch.metrics.registry.get_sample_value
+    assert counted("pgparley_renames_proposed") == 1
+    assert counted("pgparley_schema_drift_total", {"database": "sales", "what": "renamed"}) == 1
 
 
 async def test_a_database_that_does_not_answer_is_noted(
     shop: asyncpg.Connection, pool: asyncpg.Pool, server: Cluster
 ) -> None:
     await pool.execute("UPDATE pgparley.database SET dsn = $1", server.dsn("not_there"))
-    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(), "")  # type: ignore[arg-type]  # as above
-    await watch.look()
+    await watching(pool).look()
     problem = await pool.fetchval("SELECT problem FROM pgparley.schema_watch")
     assert problem.startswith("cannot connect: ")
 
 
-async def said(pool: asyncpg.Pool) -> list[tuple[Any, ...]]:
-    rows = await pool.fetch(
-        "SELECT element, description, synonyms, hidden FROM nl_catalog.said ORDER BY element"
+async def said(pool: asyncpg.Pool) -> list[Any]:
+    return list(
+        await pool.fetch("SELECT element, description, synonyms, hidden FROM nl_catalog.said ORDER BY 1")
     )
-    return [tuple(row) for row in rows]
 
 
 async def test_accepting_carries_over_what_was_said(shop: Any, pool: Any) -> None:
@@ -162,22 +134,17 @@ async def test_declining_changes_nothing_and_a_decision_stands(shop: Any, pool: 
     await pool.execute("SELECT nl_catalog.decline_rename($1)", number)
     assert await said(pool) == [("sales.public.orders.net", "net of returns", [], False)]
     for call in ("accept_rename", "decline_rename"):
-        with pytest.raises(asyncpg.ObjectNotInPrerequisiteStateError) as error:
-            await pool.execute(f"SELECT nl_catalog.{call}($1)", number)
-        assert error.value.detail
-        assert error.value.hint
+        again = pool.execute(f"SELECT nl_catalog.{call}($1)", number)
+        await refused(again, asyncpg.ObjectNotInPrerequisiteStateError)
 
 
 async def test_what_was_hidden_stays_so_until_somebody_decides(shop: Any, pool: Any) -> None:
     await pool.execute("SELECT nl_catalog.hide('sales.orders.net')")
     await shop.execute("ALTER TABLE orders RENAME COLUMN net TO amount")
     await read_anew(pool)
-    store = CatalogStore(pool)
 
     async def visible() -> set[str]:
-        snapshot = await store.newest("sales")
-        assert snapshot is not None
-        left = described(snapshot, (await store.said())["sales"])
+        left = described(await newest(pool), (await CatalogStore(pool).said())["sales"])
         assert left is not None
         return {column.name for _, column in left.columns()}
 
@@ -199,9 +166,7 @@ async def test_a_proposal_follows_further_renames_and_ends_with_the_old_name(sho
 
 
 async def test_only_admins_and_stewards_of_the_database_decide(
-    shop: Any,
-    pool: Any,
-    make_role: MakeRole,
+    shop: Any, pool: Any, make_role: MakeRole
 ) -> None:
     await shop.execute("ALTER TABLE orders RENAME COLUMN net TO amount")
     await read_anew(pool)
@@ -227,7 +192,7 @@ async def test_only_admins_and_stewards_of_the_database_decide(
 async def test_a_refresh_that_is_asked_for_is_done_once_whatever_the_schedule_says(
     shop: asyncpg.Connection, pool: asyncpg.Pool
 ) -> None:
-    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(watch=0), "")  # type: ignore[arg-type]  # as above
+    watch = watching(pool, watch=0)
     await watch.answer()
     await shop.execute("ALTER TABLE orders RENAME COLUMN net TO net_amount")
     await watch.answer()
@@ -246,7 +211,7 @@ async def test_a_database_beside_the_store_is_registered_by_its_name(
     shop: asyncpg.Connection, pool: asyncpg.Pool, server: Cluster
 ) -> None:
     name = await shop.fetchval("SELECT current_database()")
-    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(), server.dsn())  # type: ignore[arg-type]  # as above
+    watch = watching(pool, server.dsn())
     await pool.execute("SELECT nl_catalog.register($1)", name)
     waiting = await pool.fetchrow("SELECT database, problem FROM nl_catalog.registrations")
     assert tuple(waiting) == (name, None)
@@ -266,8 +231,7 @@ async def test_a_database_beside_the_store_is_registered_by_its_name(
 async def test_a_registration_that_fails_says_why_and_can_be_asked_for_again(
     pool: asyncpg.Pool, server: Cluster
 ) -> None:
-    nobody = server.dsn(user="not_there")
-    watch = SchemaWatch(pool, None, Metrics(), CatalogSettings(), nobody)  # type: ignore[arg-type]  # as above
+    watch = watching(pool, server.dsn(user="not_there"))
     await pool.execute("SELECT nl_catalog.register('postgres')")
     await watch.answer()
     problem = await pool.fetchval("SELECT problem FROM nl_catalog.registrations")
@@ -284,8 +248,7 @@ async def test_a_steward_has_their_databases_read_again_and_registers_none(
 ) -> None:
     steward = await make_role("LOGIN IN ROLE nl_steward")
     name = await pool.fetchval("SELECT current_database()")
-    theirs = await asyncpg.connect(server.dsn(name, steward))
-    try:
+    async with connected(server.dsn(name, steward)) as theirs:
         for call in ("register('postgres')", "unregister('sales')"):
             done = theirs.execute(f"SELECT nl_catalog.{call}")
             await refused(done, asyncpg.InsufficientPrivilegeError)
@@ -296,8 +259,6 @@ async def test_a_steward_has_their_databases_read_again_and_registers_none(
         await theirs.execute("SELECT nl_catalog.refresh('sales')")
         assert await CatalogStore(pool).drift.asked() == {"sales"}
         await pool.execute("SELECT nl_catalog.revoke_database('sales', $1)", steward)
-    finally:
-        await theirs.close()
 
 
 async def test_health_counts_what_is_lacking(shop: asyncpg.Connection, pool: asyncpg.Pool) -> None:

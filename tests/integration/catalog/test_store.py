@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 import asyncpg
@@ -15,18 +16,12 @@ from schema_catalog.migrate import Migration, MigrationError, bundled, migrate
 from schema_catalog.store import CatalogStore, UnknownNameError
 from schema_catalog.types import Column, Database, Login, Snapshot, Table, TableKind
 from tests.integration.catalog.conftest import MakeDatabase
+from tests.support.statements import connected
 
 SALES = Database("sales", "postgresql://u:p@h/sales", "sales", ("public", "extra"), ("public", "extra"))
 FILM = Table("public", "film", TableKind.TABLE, (Column("id", "integer"),), row_estimate=3)
 FIRST = Snapshot("sales", ("public",), (FILM,))
 SECOND = Snapshot("sales", ("public",), (FILM, replace(FILM, name="genre")))
-
-
-@pytest.fixture
-async def pool(make_store: MakeDatabase) -> AsyncIterator[asyncpg.Pool]:
-    database = await make_store()
-    async with asyncpg.create_pool(database.dsn, min_size=1, max_size=4) as made:
-        yield made
 
 
 @pytest.fixture
@@ -48,45 +43,36 @@ class CountingStore(CatalogStore):
 
 async def test_migrations_are_applied_once_and_by_one_at_a_time(make_database: MakeDatabase) -> None:
     database = await make_database("SELECT 1")
-    connections = [await asyncpg.connect(database.dsn) for _ in range(3)]
-    try:
+    async with AsyncExitStack() as stack:
+        connections = [await stack.enter_async_context(connected(database.dsn)) for _ in range(3)]
         applied = await asyncio.gather(*(migrate(connection) for connection in connections))
         names = tuple(migration.name for migration in bundled())
         assert sorted(applied) == sorted([names, (), ()])
         assert await migrate(connections[0]) == ()
-    finally:
-        for connection in connections:
-            await connection.close()
 
 
 async def test_an_edited_or_a_newer_migration_is_refused(make_database: MakeDatabase) -> None:
     database = await make_database("SELECT 1")
-    connection = await asyncpg.connect(database.dsn)
     one, two = (
         Migration("0001_a.sql", "CREATE TABLE pgparley.a ()"),
         Migration("0002_b.sql", "CREATE TABLE pgparley.b ()"),
     )
-    try:
+    async with connected(database.dsn) as connection:
         assert await migrate(connection, (one,)) == ("0001_a.sql",)
         assert await migrate(connection, (one, two)) == ("0002_b.sql",)
         with pytest.raises(MigrationError, match="newer than this version"):
             await migrate(connection, (one,))
         with pytest.raises(MigrationError, match=r"another 0001_a\.sql.*make the store anew"):
             await migrate(connection, (replace(one, sql="SELECT 2"), two))
-    finally:
-        await connection.close()
 
 
 async def test_a_migration_that_fails_leaves_nothing(make_database: MakeDatabase) -> None:
     database = await make_database("SELECT 1")
-    connection = await asyncpg.connect(database.dsn)
     bad = Migration("0001_a.sql", "CREATE TABLE pgparley.a (); SELECT nonsense")
-    try:
+    async with connected(database.dsn) as connection:
         with pytest.raises(asyncpg.UndefinedColumnError):
             await migrate(connection, (bad,))
         assert not await connection.fetchval("SELECT count(*) FROM pg_namespace WHERE nspname = 'pgparley'")
-    finally:
-        await connection.close()
 
 
 async def test_readers_notice_a_login_and_a_database_takes_its_logins_with_it(
@@ -133,11 +119,8 @@ async def test_real_schemas_survive_the_store(store: CatalogStore, make_database
         COMMENT ON COLUMN "Ünïcode \ ""q"" x".b IS E'a\nb\u2028'
         """
     )
-    connection = await asyncpg.connect(database.dsn)
-    try:
+    async with connected(database.dsn) as connection:
         snapshot = await introspect(connection, database)
-    finally:
-        await connection.close()
     await store.add(database)
     await store.save_snapshot(snapshot)
     assert await store.newest(database.name) == snapshot
@@ -154,17 +137,11 @@ async def test_a_change_is_seen_at_the_next_question_and_the_rest_is_kept(pool: 
     await store.save_snapshot(FIRST)
     await store.save_snapshot(replace(FIRST, database="other"))
     before = await catalog.entries()
-    assert [(database.name, len(snapshot.tables)) for database, snapshot in before] == [
-        ("other", 1),
-        ("sales", 1),
-    ]
+    assert {database.name: len(each.tables) for database, each in before} == {"other": 1, "sales": 1}
     assert await catalog.entries() is before
     await store.save_snapshot(SECOND)
     after = await catalog.entries()
-    assert [(database.name, len(snapshot.tables)) for database, snapshot in after] == [
-        ("other", 1),
-        ("sales", 2),
-    ]
+    assert {database.name: len(each.tables) for database, each in after} == {"other": 1, "sales": 2}
     assert after[0][1] is before[0][1]
     assert store.read == 3
     await store.remove("sales")

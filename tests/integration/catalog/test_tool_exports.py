@@ -106,16 +106,13 @@ def test_it_can_be_taken_for_another_database_behind_what_people_say(
         "+ hr join public.orders.customer_id = public.customers.id: many-to-one",
         "+ hr.public.orders synonym: buying, all",
         '+ hr."Old Books".gl.amt description: no',
-        *(
-            (
-                '+ hr term Booked: SUM("Old Books".gl.amt)',
-                "+ hr term net revenue: SUM(orders.net); after returns",
-            )
-            if tool == "osi"
-            else ()
-        ),
     ):
         assert line in taken.output.splitlines()
+    terms = {
+        '+ hr term Booked: SUM("Old Books".gl.amt)',
+        "+ hr term net revenue: SUM(orders.net); after returns",
+    }
+    assert tool != "osi" or terms <= set(taken.output.splitlines())
     assert "hidden" not in taken.output
 
 

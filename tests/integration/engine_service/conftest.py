@@ -5,17 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
+from aiohttp import web
 
+from engine.app.console_views import ConsoleViews
+from engine.app.endpoints import EngineAPI
+from engine.app.evaluating import Evaluating, Trials
+from engine.app.metrics import Metrics
 from engine.app.question_store import Questions
 from engine.app.service import Service
+from engine.app.suggesting import Suggesting
 from engine.judge.calibrating import Calibrating
 from engine.judge.point_store import CalibrationStore
 from engine.route.router import HybridRouter
 from engine.upstream import Databases
+from engine.values.model_settings import ModelSettings
 from engine.values.settings import (
     DialogueSettings,
     GenerationSettings,
@@ -27,15 +35,15 @@ from engine.values.settings import (
 from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.catalog import CachedCatalog
-from schema_catalog.introspect import introspect
 from schema_catalog.logins import make_login
 from schema_catalog.migrate import migrate
 from schema_catalog.quotas import QuotaStore
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import EVERYONE, Database
 from tests.conftest import Postgres
+from tests.support.allowed_values import changed
 from tests.support.scripted import ScriptedLLM, WordEncoder
-from tests.support.statements import execute_now
+from tests.support.statements import connected, execute_now
 from tests.support.tools import bare_tools
 
 MUSIC = """
@@ -64,15 +72,10 @@ async def _fill(server: Cluster) -> None:
     async with asyncpg.create_pool(server.dsn("store"), min_size=1, max_size=1) as pool:
         async with pool.acquire() as connection:
             await migrate(connection)
-        for name in ("music", "copy"):
-            connection = await asyncpg.connect(server.dsn(name))
-            await connection.execute(MUSIC if name == "music" else "CREATE TABLE pets (id int)")
+        for name, tables in (("music", MUSIC), ("copy", "CREATE TABLE pets (id int)")):
             database = Database(name, server.dsn(name), name, ("public",))
-            database = replace(database, logins=(make_login(database, EVERYONE),))
-            store = CatalogStore(pool)
-            await store.add(database)
-            await store.save_snapshot(await introspect(connection, database))
-            await connection.close()
+            await CatalogStore(pool).add(replace(database, logins=(make_login(database, EVERYONE),)))
+            await changed(pool, name, tables)
 
 
 @pytest.fixture
@@ -91,9 +94,8 @@ async def pool(server: Cluster) -> AsyncIterator[Any]:
 @pytest.fixture
 async def owner(server: Cluster, pool: Any) -> AsyncIterator[Any]:
     """A connection to `music` as its owner."""
-    connection = await asyncpg.connect(server.dsn("music"))
-    yield connection
-    await connection.close()
+    async with connected(server.dsn("music")) as connection:
+        yield connection
 
 
 @pytest.fixture
@@ -118,13 +120,34 @@ async def tools(pool: Any, model: ScriptedLLM) -> AsyncIterator[Tools]:
     await upstream.aclose()
 
 
+LIMITS = Limits(k=2, calls=4)
+
+
+def serving(tools: Tools, pool: Any, limits: Limits = LIMITS, **more: Any) -> Service:
+    """A service that keeps its questions for ten minutes."""
+    return Service(tools, Questions(pool, 600.0), limits, **more)
+
+
 @pytest.fixture
 def service(pool: Any, tools: Tools) -> Service:
-    return Service(tools, Questions(pool, 600.0), Limits(k=2, calls=4))
+    return serving(tools, pool)
 
 
-CALIBRATED = Limits(k=2, calls=4)
-"""Of the service whose choices calibrate."""
+@pytest.fixture
+async def api(
+    service: Service, tools: Tools, pool: Any, points: CalibrationStore, tmp_path: Path
+) -> AsyncIterator[str]:
+    """The socket where the service and what the commands ask answer."""
+    ready, calibrating = asyncio.Event(), Calibrating(points, tools.selection, LIMITS)
+    console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
+    evaluating = Evaluating(tools, LIMITS, Trials(pool, tools.upstream), points)
+    suggesting = Suggesting(tools.catalog, tools.model, pool)
+    interface = EngineAPI(service, Metrics(), ready, console, calibrating, evaluating, suggesting)
+    runner = web.AppRunner(interface.application())
+    await runner.setup()
+    await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
+    yield str(tmp_path / "e.sock")
+    await runner.cleanup()
 
 
 @pytest.fixture
@@ -139,13 +162,13 @@ def selecting(tools: Tools, points: CalibrationStore) -> Tools:
 
 @pytest.fixture
 def calibrating(selecting: Tools, points: CalibrationStore) -> Calibrating:
-    return Calibrating(points, selecting.selection, CALIBRATED)
+    return Calibrating(points, selecting.selection, LIMITS)
 
 
 @pytest.fixture
 def learning(selecting: Tools, points: CalibrationStore, pool: Any) -> Service:
     """The service whose choices are kept."""
-    return Service(selecting, Questions(pool, 600.0), CALIBRATED, points)
+    return serving(selecting, pool, points=points)
 
 
 @pytest.fixture
@@ -153,8 +176,7 @@ def engines(pool: Any, tools: Tools) -> tuple[Service, Service]:
     """Two engines over one store."""
 
     def made() -> Service:
-        limits = Limits(k=2, calls=4, concurrent=20)
-        return Service(tools, Questions(pool, 600.0), limits, quotas=QuotaStore(pool))
+        return serving(tools, pool, Limits(k=2, calls=4, concurrent=20), quotas=QuotaStore(pool))
 
     return made(), made()
 

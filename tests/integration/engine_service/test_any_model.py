@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.llm.client import ChatModel
 from engine.values.deadline import Deadline
 from engine.values.messages import Asker, AskRequest, RowKind
-from engine.values.model_settings import Effort, ModelSettings, Provider
+from engine.values.model_settings import ModelSettings, Provider
 from engine.values.settings import GenerationSettings, Limits
 from engine.values.tools import Tools
+from tests.integration.engine_service.conftest import serving
 from tests.support.providers import PROVIDERS, serve
 from tests.support.providers import Service as Stand
 
@@ -36,15 +36,15 @@ WRAPPED = {
 """How a service's models wrap what they are asked for, where they do."""
 
 
-def instructed(name: str, sql: dict[str, str] = ASKED) -> Any:
+def instructed(name: str) -> Any:
     """What a model says that follows instructions; to what is no question about data, yes."""
 
     def says(body: dict[str, Any]) -> str:
         user = body["messages"][-1]["content"]
-        question = next((each for each in sql if each in user), None)
+        question = next((each for each in ASKED if each in user), None)
         if question is None:
             return '{"answer": "yes"}' if "response_format" in body else "yes"
-        reading = {"meaning": question.rstrip("?."), "sql": sql[question], "assumes": ""}
+        reading = {"meaning": question.rstrip("?."), "sql": ASKED[question], "assumes": ""}
         said = json.dumps({"readings": [reading], "cannot": None})
         return WRAPPED.get(name, "{}").replace("{}", said)
 
@@ -52,10 +52,8 @@ def instructed(name: str, sql: dict[str, str] = ASKED) -> Any:
 
 
 @asynccontextmanager
-async def served(
-    name: str, tools: Tools, pool: Any, sql: dict[str, str] = ASKED, effort: Effort = Effort.NORMAL
-) -> AsyncIterator[tuple[Stand, Service]]:
-    async with serve(PROVIDERS[name], instructed(name, sql)) as stand:
+async def served(name: str, tools: Tools, pool: Any) -> AsyncIterator[tuple[Stand, Service]]:
+    async with serve(PROVIDERS[name], instructed(name)) as stand:
         azure = stand.provider.path == "/openai"
         settings = ModelSettings(
             base_url=stand.base_url,
@@ -65,15 +63,11 @@ async def served(
         )
         model = ChatModel(settings, stand.base_url)
         await model.find_out(Deadline(time.monotonic() + 20))
-        built = replace(tools, model=model, generation=GenerationSettings(), effort=effort)
+        built = replace(tools, model=model, generation=GenerationSettings())
         try:
-            yield stand, Service(built, Questions(pool, 600.0), Limits(k=3))
+            yield stand, serving(built, pool, Limits(k=3))
         finally:
             await model.aclose()
-
-
-def ask(question: str) -> AskRequest:
-    return AskRequest(Asker("ana", "music"), question, db="music")
 
 
 async def test_five_questions_are_answered_by_a_model_of_every_service(tools: Tools, pool: Any) -> None:
@@ -82,7 +76,7 @@ async def test_five_questions_are_answered_by_a_model_of_every_service(tools: To
             stand.refused.clear()
             for question, sql in ASKED.items():
                 before = len(stand.requests)
-                reply = await service.ask(ask(question))
+                reply = await service.ask(AskRequest(Asker("ana", "music"), question, db="music"))
                 assert [(row.kind, row.sql) for row in reply.rows] == [(RowKind.CANDIDATE, sql)], name
                 assert reply.rows[0].explanation.startswith(question.rstrip("?.")), name
                 assert len(stand.requests) - before <= 2, name

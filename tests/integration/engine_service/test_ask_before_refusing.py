@@ -6,20 +6,16 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import pytest
 
-from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.link.source import StoredValues
 from engine.values.messages import Asker, AskReply, AskRequest, RowKind
 from engine.values.settings import GenerationSettings, Limits, Strategy
 from engine.values.tools import Tools
-from pgparley.cluster import Cluster
-from schema_catalog.introspect import introspect
-from schema_catalog.store import CatalogStore
-from schema_catalog.values import ColumnValues, ValueStore
-from tests.support.allowed_values import allow, deny
+from schema_catalog.values import ValueStore
+from tests.integration.engine_service.conftest import serving
+from tests.support.allowed_values import changed, deny, keep
 from tests.support.scripted import ScriptedLLM
 
 HERE, AWAY = Asker("ana", "music"), Asker("ana", "store")
@@ -51,13 +47,13 @@ def asking(pool: Any, tools: Tools, strong: ScriptedLLM, values: StoredValues) -
     """With a model that is asked for readings."""
     settings = GenerationSettings(strategy=Strategy.READINGS)
     built = replace(tools, model=strong, generation=settings, values=values)
-    return Service(built, Questions(pool, 600.0), Limits(k=3, calls=4))
+    return serving(built, pool, Limits(k=3, calls=4))
 
 
 @pytest.fixture
 def searching(pool: Any, tools: Tools, values: StoredValues) -> Service:
     """With a model that writes something whatever it is asked."""
-    return Service(replace(tools, values=values), Questions(pool, 600.0), Limits(k=1, calls=1))
+    return serving(replace(tools, values=values), pool, Limits(k=1, calls=1))
 
 
 async def ask(service: Service, question: str, asker: Asker = HERE, **more: Any) -> AskReply:
@@ -95,8 +91,7 @@ async def test_an_allowed_value_is_near_as_soon_as_it_is_allowed_and_no_longer(
     searching: Service, pool: Any
 ) -> None:
     assert (await ask(searching, BIRK, AWAY)).rows[0].explanation.startswith(NOWHERE)
-    await allow(pool, "music", [FAMILY])
-    await ValueStore(pool).keep("music", ColumnValues(FAMILY, ("Ash", "Birk")))
+    await keep(pool, "music", FAMILY, "Ash", "Birk")
     reply = await ask(searching, BIRK, AWAY)
     assert reply.databases == ("music",)
     assert any("values Birk" in line.detail for line in reply.trace)
@@ -105,20 +100,15 @@ async def test_an_allowed_value_is_near_as_soon_as_it_is_allowed_and_no_longer(
 
 
 async def test_a_value_that_the_asker_may_not_read_is_near_to_nothing(searching: Service, pool: Any) -> None:
-    await allow(pool, "music", [SALARY])
-    await ValueStore(pool).keep("music", ColumnValues(SALARY, ("Birk",)))
+    await keep(pool, "music", SALARY, "Birk")
     assert (await ask(searching, BIRK, AWAY)).rows[0].explanation.startswith(NOWHERE)
 
 
 async def test_a_far_stronger_database_is_shown_to_the_model_beside_the_own_one(
-    asking: Service, strong: ScriptedLLM, server: Cluster, pool: Any
+    asking: Service, strong: ScriptedLLM, pool: Any
 ) -> None:
-    connection = await asyncpg.connect(server.dsn("copy"))
-    await connection.execute("CREATE TABLE kennel (kennel_area int, kennel_street text)")
-    await connection.execute("GRANT SELECT ON pets, kennel TO ana")
-    store = CatalogStore(pool)
-    await store.save_snapshot(await introspect(connection, (await store.get("copy")).database))
-    await connection.close()
+    kennel = "CREATE TABLE kennel (kennel_area int, kennel_street text)"
+    await changed(pool, "copy", kennel, "GRANT SELECT ON pets, kennel TO ana")
     strong.lines[:] = [said("SELECT kennel_area FROM kennel", database="copy")]
     reply = await ask(asking, "kennel area of each kennel street")
     assert reply.rows[0].database == "copy"

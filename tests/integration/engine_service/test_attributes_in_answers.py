@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.learn.store import LearningStore
 from engine.link.source import StoredValues
 from engine.values.messages import Asker, AskRequest, ChooseRequest, Topic, TopicRequest
 from engine.values.settings import DialogueSettings, LearningSettings, Limits
 from engine.values.tools import Tools
-from schema_catalog.values import ColumnValues, ValueStore
-from tests.support.allowed_values import allow
+from schema_catalog.values import ValueStore
+from tests.integration.engine_service.conftest import serving
+from tests.support.allowed_values import keep
 from tests.support.scripted import ScriptedLLM
 
 ANA = Asker("ana", "music")
@@ -35,7 +35,7 @@ def asking(pool: Any, tools: Tools) -> Service:
         learning=LEARNING,
         dialogue=DialogueSettings(questions=3, abstention=1.0),
     )
-    return Service(able, Questions(pool, 600.0), Limits(k=3, calls=6))
+    return serving(able, pool, Limits(k=3, calls=6))
 
 
 async def everything(service: Service, question: str, model: ScriptedLLM, **options: Any) -> str:
@@ -76,8 +76,7 @@ async def test_a_value_of_a_sensitive_column_is_nowhere(
     asking: Service, model: ScriptedLLM, pool: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    await allow(pool, "music", [FAMILY])
-    await ValueStore(pool).keep("music", ColumnValues(FAMILY, ("Birk", "Cole")))
+    await keep(pool, "music", FAMILY, "Birk", "Cole")
     # The first one fails on the data, in words of the server that hold a value: kept is the SQLSTATE alone.
     model.lines = ["SELECT CAST(family_name AS integer) FROM singer", "SELECT family_name, name FROM singer"]
     before = await everything(asking, "the family name of all singers like birk", model)

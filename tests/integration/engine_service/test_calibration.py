@@ -6,13 +6,11 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import pytest
 from rich.console import Console
 
 from engine.app.console_views import ConsoleViews
 from engine.app.evaluating import Evaluating, Trials
-from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.judge.calibrating import Calibrating
 from engine.judge.packaged_scores import Base
@@ -35,27 +33,22 @@ from engine.values.messages import (
 )
 from engine.values.model_settings import ModelSettings
 from engine.values.proportion import Share
-from engine.values.settings import Limits, SelectionSettings
+from engine.values.settings import SelectionSettings
 from engine.values.tools import Tools
-from pgparley.cluster import Cluster
 from pgparley.evaluation.calibration import show_calibration
 from proxy.console import views
 from proxy.console.tables import row
-from schema_catalog.introspect import introspect
-from schema_catalog.store import CatalogStore
-from schema_catalog.types import Database
-from schema_catalog.values import ColumnValues, ValueStore
-from tests.support.allowed_values import allow, deny
+from tests.integration.engine_service.conftest import LIMITS, serving
+from tests.support.allowed_values import allow, changed, deny, keep
 
 ANA = Asker("ana", "music")
 QUESTION = "name of each singer"
 RIGHT = "SELECT name FROM singer"
-CALIBRATED = Limits(k=2, calls=4)
 
 
 @pytest.fixture
 def evaluating(selecting: Tools, points: CalibrationStore, pool: Any) -> Evaluating:
-    return Evaluating(selecting, CALIBRATED, Trials(pool, selecting.upstream), points)
+    return Evaluating(selecting, LIMITS, Trials(pool, selecting.upstream), points)
 
 
 def pair(sql: str = RIGHT, **more: Any) -> EvaluateRequest:
@@ -156,8 +149,8 @@ async def test_until_there_is_enough_what_came_with_the_program_selects(
 ) -> None:
     made = Base("a model", "a command", {2: (-1.0,) * 30})
     points = CalibrationStore(pool, "recipe", base=made)
-    lent = Calibrating(points, selecting.selection, CALIBRATED)
-    service = Service(replace(selecting, calibration=points), Questions(pool, 600.0), CALIBRATED, points)
+    lent = Calibrating(points, selecting.selection, LIMITS)
+    service = serving(replace(selecting, calibration=points), pool, points=points)
     reply = await service.ask(AskRequest(ANA, QUESTION))
     assert next(line.event for line in reply.trace if line.stage == "select") == "calibrated elsewhere"
     assert (await lent.status(StatusRequest())).base == BaseStatus(30, 0, 0, counts=True)
@@ -174,30 +167,22 @@ async def test_until_there_is_enough_what_came_with_the_program_selects(
     assert (await points.find(2)).at(0.9, "music") == Threshold(-2.0, 40, 0.9)
 
 
-async def test_points_of_another_recipe_or_schema_do_not_count(
-    points: CalibrationStore, pool: Any, server: Cluster
-) -> None:
+async def test_points_of_another_recipe_or_schema_do_not_count(points: CalibrationStore, pool: Any) -> None:
     await fill(points, score=-1.0, count=5)
     assert len(await points.points()) == 10
     assert await CalibrationStore(pool, "another").points() == ()
     assert (await points.stale(), await CalibrationStore(pool, "another").stale()) == (0, 10)
-    database = Database("music", server.dsn("music"), "music", ("public",))
-    connection = await asyncpg.connect(server.dsn("music"))
-    await connection.execute("ALTER TABLE singer ADD COLUMN country text")
-    await CatalogStore(pool).save_snapshot(await introspect(connection, database))
+    await changed(pool, "music", "ALTER TABLE singer ADD COLUMN country text")
     assert await points.points() == ()
     assert (await points.find(2)).scores.size == 0
     assert await points.stale() == 10
-    await connection.execute("ALTER TABLE singer DROP COLUMN country")
-    await CatalogStore(pool).save_snapshot(await introspect(connection, database))
+    await changed(pool, "music", "ALTER TABLE singer DROP COLUMN country")
     assert len(await points.points()) == 10, "the schema is what it was"
-    await connection.close()
 
 
 async def test_points_belong_to_the_columns_whose_values_may_be_used(
     points: CalibrationStore, pool: Any, learning: Service
 ) -> None:
-    values = ValueStore(pool)
     reply = await learning.ask(AskRequest(ANA, QUESTION))
     await fill(points, score=-1.0, count=5)
     await allow(pool, "copy", [("public", "pets", "id")])
@@ -209,7 +194,7 @@ async def test_points_belong_to_the_columns_whose_values_may_be_used(
     again = await learning.ask(AskRequest(ANA, QUESTION))
     await learning.choose(ChooseRequest(ANA, again.qid, 1))
     assert len(await points.points()) == 1
-    await values.keep("music", ColumnValues(("public", "singer", "name"), ("Joe",)))
+    await keep(pool, "music", ("public", "singer", "name"), "Joe")
     assert len(await points.points()) == 1, "the same column, read again"
     await deny(pool, "music", ("public", "singer", "name"))
     assert len(await points.points()) == 10

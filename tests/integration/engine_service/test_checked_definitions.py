@@ -10,19 +10,19 @@ import pytest
 from typer.testing import CliRunner
 
 from engine.app.checking import check_pending, watch
-from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.learn.store import LearningStore
 from engine.values.background import Background
 from engine.values.messages import Asker, AskRequest, ChooseRequest, RowKind, Topic, TopicRequest
-from engine.values.settings import LearningSettings, Limits
+from engine.values.settings import LearningSettings
 from engine.values.tools import Tools
 from pgparley.catalog_commands import catalog_app
 from pgparley.cluster import Cluster
 from schema_catalog.foreign_keys import foreign_key_graph
-from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
+from tests.integration.engine_service.conftest import serving
+from tests.support.allowed_values import changed
 from tests.support.scripted import ScriptedLLM
 from tests.support.waiting import until
 
@@ -39,14 +39,8 @@ JOIN = "('music.album.artist', 'music.singer.singer_id')"
 @pytest.fixture
 async def music(owner: Any, pool: Any) -> Any:
     """The database as its owner, with albums whose singers no foreign key names."""
-    await owner.execute(ALBUMS)
-    await read_anew(pool, owner)
+    await changed(pool, "music", ALBUMS)
     return owner
-
-
-async def read_anew(pool: Any, connection: Any) -> None:
-    store = CatalogStore(pool)
-    await store.save_snapshot(await introspect(connection, (await store.get("music")).database))
 
 
 async def checked(pool: Any, tools: Tools) -> list[tuple[str, str | None]]:
@@ -65,8 +59,7 @@ async def test_a_declared_join_is_an_edge_of_the_graph_once_it_is_checked(
     assert await checked(pool, tools) == [("checked", None)]
     after = {database.name: each for database, each in await tools.catalog.entries()}["music"]
     assert foreign_key_graph(after).column_pairs(album, singer) == [("artist", "singer_id")]
-    await music.execute("ALTER TABLE album RENAME COLUMN artist TO performer")
-    await read_anew(pool, music)
+    await changed(pool, "music", "ALTER TABLE album RENAME COLUMN artist TO performer")
     assert await checked(pool, tools) == [("refused", "column album.artist does not exist here")]
 
 
@@ -161,8 +154,7 @@ async def test_a_term_over_what_the_asker_may_not_read_is_nowhere(
 
 @pytest.fixture
 def remembering(pool: Any, tools: Tools) -> Service:
-    known = replace(tools, memory=LearningStore(pool, LearningSettings()))
-    return Service(known, Questions(pool, 600.0), Limits(k=2, calls=4))
+    return serving(replace(tools, memory=LearningStore(pool, LearningSettings())), pool)
 
 
 async def verify(pool: Any, question: str, sql: str) -> None:
@@ -281,7 +273,7 @@ async def test_definitions_of_a_renamed_column_are_refused_with_its_old_name(
 
 
 async def test_a_verified_query_with_parameters_answers_what_fills_them_in(
-    pool: Any, tools: Tools, model: ScriptedLLM, music: Any
+    pool: Any, tools: Tools, remembering: Service, model: ScriptedLLM, music: Any
 ) -> None:
     verify = "SELECT nl_catalog.verify('music', 'stage names of {singer: text} above {age: int}', $1)"
     sql = "SELECT stage_name FROM singer WHERE name = {singer} AND age > {age}"
@@ -289,14 +281,12 @@ async def test_a_verified_query_with_parameters_answers_what_fills_them_in(
     assert await checked(pool, tools) == [("refused", "the parameter age stands nowhere in it as a value")]
     await pool.execute(verify, sql)
     assert await checked(pool, tools) == [("checked", None)]
-    memory = LearningStore(pool, LearningSettings())
-    service = Service(replace(tools, memory=memory), Questions(pool, 600.0), Limits(k=2, calls=4))
-    reply = await service.ask(AskRequest(ANA, "What are the stage names of Joe above 30?"))
+    reply = await remembering.ask(AskRequest(ANA, "What are the stage names of Joe above 30?"))
     (row,) = reply.rows
     assert (row.kind, row.confidence) == (RowKind.VERIFIED, None)
     assert "filled in: singer Joe, age 30" in row.explanation
     assert (model.prompts, reply.usage.calls) == ([], 0)
-    assert (await service.choose(ChooseRequest(ANA, reply.qid, 1))).rows == (("J",),)
-    other = await service.ask(AskRequest(ANA, "What are the family names of Joe above 30?"))
+    assert (await remembering.choose(ChooseRequest(ANA, reply.qid, 1))).rows == (("J",),)
+    other = await remembering.ask(AskRequest(ANA, "What are the family names of Joe above 30?"))
     assert other.rows[0].kind is not RowKind.VERIFIED
     assert "{singer" not in str(model.prompts), "it is no example: it holds no values"

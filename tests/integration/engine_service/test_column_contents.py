@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import pytest
 
 from engine.findings.admit import admit
@@ -19,12 +18,10 @@ from engine.values.elements import UnknownPhrase
 from engine.values.settings import UpstreamSettings
 from engine.values.state import Route
 from engine.values.tools import Tools
-from pgparley.cluster import Cluster
-from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ColumnValues, ValueStore
-from tests.support.allowed_values import allow
+from tests.support.allowed_values import allow, changed
 from tests.support.asking import asked
 
 SQL = """
@@ -36,17 +33,13 @@ GRANT SELECT ON report TO ana;
 
 
 async def test_what_columns_hold_is_read_and_used(
-    pool: Any, tools: Tools, server: Cluster, monkeypatch: pytest.MonkeyPatch
+    pool: Any, tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A look may take its time on a busy machine.
     monkeypatch.setattr(missing_values, "CASE_SECONDS", 30.0)
     upstream = Databases(UpstreamSettings(pool_size=2, privileges_ttl=0.0))
-    database = (await CatalogStore(pool).get("music")).database
-    connection = await asyncpg.connect(server.dsn("music"))
-    await connection.execute(SQL)
-    snapshot = await introspect(connection, database)
-    await connection.close()
-    store = ValueStore(pool)
+    database, store = (await CatalogStore(pool).get("music")).database, ValueStore(pool)
+    snapshot = await changed(pool, "music", SQL)
     allowed = [
         (*table.key, column.name)
         for table, column in snapshot.columns()

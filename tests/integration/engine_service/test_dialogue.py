@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from engine.app.metrics import Metrics
-from engine.app.question_store import Questions
 from engine.app.schema_watch import SchemaWatch
 from engine.app.service import Service
 from engine.values.errors import NeedsAnswerError, StaleDialogueError, UnknownQuestionError, UnsupportedError
@@ -26,6 +25,7 @@ from engine.values.messages import (
 )
 from engine.values.settings import CatalogSettings, DialogueSettings, Limits
 from engine.values.tools import Tools
+from tests.integration.engine_service.conftest import serving
 
 ANA, BOB = Asker("ana", "music"), Asker("bob", "music")
 QUESTION = "name of each singer"
@@ -34,7 +34,7 @@ ASKING = DialogueSettings(question=0.01, row=0.2, abstention=1.0)
 
 @pytest.fixture
 def asking(pool: Any, tools: Tools) -> Service:
-    return Service(replace(tools, dialogue=ASKING), Questions(pool, 600.0), Limits(k=3, calls=6))
+    return serving(replace(tools, dialogue=ASKING), pool, Limits(k=3, calls=6))
 
 
 def kinds(reply: AskReply) -> set[RowKind]:
@@ -120,7 +120,7 @@ async def test_somebody_elses_question(asking: Service) -> None:
 
 async def test_another_engine_goes_on(asking: Service, pool: Any, tools: Tools) -> None:
     reply = await asked(asking)
-    other = Service(replace(tools, dialogue=ASKING), Questions(pool, 600.0), Limits(k=3, calls=6))
+    other = serving(replace(tools, dialogue=ASKING), pool, Limits(k=3, calls=6))
     answered = await other.answer(AnswerRequest(ANA, reply.qid, n=1))
     assert kinds(answered) == {RowKind.CANDIDATE}
 

@@ -2,57 +2,43 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
-from aiohttp import web
 
-from engine.app.console_views import ConsoleViews
-from engine.app.endpoints import EngineAPI
 from engine.app.evaluating import Evaluating, Trials
-from engine.app.metrics import Metrics
-from engine.app.question_store import Questions
 from engine.app.service import Service
-from engine.app.suggesting import Suggesting
-from engine.judge.calibrating import Calibrating
 from engine.judge.point_store import CalibrationStore
 from engine.learn.store import LearningStore
 from engine.values.calibration import KnownQuestion, Source
 from engine.values.errors import InvalidSettingError, ModelUnavailableError
 from engine.values.evaluation import EvaluateRequest, KnownRequest, TrialRequest, Verdict
 from engine.values.messages import Asker, AskRequest, RowKind
-from engine.values.model_settings import ModelSettings
-from engine.values.settings import DialogueSettings, LearningSettings, Limits
+from engine.values.settings import DialogueSettings, LearningSettings
 from engine.values.tools import Tools
 from pgparley.config import load
 from pgparley.evaluation.calibration import calibration
 from pgparley.evaluation.command import Evaluation, evaluate
 from schema_catalog.store import CatalogStore
+from tests.integration.engine_service.conftest import LIMITS
 
 QUESTION = "name of each singer"
 SHOWN = ("SELECT name FROM singer", "SELECT stage_name FROM singer", "SELECT family_name FROM singer")
-LIMITS = Limits(k=2, calls=4)
 
 
 @pytest.fixture
-def remembering(tools: Tools, pool: Any) -> Tools:
+def tools(tools: Tools, pool: Any) -> Tools:
+    """As the folder's, with a memory."""
     return replace(tools, memory=LearningStore(pool, LearningSettings()))
 
 
 @pytest.fixture
-def evaluating(remembering: Tools, pool: Any, points: CalibrationStore) -> Evaluating:
-    return Evaluating(remembering, LIMITS, Trials(pool, remembering.upstream), points)
-
-
-@pytest.fixture
-def service(remembering: Tools, pool: Any) -> Service:
-    return Service(remembering, Questions(pool, 600.0), LIMITS)
+def evaluating(tools: Tools, pool: Any, points: CalibrationStore) -> Evaluating:
+    return Evaluating(tools, LIMITS, Trials(pool, tools.upstream), points)
 
 
 def request(sql: str = SHOWN[0], **more: Any) -> EvaluateRequest:
@@ -147,24 +133,11 @@ async def test_errors_end_a_question_or_all(evaluating: Evaluating) -> None:
 
 
 @pytest.fixture
-async def engine(
-    service: Service, remembering: Tools, pool: Any, points: CalibrationStore, tmp_path: Path
-) -> AsyncIterator[Path]:
+def engine(api: str, tmp_path: Path) -> Path:
     """The configuration file of an engine that answers on a socket."""
-    ready = asyncio.Event()
-    calibrating = Calibrating(points, remembering.selection, LIMITS)
-    console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
-    evaluating = Evaluating(remembering, LIMITS, Trials(pool, remembering.upstream), points)
-    suggesting = Suggesting(remembering.catalog, remembering.model, pool)
-    runner = web.AppRunner(
-        EngineAPI(service, Metrics(), ready, console, calibrating, evaluating, suggesting).application()
-    )
-    await runner.setup()
-    await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
     file = tmp_path / "pgparley.toml"
-    file.write_text(f'[engine]\nsocket = "{tmp_path}/e.sock"\n', encoding="utf-8")
-    yield file
-    await runner.cleanup()
+    file.write_text(f'[engine]\nsocket = "{api}"\n', encoding="utf-8")
+    return file
 
 
 async def test_the_command_reports_compares_and_fails_below_a_share(

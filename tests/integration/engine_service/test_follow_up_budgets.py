@@ -8,13 +8,13 @@ from typing import Any, cast
 
 import pytest
 
-from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.values.errors import BusyError, CancelledError, QuotaError
 from engine.values.messages import Asker, AskRequest, ChooseRequest, CorrectRequest, PlanRequest
 from engine.values.settings import Limits
 from engine.values.tools import Tools
 from schema_catalog.quotas import QuotaStore
+from tests.integration.engine_service.conftest import serving
 
 ANA = Asker("ana", "music")
 RIGHT = "SELECT max(age) FROM singer"
@@ -48,7 +48,7 @@ def upstream(tools: Tools) -> Watched:
 @pytest.fixture
 def service(pool: Any, tools: Tools, upstream: Watched) -> Service:
     watched = replace(tools, upstream=cast("Any", upstream))
-    return Service(watched, Questions(pool, 600.0), LIMITS, quotas=QuotaStore(pool))
+    return serving(watched, pool, LIMITS, quotas=QuotaStore(pool))
 
 
 Ask = Callable[[Service, str, float | None], Awaitable[Any]]

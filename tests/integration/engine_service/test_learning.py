@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.judge.point_store import CalibrationStore
 from engine.learn.feedback import Learner
@@ -29,8 +28,9 @@ from engine.values.messages import (
 )
 from engine.values.model_profile import UNKNOWN, ModelProfile
 from engine.values.ports import Completion, Prompt
-from engine.values.settings import LearningSettings, Limits
+from engine.values.settings import LearningSettings
 from engine.values.tools import Tools
+from tests.integration.engine_service.conftest import serving
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")
@@ -39,7 +39,6 @@ QUESTION = "name of each singer"
 OTHER = "What is the name of each old singer?"
 NAME, STAGE = "SELECT name FROM singer", "SELECT stage_name FROM singer"
 HINT = '"name": singer.stage_name rather than singer.name'
-LIMITS = Limits(k=2, calls=4)
 COLUMNS = ("name", "stage_name", "family_name")
 
 
@@ -77,7 +76,7 @@ def learner_of(tools: Tools, pool: Any, settings: LearningSettings) -> Learner:
 def made(tools: Tools, pool: Any, settings: LearningSettings, learner: Learner | None = None) -> Service:
     using, points = remembering(tools, pool, settings), CalibrationStore(pool, RECIPE)
     learner = learner or learner_of(tools, pool, settings)
-    return Service(using, Questions(pool, 600.0), LIMITS, points, learner)
+    return serving(using, pool, points=points, learner=learner)
 
 
 @pytest.fixture
@@ -286,7 +285,7 @@ async def test_a_store_that_fails_costs_what_was_learned_alone(
     await choose(learning, STAGE)
     await pool.execute("ALTER TABLE pgparley.learning_version RENAME TO gone")
     using = remembering(tools, pool, LearningSettings())
-    reply = await Service(using, Questions(pool, 600.0), LIMITS).ask(AskRequest(ANA, OTHER))
+    reply = await serving(using, pool).ask(AskRequest(ANA, OTHER))
     assert [row.sql for row in reply.rows] == [NAME, STAGE]
     assert any(line.event == "nothing is recalled" for line in reply.trace)
 

@@ -5,24 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import pytest
 
 from engine.app.prompt_preview import preview
-from engine.app.question_store import Questions
-from engine.app.service import Service
 from engine.link.source import StoredValues
 from engine.link.value_reader import refresh_values
 from engine.values.messages import Asker, AskRequest
 from engine.values.settings import GenerationSettings, Limits, Strategy
 from engine.values.tools import Tools
-from pgparley.cluster import Cluster
-from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ValueStore
+from tests.integration.engine_service.conftest import serving
+from tests.support.allowed_values import changed
 from tests.support.scripted import ScriptedLLM
-from tests.support.statements import execute
 
 PLANTED = 20
 """Values of each kind; each stands in three rows, so that it repeats."""
@@ -67,20 +63,15 @@ WORDS = ("customer", "payment", "visit", "name", "email", "phone", "street", "ib
 
 
 @pytest.fixture
-async def asking(pool: Any, tools: Tools, server: Cluster) -> Tools:
+async def asking(pool: Any, tools: Tools) -> Tools:
     """Over `music` with personal data, of which all text is allowed; a model that is asked for readings."""
     filled = {
         table: ", ".join(_sql(made) for column, made in PLANTS.items() if column.startswith(f"{table}."))
         for table in ("customer", "payment", "visit")
     }
     rows = f"CREATE TEMPORARY VIEW rows AS SELECT i, i % {PLANTED} AS n FROM generate_series(1, {3 * PLANTED}) AS i;"
-    await execute(server.dsn("music"), rows + TABLES.format(**filled))
-    catalog, store = CatalogStore(pool), ValueStore(pool)
-    database = (await catalog.get("music")).database
-    connection = await asyncpg.connect(database.dsn)
-    snapshot = await introspect(connection, database)
-    await connection.close()
-    await catalog.save_snapshot(snapshot)
+    snapshot = await changed(pool, "music", rows + TABLES.format(**filled))
+    database, store = (await CatalogStore(pool).get("music")).database, ValueStore(pool)
     await pool.execute(
         "SELECT nl_catalog.allow_values(element) FROM nl_catalog.columns"
         " WHERE type = 'text' AND \"table\" <> 'singer'"
@@ -160,7 +151,7 @@ async def test_what_the_values_tell_is_seen_by_a_dba_and_by_who_asks(asking: Too
     assert ("music.public.payment.reference", "account or card") in map(tuple, kinds)
     assert ("music.public.payment.paid_by", "e-mail") in map(tuple, kinds)
     model: Any = ScriptedLLM(['{"readings": [], "cannot": "none"}'])
-    service = Service(replace(asking, model=model), Questions(pool, 600.0), Limits())
+    service = serving(replace(asking, model=model), pool, Limits())
     reply = await service.ask(AskRequest(Asker("ana", "music"), "How many visits are there?", db="music"))
     (line,) = [each.detail for each in reply.trace if each.event == "personal data, not listed"]
     assert "payment.iban (account or card)" in line

@@ -13,6 +13,7 @@ from engine.app.service import Service
 from engine.values.errors import ModelUnavailableError, NLError, NotPermittedError, QuotaError
 from engine.values.messages import Asker, AskRequest, MoreRequest
 from pgparley.cluster import Cluster
+from tests.support.statements import connected
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")
@@ -90,19 +91,13 @@ async def test_the_own_quota_counts_then_the_largest_of_the_groups_then_that_of_
 @pytest.mark.usefixtures("groups")
 async def test_who_sets_and_sees_quotas(server: Cluster, pool: Any) -> None:
     await pool.execute(f"{SET}('staff', 5), nl_catalog.set_quota('bob', 1)")
-    for call, error in (
-        ("'bob', -1", asyncpg.InvalidParameterValueError),
-        ("NULL, 1", asyncpg.InvalidParameterValueError),
-    ):
-        with pytest.raises(error) as refused:
+    for call in ("'bob', -1", "NULL, 1"):
+        with pytest.raises(asyncpg.InvalidParameterValueError) as refused:
             await pool.execute(f"{SET}({call})")
         assert refused.value.hint
     await pool.execute("GRANT nl_steward TO ana")
-    theirs = await asyncpg.connect(server.dsn("store", "ana"))
-    try:
-        assert [tuple(row) for row in await theirs.fetch("SELECT * FROM nl_catalog.quotas")] == [
-            ("staff", 5, None)
-        ]
+    async with connected(server.dsn("store", "ana")) as theirs:
+        assert await theirs.fetch("SELECT * FROM nl_catalog.quotas") == [("staff", 5, None)]
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="only an nl_admin says who may ask"):
             await theirs.execute(f"{SET}('ana', 1000)")
         for forbidden in (
@@ -112,8 +107,6 @@ async def test_who_sets_and_sees_quotas(server: Cluster, pool: Any) -> None:
         ):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await theirs.execute(forbidden)
-    finally:
-        await theirs.close()
     assert await pool.fetchval("SELECT questions_an_hour FROM nl_catalog.quotas WHERE role = 'staff'") == 5
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from engine.app.question_store import Questions
 from engine.app.repeats import Repeats
 from engine.app.service import Service
 from engine.values.messages import Asker, AskReply, AskRequest
@@ -16,6 +15,7 @@ from engine.values.model_profile import ModelProfile
 from engine.values.ports import Completion, Prompt
 from engine.values.settings import GenerationSettings, Limits, Strategy
 from engine.values.tools import Tools
+from tests.integration.engine_service.conftest import serving
 
 ANA = Asker("ana", "music")
 PAIRS = "SELECT a.age > 0 AS grown FROM singer AS a CROSS JOIN singer AS b"
@@ -48,7 +48,7 @@ def instructed() -> Instructed:
 def session(tools: Tools, pool: Any, instructed: Instructed) -> Service:
     model: Any = instructed
     built = replace(tools, model=model, generation=GenerationSettings(strategy=Strategy.READINGS))
-    return Service(built, Questions(pool, 600.0), Limits(k=3), repeats=Repeats("recipe", 3600.0))
+    return serving(built, pool, Limits(k=3), repeats=Repeats("recipe", 3600.0))
 
 
 async def ask(session: Service, question: str, after: AskReply | None = None, **more: Any) -> AskReply:

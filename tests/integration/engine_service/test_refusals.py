@@ -6,10 +6,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import pytest
 
-from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.link.missing_values import check_literals
 from engine.question.question import Question
@@ -30,9 +28,8 @@ from engine.values.messages import (
 from engine.values.settings import DialogueSettings, Limits
 from engine.values.state import Route, State
 from engine.values.tools import Tools
-from pgparley.cluster import Cluster
-from schema_catalog.introspect import introspect
-from schema_catalog.store import CatalogStore
+from tests.integration.engine_service.conftest import serving
+from tests.support.allowed_values import changed
 from tests.support.scripted import ScriptedLLM
 
 ANA = Asker("ana", "music")
@@ -92,19 +89,11 @@ async def test_texts_are_looked_for_as_the_asker(tools: Tools, pool: Any) -> Non
 
 
 @pytest.fixture
-async def abstaining(tools: Tools, pool: Any, server: Cluster) -> Service:
+async def abstaining(tools: Tools, pool: Any) -> Service:
     """Shows no statement that is not certain, of a database with what is `HIDDEN`."""
-    store = CatalogStore(pool)
-    connection = await asyncpg.connect(server.dsn("music"))
-    try:
-        await connection.execute(HIDDEN)
-        await store.save_snapshot(await introspect(connection, (await store.get("music")).database))
-    finally:
-        await connection.close()
-    doubting = replace(
-        tools, dialogue=DialogueSettings(questions=0, abstention=0.0, on_doubt=OnDoubt.ABSTAIN)
-    )
-    return Service(doubting, Questions(pool, 600.0), Limits(k=2, calls=2))
+    await changed(pool, "music", HIDDEN)
+    doubting = DialogueSettings(questions=0, abstention=0.0, on_doubt=OnDoubt.ABSTAIN)
+    return serving(replace(tools, dialogue=doubting), pool, Limits(k=2, calls=2))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +122,7 @@ async def test_what_is_doubtful_is_shown_and_never_run(
     abstaining: Service, model: ScriptedLLM, tools: Tools, pool: Any
 ) -> None:
     settings = DialogueSettings(questions=0, abstention=0.0)
-    showing = Service(replace(tools, dialogue=settings), Questions(pool, 600.0), Limits(k=2, calls=2))
+    showing = serving(replace(tools, dialogue=settings), pool, Limits(k=2, calls=2))
     model.lines[:] = ["SELECT name FROM singer"]
     for run in (False, True):
         reply = await showing.ask(AskRequest(ANA, "salary of each singer", run=run))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import pytest
 
-from engine.app.question_store import Questions
 from engine.app.repeats import Repeats
 from engine.app.service import Service
 from engine.upstream import Databases
@@ -23,9 +21,9 @@ from engine.values.messages import (
     RowKind,
     ShowRequest,
 )
-from engine.values.settings import DialogueSettings, Limits, UpstreamSettings
+from engine.values.settings import DialogueSettings, UpstreamSettings
 from engine.values.tools import Tools
-from pgparley.cluster import Cluster
+from tests.integration.engine_service.conftest import serving
 from tests.support.scripted import ScriptedLLM
 
 ANA = Asker("ana", "music")
@@ -35,7 +33,7 @@ HOUR = Repeats("recipe", 3600.0)
 
 @pytest.fixture
 def repeating(tools: Tools, pool: Any) -> Service:
-    return Service(tools, Questions(pool, 600.0), Limits(k=2, calls=4), repeats=HOUR)
+    return serving(tools, pool, repeats=HOUR)
 
 
 async def test_the_same_question_gets_the_answer_that_it_had(
@@ -78,10 +76,8 @@ async def test_another_question_is_another_one(repeating: Service, model: Script
         assert len(model.prompts) > calls, other
 
 
-async def test_so_it_is_for_somebody_else(repeating: Service, server: Cluster) -> None:
-    admin = await asyncpg.connect(server.dsn("music"))
-    await admin.execute("GRANT SELECT (singer_id, name, stage_name, family_name, age) ON singer TO bob")
-    await admin.close()
+async def test_so_it_is_for_somebody_else(repeating: Service, owner: Any) -> None:
+    await owner.execute("GRANT SELECT (singer_id, name, stage_name, family_name, age) ON singer TO bob")
     first = await repeating.ask(ASK)
     assert (await repeating.ask(replace(ASK, asker=Asker("bob", "music")))).qid != first.qid
 
@@ -104,8 +100,7 @@ async def test_what_may_have_changed_is_thought_over(repeating: Service, pool: A
 
 async def test_other_settings_and_programs_think_for_themselves(tools: Tools, pool: Any) -> None:
     def service(recipe: str, seconds: float = 3600.0, **changes: Any) -> Service:
-        questions, repeats = Questions(pool, 600.0), Repeats(recipe, seconds)
-        return Service(replace(tools, **changes), questions, Limits(k=2, calls=4), repeats=repeats)
+        return serving(replace(tools, **changes), pool, repeats=Repeats(recipe, seconds))
 
     first = await service("one").ask(ASK)
     assert (await service("one").ask(ASK)).qid == first.qid
@@ -114,15 +109,12 @@ async def test_other_settings_and_programs_think_for_themselves(tools: Tools, po
         assert (await other.ask(ASK)).qid != first.qid
 
 
-async def test_rights_are_those_of_now(tools: Tools, pool: Any, server: Cluster) -> None:
+async def test_rights_are_those_of_now(tools: Tools, pool: Any, owner: Any) -> None:
     upstream = Databases(UpstreamSettings(pool_size=2, privileges_ttl=0.0))
-    asking = replace(tools, upstream=upstream)
-    service = Service(asking, Questions(pool, 600.0), Limits(k=2, calls=4), repeats=HOUR)
+    service = serving(replace(tools, upstream=upstream), pool, repeats=HOUR)
     first = await service.ask(ASK)
     assert (await service.ask(ASK)).qid == first.qid
-    admin = await asyncpg.connect(server.dsn("music"))
-    await admin.execute("REVOKE SELECT (stage_name) ON singer FROM ana")
-    await admin.close()
+    await owner.execute("REVOKE SELECT (stage_name) ON singer FROM ana")
     assert (await service.ask(ASK)).qid != first.qid
     await upstream.aclose()
 
@@ -143,7 +135,7 @@ async def test_no_answer_is_no_answer_to_repeat(repeating: Service, model: Scrip
 
 async def test_a_question_back_waits_as_it_did(tools: Tools, pool: Any, model: ScriptedLLM) -> None:
     asking = replace(tools, dialogue=DialogueSettings(question=0.01, row=0.2, abstention=1.0))
-    service = Service(asking, Questions(pool, 600.0), Limits(k=2, calls=4), repeats=HOUR)
+    service = serving(asking, pool, repeats=HOUR)
     first = await service.ask(ASK)
     assert first.rows[0].kind is RowKind.OPTION
     again = await service.ask(ASK)

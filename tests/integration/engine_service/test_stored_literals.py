@@ -6,10 +6,8 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-import asyncpg
 import pytest
 
-from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.link import looking
 from engine.link.source import StoredValues
@@ -20,11 +18,11 @@ from engine.values.ports import Completion, Prompt
 from engine.values.settings import DialogueSettings, Limits, UpstreamSettings
 from engine.values.tools import Tools
 from pgparley.cluster import Cluster
-from schema_catalog.introspect import introspect
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ColumnValues, ValueStore
-from tests.support.allowed_values import allow
+from tests.integration.engine_service.conftest import serving
+from tests.support.allowed_values import allow, changed
 from tests.support.generating import WITH_GRAMMARS
 from tests.support.scripted import ScriptedLLM
 from tests.support.statements import execute
@@ -60,19 +58,12 @@ def model() -> WritingLLM:
 
 
 @pytest.fixture
-async def allowed(
-    pool: Any, tools: Tools, server: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Tools]:
+async def allowed(pool: Any, tools: Tools, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Tools]:
     """The values of `tour.status` are allowed and read; a look at them may take its time on a busy machine."""
     monkeypatch.setattr(looking, "SECONDS", 30.0)
     upstream = Databases(UpstreamSettings(pool_size=2, privileges_ttl=0.0))
-    catalog, store = CatalogStore(pool), ValueStore(pool)
-    database = (await catalog.get("music")).database
-    await execute(server.dsn("music"), TOUR)
-    connection = await asyncpg.connect(server.dsn("music"))
-    snapshot = await introspect(connection, database)
-    await connection.close()
-    await catalog.save_snapshot(snapshot)
+    database, store = (await CatalogStore(pool).get("music")).database, ValueStore(pool)
+    snapshot = await changed(pool, "music", TOUR)
     await allow(pool, "music", [STATUS])
     (read,) = await read_values(database, snapshot, [STATUS], upstream, ConnectSettings())
     assert isinstance(read, ColumnValues)
@@ -84,7 +75,7 @@ async def allowed(
 
 @pytest.fixture
 def asking(pool: Any, allowed: Tools) -> Service:
-    return Service(allowed, Questions(pool, 600.0), Limits(k=3, calls=1))
+    return serving(allowed, pool, Limits(k=3, calls=1))
 
 
 async def asked(service: Service, model: ScriptedLLM, where: str, asker: Asker = ANA) -> AskReply:
@@ -112,7 +103,7 @@ async def test_two_near_values_are_two_statements_and_a_question(
         "'Canceled by venue'",
     }
     settings = DialogueSettings(question=0.01, row=0.2, abstention=1.0)
-    service = Service(replace(allowed, dialogue=settings), Questions(pool, 600.0), Limits(k=3, calls=1))
+    service = serving(replace(allowed, dialogue=settings), pool, Limits(k=3, calls=1))
     rows = (await asked(service, model, "status = 'cancelled'")).rows
     assert {row.kind for row in rows} == {RowKind.OPTION}
     said = " ".join(row.explanation for row in rows)

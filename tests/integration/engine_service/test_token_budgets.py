@@ -17,6 +17,7 @@ from engine.values.messages import Asker, AskReply, AskRequest, ShowRequest
 from engine.values.ports import Completion, Prompt
 from pgparley.cluster import Cluster
 from tests.support.scripted import ScriptedLLM
+from tests.support.statements import connected
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")
@@ -152,14 +153,12 @@ async def test_who_sets_and_sees_budgets_and_what_was_used(
     seen = (
         "SELECT role, questions, tokens, prefilled, cached, generated, tokens_a_day FROM nl_catalog.token_use"
     )
-    rows = await pool.fetch(f"{seen} ORDER BY role")
-    assert [tuple(row) for row in rows] == [own, ("bob", 1, 16, 7, 8, 9, 1)]
-    rows = await pool.fetch("SELECT * FROM nl_catalog.quotas ORDER BY role")
-    assert [tuple(row) for row in rows] == [("bob", 3, 1), ("staff", None, 5_000)]
+    assert await pool.fetch(f"{seen} ORDER BY role") == [own, ("bob", 1, 16, 7, 8, 9, 1)]
+    quotas = await pool.fetch("SELECT * FROM nl_catalog.quotas ORDER BY role")
+    assert quotas == [("bob", 3, 1), ("staff", None, 5_000)]
     await pool.execute("GRANT nl_steward TO ana")
-    theirs = await asyncpg.connect(server.dsn("store", "ana"))
-    try:
-        assert [tuple(row) for row in await theirs.fetch(seen)] == [own]
+    async with connected(server.dsn("store", "ana")) as theirs:
+        assert await theirs.fetch(seen) == [own]
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="only an nl_admin says how many tokens"):
             await theirs.execute(f"{SET}('ana', 1000)")
         for forbidden in (
@@ -169,8 +168,6 @@ async def test_who_sets_and_sees_budgets_and_what_was_used(
         ):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await theirs.execute(forbidden)
-    finally:
-        await theirs.close()
 
 
 async def test_without_the_store_nobody_is_admitted_and_a_cost_is_lost_and_told(

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.link.source import StoredValues
 from engine.link.value_reader import read_values
@@ -20,7 +19,8 @@ from pgparley.cluster import Cluster
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ColumnValues, ValueStore
-from tests.support.allowed_values import allow, deny
+from tests.integration.engine_service.conftest import serving
+from tests.support.allowed_values import allow, deny, keep
 from tests.support.statements import execute
 
 ANA = Asker("ana", "music")
@@ -48,14 +48,14 @@ async def values(pool: Any, upstream: Databases) -> StoredValues:
     for read in await read_values(database, snapshot, [FAMILY, SALARY], upstream, ConnectSettings()):
         assert isinstance(read, ColumnValues)
         await store.keep("music", read)
-    await store.keep("music", ColumnValues(SALARY, ("birk",)))
+    await keep(pool, "music", SALARY, "birk")
     return StoredValues(store)
 
 
 @pytest.fixture
 def asking(pool: Any, tools: Tools, upstream: Databases, values: StoredValues) -> Service:
     allowed = replace(tools, upstream=upstream, values=values)
-    return Service(allowed, Questions(pool, 600.0), Limits(k=2, calls=2))
+    return serving(allowed, pool, Limits(k=2, calls=2))
 
 
 async def everything(service: Service, asker: Asker) -> str:
@@ -103,7 +103,7 @@ async def test_new_values_are_seen_at_the_next_question(
     asking: Service, pool: Any, values: StoredValues
 ) -> None:
     assert await values.index("music") is await values.index("music")
-    await ValueStore(pool).keep("music", ColumnValues(FAMILY, ("BIRK",)))
+    await keep(pool, "music", FAMILY, "BIRK")
     assert "singer.family_name = 'BIRK'" in await everything(asking, ANA)
 
 
@@ -111,9 +111,7 @@ async def test_memory_is_bounded(pool: Any, values: StoredValues) -> None:
     few = StoredValues(ValueStore(pool), kept=1)
     index = await few.index("music")
     assert (len(index), index.complete) == (1, (False,))
-    store = ValueStore(pool)
-    await allow(pool, "copy", [("public", "pets", "id")])
-    await store.keep("copy", ColumnValues(("public", "pets", "id"), ("7",)))
+    await keep(pool, "copy", ("public", "pets", "id"), "7")
     assert len(await few.index("copy")) == 1
     assert await few.index("music") is not index
 

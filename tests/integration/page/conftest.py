@@ -41,6 +41,10 @@ class Visitor:
         async with self.http.get(self.url + path, allow_redirects=False) as response:
             return await _page(response)
 
+    async def text(self, path: str) -> str:
+        """The page there."""
+        return (await self.get(path)).text
+
     async def post(self, path: str, headers: dict[str, str] | None = None, **fields: str) -> Page:
         async with self.http.post(
             self.url + path, data=fields, headers=headers, allow_redirects=False
@@ -54,7 +58,7 @@ class Visitor:
 
     async def token(self, path: str = "/") -> str:
         """The token of the forms there."""
-        found = re.search(r'name="token" value="([^"]+)"', (await self.get(path)).text)
+        found = re.search(r'name="token" value="([^"]+)"', await self.text(path))
         assert found is not None
         return found[1]
 

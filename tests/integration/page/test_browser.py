@@ -21,15 +21,8 @@ PAGES = [
     "/database?database=sales",
     "/table?database=sales&schema=public&table=orders",
     "/column?database=sales&schema=public&table=orders&column=net",
-    "/search?words=net",
-    "/health?database=sales",
-    "/questions",
-    "/learned",
-    "/drift",
-    "/suggestions",
-    "/coverage",
-    "/models",
-    "/database?database=sales&find=net",
+    *("/search?words=net", "/health?database=sales", "/questions", "/learned", "/drift", "/suggestions"),
+    *("/coverage", "/models", "/database?database=sales&find=net"),
 ]
 BEYOND = """
     [...document.querySelectorAll("body *")]

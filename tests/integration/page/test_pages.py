@@ -11,7 +11,7 @@ from engine.app.question_store import Questions
 from page.actions import ACTIONS
 from tests.integration.page.conftest import Visit
 from tests.support.page_site import MARKUP, PageSite, save
-from tests.support.statements import execute, fetch
+from tests.support.statements import connected, execute, fetch
 
 TABLE = "/table?database=sales&schema=public&table=customers"
 COLUMN = "/column?database=sales&schema=public&table=orders&column=net"
@@ -20,17 +20,17 @@ COLUMN = "/column?database=sales&schema=public&table=orders&column=net"
 async def test_an_admin_sees_all_databases_and_a_steward_theirs(visit: Visit) -> None:
     admin, steward = await visit("admin"), await visit("steward")
     for path in ("/", "/health", "/learned"):
-        assert "hr" in re.findall(r"\bhr\b", (await admin.get(path)).text), path
-        assert re.findall(r"\bhr\b", (await steward.get(path)).text) == [], path
-    assert "salaries" in (await admin.get("/search?words=salaries")).text
-    assert "Nothing has" in (await steward.get("/search?words=salaries")).text
+        assert "hr" in re.findall(r"\bhr\b", await admin.text(path)), path
+        assert re.findall(r"\bhr\b", await steward.text(path)) == [], path
+    assert "salaries" in await admin.text("/search?words=salaries")
+    assert "Nothing has" in await steward.text("/search?words=salaries")
     for path in ("/database?database=hr", "/table?database=hr&schema=public&table=salaries"):
         assert (await admin.get(path)).status == 200
         assert (await steward.get(path)).status == 404
 
 
 async def test_a_database_is_drawn_with_its_joins(visit: Visit) -> None:
-    text = (await (await visit("admin")).get("/database?database=sales")).text
+    text = await (await visit("admin")).text("/database?database=sales")
     assert "orders (customer) refers to customers (id)" in text
     boxes = re.findall(r'<a href="(/table[^"]+)"><title>(\w+)[^<]*</title><rect', text)
     assert sorted(name for _, name in boxes) == ["customers", "notes", "orders"]
@@ -45,7 +45,7 @@ async def test_the_picture_shows_descriptions_and_every_kind_of_join(visit: Visi
         "INSERT INTO pgparley.proposed_join (database, element, evidence)"
         " VALUES ('sales', '{Old Stuff,notes,name,public,customers,name}', 'all values occur')",
     )
-    text = (await (await visit("steward")).get("/database?database=sales")).text
+    text = await (await visit("steward")).text("/database?database=sales")
     assert re.findall(r'<path class="join (\w+)"', text) == ["key", "declared", "proposed"]
     assert "<title>orders: one line for each thing that was &lt;b&gt;ordered&lt;/b&gt;</title>" in text
     assert re.search(r'class="note"[^>]+>one line for each thing t…<', text)
@@ -55,7 +55,7 @@ async def test_the_picture_is_searched(visit: Visit) -> None:
     steward = await visit("steward")
 
     async def drawn(words: str) -> list[tuple[str, str]]:
-        text = (await steward.get(f"/database?database=sales&find={words}")).text
+        text = await steward.text(f"/database?database=sales&find={words}")
         assert f'value="{words}"' in text
         return re.findall(r'<a( class="found")? href="/table[^"]+"><title>(\w+)', text)
 
@@ -72,7 +72,7 @@ async def test_the_first_page_says_what_to_do_next(visit: Visit, site: PageSite)
         "UPDATE pgparley.definition SET state = 'refused'",
     )
     steward = await visit("steward")
-    items = re.findall(r'<li>(.*?)<a href="([^"]+)">(.*?)</a>', (await steward.get("/")).text)
+    items = re.findall(r'<li>(.*?)<a href="([^"]+)">(.*?)</a>', await steward.text("/"))
     steps = [(bool(star), html.unescape(to), words) for star, to, words in items if "=sales" in to]
     assert steps == [
         (True, "/questions?database=sales", "1 word that questions use and nothing stands for"),
@@ -80,7 +80,7 @@ async def test_the_first_page_says_what_to_do_next(visit: Visit, site: PageSite)
         (False, "/learned?database=sales", "1 thing that a user taught"),
         (False, "/health?database=sales#lacking-1", "2 tables without a description"),
     ]
-    assert 'id="next"' not in (await (await visit("reader")).get("/")).text
+    assert 'id="next"' not in await (await visit("reader")).text("/")
 
 
 async def test_a_whole_table_is_described_at_once(visit: Visit, site: PageSite) -> None:
@@ -106,8 +106,8 @@ async def test_a_whole_table_is_described_at_once(visit: Visit, site: PageSite) 
     assert (await steward.post_all("/words", [("token", "x"), *fields[1:]])).status == 403
     same = await steward.post_all("/words", [*fields[:2], fields[2], ("was", "a"), ("description", "a")])
     assert same.status == 303
-    assert "Nothing new was typed." in (await steward.get(page)).text
-    assert "<textarea" not in (await (await visit("reader")).get(page)).text
+    assert "Nothing new was typed." in await steward.text(page)
+    assert "<textarea" not in await (await visit("reader")).text(page)
 
 
 async def test_models_and_budgets_are_seen(visit: Visit, site: PageSite) -> None:
@@ -117,11 +117,11 @@ async def test_models_and_budgets_are_seen(visit: Visit, site: PageSite) -> None
         "INSERT INTO pgparley.token_use (day, asker, questions, prefilled, cached, generated)"
         " VALUES (pgparley.today(), 'ana', 3, 900, 50, 100)",
     )
-    admin = (await (await visit("admin")).get("/models")).text
+    admin = await (await visit("admin")).text("/models")
     for shown in ("https://models.example/v1", "&lt;b&gt;small&lt;/b&gt;", "in the engine", "25 % of 4,000"):
         assert shown in admin
     assert re.search(r'public</th><td class="number">100</td><td class="number">4,000', admin)
-    assert "ana" not in (await (await visit("steward")).get("/models")).text
+    assert "ana" not in await (await visit("steward")).text("/models")
 
 
 async def test_what_is_typed_is_said_and_shown(visit: Visit, site: PageSite) -> None:
@@ -131,21 +131,17 @@ async def test_what_is_typed_is_said_and_shown(visit: Visit, site: PageSite) -> 
     )
     assert (done.status, done.location) == (303, COLUMN)
     await steward.do("add_synonym", COLUMN, element="sales.public.orders.net", synonym="turnover")
-    text = (await steward.get(COLUMN)).text
+    text = await steward.text(COLUMN)
     assert "The synonym was added." in text
-    assert "The synonym was added." not in (await steward.get(COLUMN)).text
-    for shown in (
-        "net of returns</textarea>",
-        "turnover",
-        "COMMENT ON says otherwise: net amount",
-        site.roles["steward"],
-    ):
-        assert shown in text
-    assert ">net of returns</textarea>" in (await steward.get(TABLE.replace("customers", "orders"))).text
+    assert "The synonym was added." not in await steward.text(COLUMN)
+    shown = "net of returns</textarea>", "turnover", "COMMENT ON says otherwise: net amount"
+    for each in (*shown, site.roles["steward"]):
+        assert each in text
+    assert ">net of returns</textarea>" in await steward.text(TABLE.replace("customers", "orders"))
     version = (await fetch(site.dsn, "SELECT min(version) FROM nl_catalog.history"))[0][0]
     await steward.do("restore", COLUMN, version=str(version))
     await steward.do("hide", COLUMN, element="sales.public.orders.net")
-    assert "Show to questions" in (await steward.get(COLUMN)).text
+    assert "Show to questions" in await steward.text(COLUMN)
     rows = await fetch(site.dsn, "SELECT description, synonyms, hidden FROM nl_catalog.said")
     assert [tuple(row) for row in rows] == [("net of returns", [], True)]
     assert {row[0] for row in await fetch(site.dsn, "SELECT changed_by FROM nl_catalog.history")} == {
@@ -167,12 +163,12 @@ async def test_attributes_are_said_and_taken_back_where_they_stand(visit: Visit,
             "set_attribute", COLUMN, element="sales.public.orders.net", attribute=name, value=value
         )
         assert (done.status, done.location) == (303, COLUMN), name
-    text = (await steward.get(COLUMN)).text
+    text = await steward.text(COLUMN)
     for value in ("deprecated", "sensitive", "unique"):
         assert f"<option selected>{value}</option>" in text
     assert 'value="EUR"' in text
     assert "key unique" in text
-    orders = (await steward.get(TABLE.replace("customers", "orders"))).text
+    orders = await steward.text(TABLE.replace("customers", "orders"))
     assert "status deprecated, sensitivity sensitive, unit EUR, time zone Europe/Berlin, key unique" in orders
     assert 'id="attribute-status"' in orders
     assert 'id="attribute-unit"' not in orders
@@ -192,13 +188,13 @@ async def test_a_database_is_registered_and_read_again_by_an_engine_that_is_aske
 ) -> None:
     admin, steward = await visit("admin"), await visit("steward")
     await admin.do("register", database="postgres")
-    assert "An engine registers it in a second or two." in (await admin.get("/")).text
-    assert "Register a database" not in (await steward.get("/")).text
+    assert "An engine registers it in a second or two." in await admin.text("/")
+    assert "Register a database" not in await steward.text("/")
     assert (await steward.do("register", database="postgres")).status == 403
     await admin.do("unregister", database="postgres")
     assert await fetch(site.dsn, "SELECT FROM nl_catalog.registrations") == []
     assert (await steward.do("refresh", database="sales")).status == 303
-    assert "waits for an engine to read its schema" in (await steward.get("/")).text
+    assert "waits for an engine to read its schema" in await steward.text("/")
 
 
 async def test_definitions_come_and_go(visit: Visit, site: PageSite) -> None:
@@ -206,30 +202,14 @@ async def test_definitions_come_and_go(visit: Visit, site: PageSite) -> None:
     await steward.do(
         "define_term", page, database="sales", term="active", definition="customers.status = 'A'"
     )
-    await steward.do(
-        "verify",
-        page,
-        database="sales",
-        question="How many?",
-        sql="SELECT count(*)\r\nFROM orders",
-        tags="kpi, daily",
-    )
-    await steward.do(
-        "declare_join",
-        page,
-        from_column="sales.orders.net",
-        to_column="sales.customers.id",
-        cardinality="many-to-one",
-    )
-    text = (await steward.get(page)).text
-    for shown in (
-        "customers.status = &#39;A&#39;",
-        "SELECT count(*)\nFROM orders",
-        "daily, kpi",
-        "unchecked",
-        "declared",
-    ):
-        assert shown in text
+    verified = {"question": "How many?", "sql": "SELECT count(*)\r\nFROM orders", "tags": "kpi, daily"}
+    await steward.do("verify", page, database="sales", **verified)
+    ends = {"from_column": "sales.orders.net", "to_column": "sales.customers.id"}
+    await steward.do("declare_join", page, **ends, cardinality="many-to-one")
+    text = await steward.text(page)
+    shown = "customers.status = &#39;A&#39;", "SELECT count(*)\nFROM orders", "daily, kpi"
+    for each in (*shown, "unchecked", "declared"):
+        assert each in text
     await steward.do("drop_term", page, database="sales", term="active")
     await steward.do("revoke", page, database="sales", question="how many")
     await steward.do(
@@ -278,11 +258,11 @@ async def test_markup_in_comments_and_descriptions_is_text(visit: Visit) -> None
         "verify", database="sales", question="<u>q</u>", sql="</textarea><script>2</script>", tags="<s>"
     )
     for path in ("/", "/database?database=sales", TABLE, TABLE.replace("customers", "orders"), "/health"):
-        text = (await admin.get(path)).text
+        text = await admin.text(path)
         for tag in ("<script", "<img", "<b>", "<i>", "<u>", "<s>", 'onerror="'):
             assert tag not in text, (path, tag)
-    assert html.escape(MARKUP, quote=False)[:30] in (await admin.get(TABLE)).text
-    searched = (await admin.get("/search?words=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")).text
+    assert html.escape(MARKUP, quote=False)[:30] in await admin.text(TABLE)
+    searched = await admin.text("/search?words=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
     assert "<script" not in searched
 
 
@@ -290,17 +270,15 @@ async def test_search_finds_by_name_description_and_synonym(visit: Visit) -> Non
     admin = await visit("admin")
     await admin.do("add_synonym", element="sales.public.orders.net", synonym="100% turnover_")
     for words in ("NET", "net amount", "turnover_", "100%", "amount net"):
-        assert "sales.orders.net" in (await admin.get(f"/search?words={words.replace('%', '%25')}")).text, (
-            words
-        )
-    assert "Nothing has" in (await admin.get("/search?words=turnoverx")).text
-    assert "Type words" in (await admin.get("/search")).text
+        assert "sales.orders.net" in await admin.text(f"/search?words={words.replace('%', '%25')}"), words
+    assert "Nothing has" in await admin.text("/search?words=turnoverx")
+    assert "Type words" in await admin.text("/search")
 
 
 async def test_health_says_what_is_lacking(visit: Visit, site: PageSite) -> None:
     admin = await visit("admin")
     await admin.do("describe", element="sales.public.orders.net", description="net of returns")
-    text = (await admin.get("/health?database=sales")).text
+    text = await admin.text("/health?database=sales")
     for title in (
         "Words of questions that nothing stands for: 1",
         "nearest sales.public.orders.net",
@@ -319,16 +297,16 @@ async def test_health_says_what_is_lacking(visit: Visit, site: PageSite) -> None
         site.dsn,
         "UPDATE pgparley.question SET reply = replace(reply::text, 'orders.net', 'customers.name')::jsonb",
     )
-    text = (await admin.get("/health?database=sales")).text
+    text = await admin.text("/health?database=sales")
     places = re.findall(r">(\w+\.\w+)</a> <span", text.partition("Columns without a description")[2])
     assert places[:2] == ["customers.name", "notes.Text"]
     await admin.do("describe", element="sales.public.orders.net", description="net amount")
-    assert "Comments that are not taken over: 0" in (await admin.get("/health?database=sales")).text
+    assert "Comments that are not taken over: 0" in await admin.text("/health?database=sales")
 
 
 async def test_failed_questions_stand_by_the_word_and_are_mended(visit: Visit, site: PageSite) -> None:
     steward = await visit("steward")
-    text = (await steward.get("/questions")).text
+    text = await steward.text("/questions")
     assert re.search(r'“turnover” <span class="count">2\W', text)
     assert 'value="sales.public.orders.net"' in text
     assert "How many active customers are there?" in text
@@ -337,34 +315,28 @@ async def test_failed_questions_stand_by_the_word_and_are_mended(visit: Visit, s
     assert "worse" not in text
     assert "pay" not in text
     assert "ana" not in re.findall(r"\w+", text)
-    assert "Who earns most pay?" in (await (await visit("admin")).get("/questions")).text
+    assert "Who earns most pay?" in await (await visit("admin")).text("/questions")
     assert "mended" not in text
     await steward.do("add_synonym", element="sales.public.orders.net", synonym="turnover")
     await steward.do(
         "verify", database="sales", question="How many active customers are there?", sql="SELECT 1", tags=""
     )
-    mended = (await steward.get("/questions")).text
+    mended = await steward.text("/questions")
     assert "A synonym of sales.public.orders.net by now" in mended
     assert mended.count('class="state checked">mended') == 2
 
 
 async def test_a_question_about_two_databases_is_for_who_sees_both(visit: Visit, site: PageSite) -> None:
     async with asyncpg.create_pool(site.dsn, min_size=1, max_size=1) as pool:
-        await save(
-            Questions(pool, 3600.0),
-            "q7",
-            "What about the secret merger?",
-            "hr",
-            word="merger",
-            nearest="salaries.amount",
-        )
+        question = "q7", "What about the secret merger?", "hr"
+        await save(Questions(pool, 3600.0), *question, word="merger", nearest="salaries.amount")
         await pool.execute(
             "UPDATE pgparley.question SET reply = jsonb_set(reply, '{trace}', reply -> 'trace' || $1::jsonb)"
             " WHERE qid = 'q7'",
             '[{"stage": "route", "event": "database", "detail": "sales; tables x"}]',
         )
-    assert "secret merger" in (await (await visit("admin")).get("/questions")).text
-    assert "merger" not in (await (await visit("steward")).get("/questions")).text
+    assert "secret merger" in await (await visit("admin")).text("/questions")
+    assert "merger" not in await (await visit("steward")).text("/questions")
 
 
 async def test_a_page_changes_nothing_when_it_is_read(visit: Visit, site: PageSite) -> None:
@@ -380,8 +352,7 @@ async def test_a_page_changes_nothing_when_it_is_read(visit: Visit, site: PageSi
 
 
 async def test_every_action_calls_a_function_that_there_is(site: PageSite) -> None:
-    connection = await asyncpg.connect(site.dsn)
-    try:
+    async with connected(site.dsn) as connection:
         rows = await connection.fetch(
             "SELECT proname, proargnames FROM pg_proc WHERE pronamespace = 'nl_catalog'::regnamespace"
         )
@@ -389,5 +360,3 @@ async def test_every_action_calls_a_function_that_there_is(site: PageSite) -> No
             statement = await connection.prepare(action.sql)
             assert len(statement.get_parameters()) == len(action.fields), name
             assert dict(rows)[name][: len(action.fields)] == [field.name for field in action.fields]
-    finally:
-        await connection.close()

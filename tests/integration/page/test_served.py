@@ -40,8 +40,8 @@ async def test_it_serves_the_store_without_an_engine_until_it_is_told_to_end(
                 assert process.returncode is None
                 assert time.monotonic() < deadline
             assert (await visitor.sign_in(site.roles["admin"])).status == 303
-            assert "sales" in (await visitor.get("/")).text
-            assert "the engine does not answer" in (await visitor.get("/coverage")).text
+            assert "sales" in await visitor.text("/")
+            assert "the engine does not answer" in await visitor.text("/coverage")
     finally:
         process.terminate()
         assert await asyncio.wait_for(process.wait(), 20) == 0

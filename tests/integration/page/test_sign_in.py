@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncpg
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
@@ -11,17 +10,11 @@ from page.server import application
 from page.settings import PageSettings
 from tests.integration.page.conftest import Visit
 from tests.support.page_site import PASSWORD, FixedEngine, PageSite
+from tests.support.statements import execute, fetch
 
 PAGES = [
-    "/",
-    "/search?words=net",
-    "/health",
-    "/questions",
-    "/learned",
-    "/drift",
-    "/suggestions",
-    "/coverage",
-    "/database?database=sales",
+    *("/", "/search?words=net", "/health", "/questions", "/learned", "/drift", "/suggestions"),
+    *("/coverage", "/database?database=sales"),
 ]
 
 
@@ -117,11 +110,7 @@ async def test_a_form_without_the_sessions_token_changes_nothing(visit: Visit, s
         assert (await visitor.post("/do/describe", **fields, token=token)).status == 403
     forged = {"Sec-Fetch-Site": "same-site"}
     assert (await visitor.post("/do/describe", forged, **fields, token=await visitor.token())).status == 403
-    connection = await asyncpg.connect(site.dsn)
-    try:
-        assert await connection.fetchval("SELECT count(*) FROM nl_catalog.history") == 0
-    finally:
-        await connection.close()
+    assert await fetch(site.dsn, "SELECT FROM nl_catalog.history") == []
 
 
 async def test_every_response_has_the_headers(visit: Visit) -> None:
@@ -156,14 +145,8 @@ async def test_a_form_leads_back_to_the_page_alone(visit: Visit) -> None:
 
 async def test_a_connection_that_is_cut_ends_the_session(visit: Visit, site: PageSite) -> None:
     visitor = await visit("admin")
-    connection = await asyncpg.connect(site.dsn)
-    try:
-        await connection.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = $1",
-            site.roles["admin"],
-        )
-    finally:
-        await connection.close()
+    theirs = f"usename = '{site.roles['admin']}'"
+    await execute(site.dsn, f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {theirs}")
     first = await visitor.get("/")
     assert first.status in (303, 503)
     assert (await visitor.get("/")).location == "/sign-in"

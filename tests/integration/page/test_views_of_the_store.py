@@ -14,14 +14,13 @@ from engine.values.learned import ExampleKind, Vote
 from engine.values.settings import LearningSettings
 from pgparley.cluster import Cluster
 from tests.support.page_site import PASSWORD, PageSite, save
-from tests.support.statements import fetch
+from tests.support.statements import connected, fetch
 
 
 @pytest.fixture
 async def steward(site: PageSite, server: Cluster) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(site.dsn, user=site.roles["steward"], password=PASSWORD)
-    yield connection
-    await connection.close()
+    async with connected(site.dsn, user=site.roles["steward"], password=PASSWORD) as connection:
+        yield connection
 
 
 async def test_keys_are_those_of_the_newest_snapshot(steward: asyncpg.Connection, site: PageSite) -> None:

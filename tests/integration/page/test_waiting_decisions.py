@@ -12,13 +12,13 @@ from tests.support.statements import execute, fetch
 
 async def test_learned_examples_are_approved_and_revoked(visit: Visit, site: PageSite) -> None:
     steward = await visit("steward")
-    text = (await steward.get("/learned")).text
+    text = await steward.text("/learned")
     assert "revenue in sales" in text
     assert "revenue in hr" not in text
     assert "public.orders.net rather than public.orders.id" in html.unescape(text)
     numbers = dict(await fetch(site.dsn, "SELECT database, id FROM pgparley.learned_example"))
     await steward.do("approve", "/learned", example=str(numbers["sales"]))
-    assert f"approved by {site.roles['steward']}" in (await steward.get("/learned")).text
+    assert f"approved by {site.roles['steward']}" in await steward.text("/learned")
     assert (await steward.do("approve", example=str(numbers["hr"]))).status == 422
     await steward.do("revoke_approval", "/learned", example=str(numbers["sales"]))
     rows = await fetch(site.dsn, "SELECT approved_at, approved_by FROM pgparley.learned_example")
@@ -36,13 +36,13 @@ async def test_a_proposed_join_is_decided_on_and_a_declared_one_shown(visit: Vis
     steward, page = await visit("steward"), "/database?database=sales"
     table = "/table?database=sales&schema=public&table=orders"
     for each in (page, table):
-        assert (await steward.get(each)).text.count("all &lt;b&gt;values&lt;/b&gt; occur") == 2
+        assert (await steward.text(each)).count("all &lt;b&gt;values&lt;/b&gt; occur") == 2
     ends = {"from_column": "sales.public.orders.net", "to_column": "sales.public.customers.id"}
     assert (await steward.do("accept_join", page, **ends)).status == 303
     ends["from_column"] = "sales.public.orders.id"
     assert (await steward.do("decline_join", page, **ends)).status == 303
     for each in (page, table):
-        text = (await steward.get(each)).text
+        text = await steward.text(each)
         assert "<code>sales.public.orders.net</code> refers to <code>sales.public.customers.id</code>" in text
         assert "values&lt;/b&gt;" not in text
     ends = {"from_column": "hr.public.orders.net", "to_column": "hr.public.customers.id"}
@@ -57,7 +57,7 @@ async def test_a_proposed_rename_is_decided_on(visit: Visit, site: PageSite) -> 
     )
     await execute(site.dsn, change.format("sales"), change.format("hr"))
     steward = await visit("steward")
-    text = (await steward.get("/drift")).text
+    text = await steward.text("/drift")
     for shown in ("→", "the same number", "term &lt;b&gt;turnover&lt;/b&gt;", "proposed"):
         assert shown in text
     assert re.findall(r"\bhr\b", text) == []
@@ -65,7 +65,7 @@ async def test_a_proposed_rename_is_decided_on(visit: Visit, site: PageSite) -> 
     assert (await steward.do("decline_rename", id=str(numbers["hr"]))).status in {403, 422}
     done = await steward.do("decline_rename", "/drift", id=str(numbers["sales"]))
     assert (done.status, done.location) == (303, "/drift")
-    assert f"declined by {site.roles['steward']}" in (await steward.get("/drift")).text
+    assert f"declined by {site.roles['steward']}" in await steward.text("/drift")
     states = dict(await fetch(site.dsn, "SELECT database, state FROM pgparley.drift"))
     assert states == {"sales": "declined", "hr": "proposed"}
 
@@ -79,7 +79,7 @@ async def test_suggestions_are_decided_on(visit: Visit, site: PageSite) -> None:
     for database, table in (("sales", "orders"), ("hr", "salaries")):
         await execute(site.dsn, suggestion.format(database, table))
     steward = await visit("steward")
-    text = (await steward.get("/suggestions")).text
+    text = await steward.text("/suggestions")
     for shown in ("sales.public.orders", "a &lt;b&gt;word&lt;/b&gt;", "what it is", "Accept", "Decline"):
         assert shown in text
     assert re.findall(r"\bhr\b", text) == []
@@ -89,7 +89,7 @@ async def test_suggestions_are_decided_on(visit: Visit, site: PageSite) -> None:
     done = await steward.do("accept_suggestion", "/suggestions", id=numbers["sales", "description"])
     assert (done.status, done.location) == (303, "/suggestions")
     await steward.do("decline_suggestion", "/suggestions", id=numbers["sales", "synonym"])
-    assert "Nothing waits for a decision." in (await steward.get("/suggestions")).text
+    assert "Nothing waits for a decision." in await steward.text("/suggestions")
     rows = await fetch(site.dsn, "SELECT element, description, synonyms FROM nl_catalog.said")
     assert [tuple(row) for row in rows] == [("sales.public.orders", "what it is", [])]
 

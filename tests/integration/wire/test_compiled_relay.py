@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from wire_fixtures import refusal
 
 from proxy.net import pump
 from proxy.net.session.session_connection import SessionConnection
@@ -72,15 +73,9 @@ def test_a_plain_session_gets_there_and_is_counted(gateway: Any) -> None:
         assert session.sent > sent + 100_000
 
 
-def _error(connection: psycopg.Connection, statement: str) -> str | None:
-    with pytest.raises(psycopg.Error) as failed:
-        connection.execute(statement.encode())
-    return failed.value.sqlstate
-
-
 def _transaction(connection: psycopg.Connection) -> Any:
     connection.execute("BEGIN")
-    found = [_error(connection, "SELECT 1 / 0"), _error(connection, "SELECT 1"), _error(connection, "NL: x")]
+    found = [refusal(connection, each).sqlstate for each in ("SELECT 1 / 0", "SELECT 1", "NL: x")]
     connection.execute("ROLLBACK")
     return found, connection.info.transaction_status
 
@@ -106,7 +101,7 @@ STEPS: dict[str, Callable[[psycopg.Connection], Any]] = {
     "plain": lambda c: c.execute("SELECT generate_series(1, 3)").fetchall(),
     "parameters": lambda c: c.execute("SELECT %s::int + 1", (41,)).fetchall(),
     "question": lambda c: c.execute("NL: how many?").fetchall(),
-    "error": lambda c: _error(c, "SELECT 1 / 0"),
+    "error": lambda c: refusal(c, "SELECT 1 / 0").sqlstate,
     "setting": lambda c: c.execute("SET client_encoding TO 'UTF8'").statusmessage,
     "long": lambda c: c.execute("SELECT length(%s::text)", ("x" * 400_000,)).fetchall(),
     "large": lambda c: len(c.execute("SELECT repeat('x', 1000) FROM generate_series(1, 3000)").fetchall()),

@@ -19,12 +19,11 @@ from proxy.protocol.codec import Bind, Parse
 SLOW = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
 SLACK = 1.5
 SYNC = codec.message(b"S", b"")
-EXECUTE = codec.message(b"E", b"\0" + struct.pack(">I", 0))
 
 
 @pytest.fixture
 def slow(gateway: Any) -> Any:
-    """A gateway whose engine chooses a statement that does not end, and then others."""
+    """A gateway whose engine chooses a statement that does not end, or another that the test sets."""
     gateway.engine.statement = SLOW
     yield gateway
     gateway.engine.statement = None
@@ -81,49 +80,40 @@ def test_pipelined(slow: Any) -> None:
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_the_next_statement_is_never_hit(gateway: Any) -> None:
+def test_the_next_statement_is_never_hit(slow: Any) -> None:
     """The timeout is about as long as the statement: now this is first, now that."""
-    gateway.engine.statement = "SELECT pg_sleep(0.06)"
-    try:
-        ended = 0
-        with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
-            for timeout in range(20, 80):
-                connection.execute(f"SET nl.timeout = '{timeout}ms'")
-                try:
-                    connection.execute("NL CHOOSE 1 OF 'q1'")
-                except psycopg.errors.QueryCanceled:
-                    ended += 1
-                connection.execute("SELECT pg_sleep(0.005)")
-            assert 0 < ended < 60
-    finally:
-        gateway.engine.statement = None
+    slow.engine.statement = "SELECT pg_sleep(0.06)"
+    ended = 0
+    with psycopg.connect(slow.dsn(), autocommit=True) as connection:
+        for timeout in range(20, 80):
+            connection.execute(f"SET nl.timeout = '{timeout}ms'")
+            try:
+                connection.execute("NL CHOOSE 1 OF 'q1'")
+            except psycopg.errors.QueryCanceled:
+                ended += 1
+            connection.execute("SELECT pg_sleep(0.005)")
+        assert 0 < ended < 60
 
 
-def test_the_time_between_two_executes_is_the_clients(gateway: Any) -> None:
-    gateway.engine.statement = "SELECT pg_sleep(0.05), g FROM generate_series(1, 4) g"
-    try:
-        with psycopg.connect(gateway.dsn(), autocommit=True) as connection:
-            pgconn = connection.pgconn
-            connection.execute("SET nl.timeout = '450ms'")
-            with socket.socket(fileno=socket.dup(pgconn.socket)) as raw:
-                raw.settimeout(10)
-                one = codec.message(b"E", b"\0" + struct.pack(">I", 1))
-                flush = codec.message(b"H", b"")
-                raw.sendall(
-                    codec.encode_query(b"BEGIN")
-                    + codec.encode_parse(Parse(b"", b"NL CHOOSE 1 OF 'q1'", ()))
-                    + codec.encode_bind(Bind(b"", b"", (), (), b"\0\0"))
-                    + flush
-                )
-                for _ in range(3):
-                    raw.sendall(one + flush)
-                    assert _read_until(raw, b"s\0\0\0\4")
-                    threading.Event().wait(0.3)
-                raw.sendall(SYNC)
-                seen = _read_until(raw, b"Z\0\0\0\5T")
-                assert b"57014" not in seen
-    finally:
-        gateway.engine.statement = None
+def test_the_time_between_two_executes_is_the_clients(slow: Any) -> None:
+    slow.engine.statement = "SELECT pg_sleep(0.05), g FROM generate_series(1, 4) g"
+    with psycopg.connect(slow.dsn(), autocommit=True) as connection:
+        connection.execute("SET nl.timeout = '450ms'")
+        with socket.socket(fileno=socket.dup(connection.pgconn.socket)) as raw:
+            one = codec.message(b"E", b"\0" + struct.pack(">I", 1))
+            flush = codec.message(b"H", b"")
+            raw.sendall(
+                codec.encode_query(b"BEGIN")
+                + codec.encode_parse(Parse(b"", b"NL CHOOSE 1 OF 'q1'", ()))
+                + codec.encode_bind(Bind(b"", b"", (), (), b"\0\0"))
+                + flush
+            )
+            for _ in range(3):
+                raw.sendall(one + flush)
+                assert _read_until(raw, b"s\0\0\0\4")
+                threading.Event().wait(0.3)
+            raw.sendall(SYNC)
+            assert b"57014" not in _read_until(raw, b"Z\0\0\0\5T")
 
 
 def _read_until(raw: socket.socket, end: bytes) -> bytes:
@@ -174,17 +164,13 @@ def test_it_ends_with_its_client(slow: Any, *, rude: bool) -> None:
 
 
 @pytest.mark.parametrize("text", ["SELECT pg_sleep(0.3), 'here'", "NL: single 'here'", "NL CHOOSE 1 OF 'q1'"])
-def test_a_client_that_sends_no_more_gets_its_result(gateway: Any, text: str) -> None:
-    gateway.engine.statement = "SELECT pg_sleep(0.3), 'here'"
-    try:
-        with (
-            psycopg.connect(gateway.dsn(), autocommit=True) as connection,
-            socket.socket(fileno=socket.dup(connection.pgconn.socket)) as raw,
-        ):
-            raw.settimeout(10)
-            raw.sendall(codec.encode_query(text.encode()))
-            raw.shutdown(socket.SHUT_WR)
-            assert b"here" in _read_until(raw, b"Z\0\0\0\5I")
-            assert raw.recv(1) == b""
-    finally:
-        gateway.engine.statement = None
+def test_a_client_that_sends_no_more_gets_its_result(slow: Any, text: str) -> None:
+    slow.engine.statement = "SELECT pg_sleep(0.3), 'here'"
+    with (
+        psycopg.connect(slow.dsn(), autocommit=True) as connection,
+        socket.socket(fileno=socket.dup(connection.pgconn.socket)) as raw,
+    ):
+        raw.sendall(codec.encode_query(text.encode()))
+        raw.shutdown(socket.SHUT_WR)
+        assert b"here" in _read_until(raw, b"Z\0\0\0\5I")
+        assert raw.recv(1) == b""

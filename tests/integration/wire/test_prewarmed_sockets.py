@@ -42,6 +42,14 @@ def restart(server: Cluster, *options: str) -> None:
 
 
 @pytest.fixture
+def small(own: Cluster) -> Iterator[None]:
+    """The server has five places, for clients alone."""
+    restart(own, "-c max_connections=5 -c superuser_reserved_connections=0 -c max_wal_senders=0")
+    yield
+    restart(own)
+
+
+@pytest.fixture
 def prewarmed(start_gateway: Any, own: Cluster) -> Iterator[Any]:
     gateway = start_gateway(
         engine="", upstream_host=str(own.socket_dir), upstream_port=own.port, dial_ahead=MOST,
@@ -154,20 +162,17 @@ def test_one_that_is_dead_but_not_known_to_be(prewarmed: Any, own: Cluster) -> N
     assert used(prewarmed) == before + 1
 
 
-def test_a_full_server_is_asked_once_more_and_then_believed(prewarmed: Any, own: Cluster) -> None:
+@pytest.mark.usefixtures("small")
+def test_a_full_server_is_asked_once_more_and_then_believed(prewarmed: Any) -> None:
     """The server's word is the client's only where a fresh connection gets it too."""
-    restart(own, "-c max_connections=5 -c superuser_reserved_connections=0 -c max_wal_senders=0")
-    try:
-        grown(prewarmed)
-        held = [connect(prewarmed) for _ in range(5)]
-        with pytest.raises(psycopg.OperationalError, match="too many clients"):
-            connect(prewarmed)
-        for client in held:
-            client.close()
-        until(prewarmed, lambda worker: not worker.context.sessions.connections)
-        _eventually_answers(prewarmed)
-    finally:
-        restart(own)
+    grown(prewarmed)
+    held = [connect(prewarmed) for _ in range(5)]
+    with pytest.raises(psycopg.OperationalError, match="too many clients"):
+        connect(prewarmed)
+    for client in held:
+        client.close()
+    until(prewarmed, lambda worker: not worker.context.sessions.connections)
+    _eventually_answers(prewarmed)
 
 
 def _eventually_answers(gateway: Any) -> None:
@@ -181,23 +186,20 @@ def _eventually_answers(gateway: Any) -> None:
     answers(gateway)
 
 
+@pytest.mark.usefixtures("small")
 def test_they_hold_no_place_of_max_connections(prewarmed: Any, own: Cluster) -> None:
-    restart(own, "-c max_connections=5 -c superuser_reserved_connections=0 -c max_wal_senders=0")
-    try:
-        grown(prewarmed)
-        direct = f"host={own.socket_dir} port={own.port} user=postgres"
-        clients: list[psycopg.Connection[Any]] = []
-        while len(clients) < 5:
-            try:
-                clients.append(psycopg.connect(direct))
-            except psycopg.OperationalError:
-                # Backends of `grown` that are still ending.
-                assert len(clients) < 5
-        assert len(prewarmed.worker.context.prewarm_pool.waiting) == MOST
-        for client in clients:
-            client.close()
-    finally:
-        restart(own)
+    grown(prewarmed)
+    direct = f"host={own.socket_dir} port={own.port} user=postgres"
+    clients: list[psycopg.Connection[Any]] = []
+    while len(clients) < 5:
+        try:
+            clients.append(psycopg.connect(direct))
+        except psycopg.OperationalError:
+            # Backends of `grown` that are still ending.
+            assert len(clients) < 5
+    assert len(prewarmed.worker.context.prewarm_pool.waiting) == MOST
+    for client in clients:
+        client.close()
 
 
 def test_authentication_timeout(prewarmed: Any, own: Cluster) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from wire_fixtures import BACK, CURSORS, NAMES, WAIT, expected, psql
+from wire_fixtures import BACK, CURSORS, NAMES, WAIT, expected, psql, refusal
 
 from engine.values.messages import AnswerRequest, Asker, AskRequest, NoneRequest
 
@@ -65,11 +65,10 @@ def test_what_the_engine_refuses(connection: Any) -> None:
         ("NL PLAN 1", "NL001"),
         ("SELECT * FROM nl.run('q7', 1)", "NL001"),
     ):
-        with pytest.raises(psycopg.Error) as error:
-            connection.execute(statement)
-        assert error.value.sqlstate == sqlstate
+        error = refusal(connection, statement)
+        assert error.sqlstate == sqlstate
         if sqlstate == "NL001":
-            assert error.value.diag.message_hint == "NL ANSWER n OF 'q7'"
+            assert error.diag.message_hint == "NL ANSWER n OF 'q7'"
 
 
 def test_a_question_back_is_not_run(connection: Any, gateway: Any) -> None:
@@ -88,9 +87,7 @@ def test_whether_to_be_asked_is_a_setting(connection: Any, gateway: Any) -> None
     connection.execute("NL (ask on): z")
     assert gateway.engine.asked[-1] == AskRequest(ASKER, "z")
     connection.execute("SET nl.ask = maybe")
-    with pytest.raises(psycopg.Error) as error:
-        connection.execute("NL: x")
-    assert error.value.sqlstate == "22023"
+    assert refusal(connection, "NL: x").sqlstate == "22023"
 
 
 def test_options_by_notices(connection: Any, gateway: Any) -> None:
@@ -109,11 +106,9 @@ def test_a_question_back_as_an_error_inside_of_a_transaction(connection: Any, ga
     connection.execute("SET nl.on_abstain = error")
     connection.execute("BEGIN")
     connection.execute("CREATE TEMP TABLE undone (a int)")
-    with pytest.raises(psycopg.Error) as error:
-        connection.execute("NL: which name")
+    diag = refusal(connection, "NL: which name").diag
     assert connection.info.transaction_status.name == "INERROR"
     connection.execute("ROLLBACK")
-    diag = error.value.diag
     assert (diag.sqlstate, diag.message_primary) == ("NL001", "the question waits for an answer")
     assert diag.message_detail == "\n".join((BACK, *OPTIONS))
     assert diag.message_hint == f"This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. {WAY}"
@@ -135,10 +130,8 @@ def test_a_savepoint_keeps_the_transaction(connection: Any, gateway: Any) -> Non
 def test_a_failed_transaction_asks_nobody(connection: Any, gateway: Any) -> None:
     asked = len(gateway.engine.others)
     connection.execute("BEGIN")
-    for statement in ("SELECT 1/0", "NL ANSWER 1", "NL NONE"):
-        with pytest.raises(psycopg.Error) as error:
-            connection.execute(statement)
-    assert error.value.sqlstate == "25P02"
+    refused = [refusal(connection, each).sqlstate for each in ("SELECT 1/0", "NL ANSWER 1", "NL NONE")]
+    assert refused == ["22012", "25P02", "25P02"]
     connection.execute("ROLLBACK")
     assert len(gateway.engine.others) == asked
 

@@ -18,15 +18,8 @@ def init(folder: Path, *options: str, typed: str | None = None) -> Result:
 
 
 def test_six_answers_become_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
-    answers = [
-        "db.example:5433",
-        "*:7000",
-        'postgresql:///it"s',
-        "http://127.0.0.1:8000/v1",
-        "dba, other",
-        "none",
-    ]
-    done = init(tmp_path, typed="\n".join([*answers, ""]))
+    places = "db.example:5433", "*:7000", 'postgresql:///it"s', "http://127.0.0.1:8000/v1"
+    done = init(tmp_path, typed="\n".join([*places, "dba, other", "none", ""]))
     assert done.exit_code == 0, done.output
     file = tmp_path / "pgparley.toml"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

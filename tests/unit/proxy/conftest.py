@@ -8,10 +8,18 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from engine.values.messages import AnswerRow, AskReply, ErrorReply, RowKind
+from engine.values.messages import AnswerRow, AskReply, AskRequest, ErrorReply, RowKind
 from proxy.protocol import codec
 from proxy.protocol.codec import Bind, Parse
-from proxy.protocol.commands import Command, Consult, EngineReply, EngineRequest, ToClient, ToUpstream
+from proxy.protocol.commands import (
+    Command,
+    Consult,
+    EngineReply,
+    EngineRequest,
+    StatementFailed,
+    ToClient,
+    ToUpstream,
+)
 from proxy.protocol.session import Session
 
 
@@ -25,7 +33,6 @@ class Say:
     parsed = codec.message(b"1", b"")
     bound = codec.message(b"2", b"")
     closed = codec.message(b"3", b"")
-    no_data = codec.message(b"n", b"")
     authenticated = codec.message(b"R", bytes(4))
     copy_in = codec.message(b"G", b"\0\0\0")
 
@@ -157,6 +164,33 @@ class Transcript:
         """The engine says."""
         self._take(self.session.answered(reply))
         return self
+
+    def answered(self, qid: str = "q5") -> Transcript:
+        """A question was asked and answered; what was said so far is forgotten."""
+        self.client(Say.query("NL: x")).engine(Say.answer(qid=qid))
+        return self.server(Say.done(), Say.ready()).forget()
+
+    def cancelled(self) -> list[Command]:
+        """The client cancels what the server does not hear of."""
+        forward, commands = self.session.cancelled()
+        assert forward is False
+        self._take(commands)
+        return commands
+
+    @property
+    def failures(self) -> list[ErrorReply]:
+        """The errors of statements for us."""
+        return [each.error for each in self.commands if isinstance(each, StatementFailed)]
+
+    @property
+    def sqlstates(self) -> list[str]:
+        """Those of `failures`."""
+        return [error.sqlstate for error in self.failures]
+
+    @property
+    def questions(self) -> list[str]:
+        """What the engine was asked."""
+        return [each.question for each in self.consulted if isinstance(each, AskRequest)]
 
     def forget(self) -> Transcript:
         """What came out so far is not looked at again."""

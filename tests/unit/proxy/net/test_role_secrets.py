@@ -32,6 +32,7 @@ class Roles:
     down: bool = False
     now: float = 100.0
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    made: list[RoleSecrets] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.gate.set()
@@ -51,7 +52,13 @@ class Roles:
         """A memory of what this server says."""
         wanted = GatewaySettings(upstream_host="there", auth_user="asker", **settings)  # type: ignore[arg-type]
         log = structlog.get_logger("test")
-        return RoleSecrets(wanted, self.connect, self.spawn, log, lambda: self.now)
+        self.made.append(RoleSecrets(wanted, self.connect, self.spawn, log, lambda: self.now))
+        return self.made[-1]
+
+    async def reached(self, look_ups: int) -> None:
+        """Waits until so many are under way."""
+        while self.under_way < look_ups:  # noqa: ASYNC110 - what is awaited is in the same loop
+            await asyncio.sleep(0)
 
 
 class Connection:
@@ -83,6 +90,8 @@ class Connection:
 async def roles() -> AsyncIterator[Roles]:
     made = Roles({"asker": HASH, "ana": Password("a"), "bob": HASH})
     yield made
+    for secrets in made.made:
+        secrets.close()
     for task in made.tasks:
         await task
 
@@ -97,28 +106,24 @@ async def test_one_look_up_for_all_who_ask_at_once(roles: Roles) -> None:
     secrets = roles.remembered()
     roles.gate.clear()
     waiting = [asyncio.create_task(secrets.find(user)) for user in ("ana", "nobody") * 50]
-    while roles.under_way < 2:  # noqa: ASYNC110 - what is awaited is in the same loop
-        await asyncio.sleep(0)
+    await roles.reached(2)
     waiting[0].cancel()
     roles.gate.set()
     found = await asyncio.gather(*waiting[1:])
     assert Counter(map(repr, found)) == {repr(Password("a")): 49, "None": 50}
     assert sorted(set(others(roles)) - {"asker"}) == ["ana", "nobody"]
     assert roles.most <= roles.connections == 2
-    secrets.close()
 
 
 async def test_many_names_share_few_connections(roles: Roles) -> None:
     secrets = roles.remembered(auth_query_connections=3)
     roles.gate.clear()
     asking = asyncio.gather(*(secrets.find(f"n{number}") for number in range(100)))
-    while roles.under_way < 3:  # noqa: ASYNC110 - what is awaited is in the same loop
-        await asyncio.sleep(0)
+    await roles.reached(3)
     roles.gate.set()
     await asking
     assert roles.connections == 3
     assert roles.most == 3
-    secrets.close()
 
 
 @pytest.mark.parametrize("user", ["ana", "nobody"])
@@ -134,7 +139,6 @@ async def test_answers_are_remembered_for_a_while(roles: Roles, user: str) -> No
     assert await secrets.find(user) == HASH
     assert others(roles) == [user] * 2
     assert roles.connections == 1
-    secrets.close()
 
 
 async def test_nothing_is_remembered_where_the_operator_says_so(roles: Roles) -> None:
@@ -142,7 +146,6 @@ async def test_nothing_is_remembered_where_the_operator_says_so(roles: Roles) ->
     for _ in range(3):
         await secrets.find("ana")
     assert others(roles) == ["ana"] * 3
-    secrets.close()
 
 
 @pytest.mark.parametrize("user", ["ana", "nobody"])
@@ -163,7 +166,6 @@ async def test_a_failed_login_asks_anew_once(roles: Roles, user: str) -> None:
             await secrets.find(user)
         assert len(others(roles)) == rounds
     secrets.login_failed("never heard of")
-    secrets.close()
 
 
 async def test_a_thousand_names_at_most(roles: Roles) -> None:
@@ -176,7 +178,6 @@ async def test_a_thousand_names_at_most(roles: Roles) -> None:
     await secrets.find("n0")
     assert len(roles.asked) == asked + 1
     assert len(secrets._known) == 1000
-    secrets.close()
 
 
 async def test_a_failure_is_nobodys_secret_and_not_remembered(roles: Roles) -> None:
@@ -193,7 +194,6 @@ async def test_a_failure_is_nobodys_secret_and_not_remembered(roles: Roles) -> N
     roles.down = False
     roles.now += 1.1
     assert await secrets.find("bob") == HASH
-    secrets.close()
 
 
 async def test_the_deadline_covers_the_queue(roles: Roles) -> None:
@@ -204,15 +204,13 @@ async def test_the_deadline_covers_the_queue(roles: Roles) -> None:
     # One by one they would make twenty. The next in the queue may get the place a moment before its own time is over.
     assert roles.connections < 10
     roles.gate.set()
-    secrets.close()
 
 
 async def test_after_the_end_no_connection_is_kept(roles: Roles) -> None:
     secrets = roles.remembered()
     roles.gate.clear()
     waiting = asyncio.create_task(secrets.find("ana"))
-    while not roles.under_way:  # noqa: ASYNC110 - what is awaited is in the same loop
-        await asyncio.sleep(0)
+    await roles.reached(1)
     secrets.close()
     roles.gate.set()
     assert await waiting == Password("a")
@@ -233,7 +231,6 @@ async def test_what_shows_of_roles_is_counted_by_role(roles: Roles) -> None:
         VisibleTraits(7, 20): 1,
         VisibleTraits(is_password=True): 1,
     }
-    secrets.close()
 
 
 @pytest.mark.parametrize(

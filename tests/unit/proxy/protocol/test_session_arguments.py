@@ -15,7 +15,7 @@ import pytest
 from engine.values.messages import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.codec import Bind, Parse
-from proxy.protocol.commands import Close, StatementFailed
+from proxy.protocol.commands import Close
 from proxy.protocol.nl.grammar import COMMANDS
 from proxy.protocol.nl.questions import OPTION_NAMES
 from proxy.protocol.numbers import decimal, whole
@@ -32,17 +32,8 @@ NO_TEXT = (
     b"$$\xed\xa0\x80$$",
 )
 NO_NUMBER = (
-    b"9" * 4301,
-    b"9" * 20,
-    b"0" * 5000,
-    b"1e999",
-    b"NaN",
-    b"Infinity",
-    b"-1",
-    b"0",
-    b"0.0",
-    b"1_0",
-    "٣".encode(),
+    *(b"9" * 4301, b"9" * 20, b"0" * 5000, "٣".encode()),
+    *(b"1e999", b"NaN", b"Infinity", b"-1", b"0", b"0.0", b"1_0"),
 )
 _ROW = re.compile(rb"NL (?:CHOOSE|SHOW|EXPLAIN|PLAN|ANSWER|HISTORY) [^'$]")
 REFUSED = {"42601", "22021", "22023", "0A000", "NL004"}
@@ -81,13 +72,9 @@ TEXTS = _in_place(r"'\w+'|\$\$\w+\$\$", NO_TEXT)
 NUMBERS = _in_place(r"\b[15]\b|'value'", NO_NUMBER + tuple(b"'%b'" % each for each in NO_NUMBER))
 
 
-def _failures(session: Any) -> list[ErrorReply]:
-    return [command.error for command in session.commands if isinstance(command, StatementFailed)]
-
-
 def _check(session: Any, say: Any, *, refused: bool) -> None:
     """What was just said was refused with words, or asks what can be asked; and the session goes on."""
-    errors = _failures(session)
+    errors = session.failures
     assert {error.sqlstate for error in errors} <= REFUSED
     assert all(error.hint or error.detail for error in errors)
     assert errors or not refused
@@ -117,8 +104,6 @@ def test_a_text_that_is_none_is_refused(new_transcript: Any, say: Any, *, extend
         session = new_transcript().started()
         _say(session, say, text, extended=extended)
         if text.startswith(b"SET"):
-            session.server(say.parsed, say.bound, say.done("SET"), say.ready()).forget()
-            session.client(say.query("NL: x"))
             _check(session, say, refused=b"nl.timeout" in text or b"nl.db" in text)
         else:
             _check(session, say, refused=not text.startswith(b"NL RUN (mode"))
@@ -129,31 +114,32 @@ def test_a_number_that_is_none_is_refused(new_transcript: Any, say: Any, *, exte
     for text in NUMBERS:
         session = new_transcript().started()
         _say(session, say, text, extended=extended)
-        if text.startswith(b"SET"):
-            session.server(say.parsed, say.bound, say.done("SET"), say.ready()).forget()
-            session.client(say.query("NL: x"))
         _check(session, say, refused=_ROW.match(text) is not None)
 
 
 def _say(session: Any, say: Any, text: bytes, *, extended: bool) -> None:
+    """The statement; behind a setting a question, which reads it."""
     if extended:
         session.client(codec.encode_parse(Parse(b"", text, ())), say.bind(), say.execute, say.sync)
     else:
         session.client(codec.encode_query(text))
+    if text.startswith(b"SET"):
+        session.server(say.parsed, say.bound, say.done("SET"), say.ready()).forget()
+        session.client(say.query("NL: x"))
 
 
 @pytest.mark.parametrize("value", [b"a\0b", b"\xff", b"\xed\xa0\x80"])
 def test_a_bound_question_that_is_no_text_is_refused(session: Any, say: Any, value: bytes) -> None:
     session.client(codec.encode_parse(Parse(b"", b"SELECT * FROM nl.ask($1)", (25,))))
     session.client(codec.encode_bind(Bind(b"", b"", (), (value,), b"\0\0")), say.execute, say.sync)
-    assert [error.sqlstate for error in _failures(session)] == ["42601"]
+    assert session.sqlstates == ["42601"]
     assert session.consulted == []
 
 
 @pytest.mark.parametrize("number", ["9" * 4301, "65536", "0"])
 def test_a_parameter_that_cannot_be_is_refused(session: Any, say: Any, number: str) -> None:
     session.client(say.parse(f"SELECT * FROM nl.ask(${number})"), say.sync)
-    assert [error.sqlstate for error in _failures(session)] == ["0A000"]
+    assert session.sqlstates == ["0A000"]
     session.client(say.query(f"SELECT ${number}, 'nl'"))
     assert session.to_server.endswith(say.query(f"SELECT ${number}, 'nl'"))
 
@@ -162,19 +148,11 @@ def test_a_parameter_that_cannot_be_is_refused(session: Any, say: Any, number: s
 def test_a_time_without_end_is_refused(new_transcript: Any, say: Any, timeout: str) -> None:
     session = new_transcript().started(user="ann", **{"nl.timeout": timeout})
     session.client(say.query("NL: x"))
-    assert [error.sqlstate for error in _failures(session)] == ["22023"]
+    assert session.sqlstates == ["22023"]
 
 
 def test_numbers() -> None:
-    assert [
-        whole(text, 100) for text in ("1", "007", "100", "101", "0", "", "1.0", "-1", "9" * 9999, "٣")
-    ] == [
-        *(1, 7, 100),
-        *(None,) * 7,
-    ]
-    assert [
-        decimal(text, 2.0) for text in ("1", ".5", "0.95", "1e-1", "2.1", "nan", "1e999", "", ".", "1_0")
-    ] == [
-        *(1.0, 0.5, 0.95, 0.1),
-        *(None,) * 6,
-    ]
+    assert [whole(text, 100) for text in ("1", "007", "100")] == [1, 7, 100]
+    assert {whole(text, 100) for text in ("101", "0", "", "1.0", "-1", "9" * 9999, "٣")} == {None}
+    assert [decimal(text, 2.0) for text in ("1", ".5", "0.95", "1e-1")] == [1.0, 0.5, 0.95, 0.1]
+    assert {decimal(text, 2.0) for text in ("2.1", "nan", "1e999", "", ".", "1_0")} == {None}

@@ -19,9 +19,7 @@ from engine.values.messages import (
     RowKind,
     ShowRequest,
 )
-from proxy.protocol import codec
-from proxy.protocol.commands import StatementFailed
-from tests.support.messages import first_message, text_of, token_of
+from tests.support.messages import parsed, text_of, token_of
 
 ANN = Asker("ann", "sales")
 
@@ -29,20 +27,16 @@ ANN = Asker("ann", "sales")
 def test_choose_needs_a_question_or_a_qid(session: Any, say: Any) -> None:
     session.client(say.query("NL CHOOSE 1"))
     assert session.consulted == []
-    failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
-    assert failed == ["NL004"]
+    assert session.sqlstates == ["NL004"]
     session.client(say.query("NL CHOOSE 2 OF 'q8'"))
     assert session.consulted == [ChooseRequest(ANN, "q8", 2)]
 
 
 def test_choose_in_place_is_the_chosen_statement(session: Any, say: Any) -> None:
-    session.client(say.query("NL: x")).engine(say.answer(qid="q5")).forget()
-    session.client(say.parse("nl choose 1"))
+    session.answered("q5").client(say.parse("nl choose 1"))
     assert session.consulted[-1] == ChooseRequest(ANN, "q5", 1)
     session.engine(Chosen("sales", "SELECT name FROM singer;", in_place=True))
-    parse = codec.decode_parse(session.to_server)
-    assert parse is not None
-    assert parse.text == b"SELECT name FROM singer"
+    assert parsed(session.to_server).text == b"SELECT name FROM singer"
 
 
 def elsewhere(*, truncated: bool = False) -> Chosen:
@@ -89,7 +83,7 @@ def test_rows_from_elsewhere_are_no_part_of_a_transaction(session: Any, say: Any
         session.client(say.bind(name="s"), say.execute, say.sync)
         session.server(say.parsed, say.bound, say.done(), say.ready("T"))
     assert session.to_client.count(told) == 1
-    assert not [command for command in session.commands if isinstance(command, StatementFailed)]
+    assert session.failures == []
     session.client(say.query("COMMIT")).server(say.done("COMMIT"), say.ready()).forget()
     session.client(say.query("NL CHOOSE 1 OF q1")).engine(elsewhere())
     session.server(say.columns(), say.done(), say.ready())
@@ -121,8 +115,7 @@ def test_run_is_prepared_once_and_stays(session: Any, say: Any) -> None:
     session.engine(single())
     assert session.consulted[1:] == [ChooseRequest(ANN, "q5", 1, learn=False)]
     session.engine(Chosen("sales", "SELECT name FROM singer", in_place=True))
-    parse = codec.decode_parse(first_message(session.to_server))
-    assert parse is not None
+    parse = parsed(session.to_server)
     assert parse.text == b"SELECT name FROM singer"
     session.server(say.parsed, say.described(), say.columns(), say.ready()).forget()
     session.client(say.query("NL: y")).engine(say.answer(qid="q9")).server(say.done(), say.ready())
@@ -172,9 +165,7 @@ def test_run_of_a_set_that_has_not_one_member_chooses_nothing(session: Any, say:
 
 def test_cancel_between_the_two_requests_of_a_run(session: Any, say: Any) -> None:
     session.client(say.query("NL RUN $$x$$")).engine(single())
-    forward, commands = session.session.cancelled()
-    assert forward is False
-    session._take(commands)
+    session.cancelled()
     token = token_of(session.to_server)
     session.server(say.error("22P02", f'bad: "{token}"'), say.ready())
     assert b"C57014\0" in session.to_client
@@ -191,29 +182,20 @@ def test_prepared_plan_goes_stale_with_the_next_question(session: Any, say: Any)
 # -- the last question failed
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "NL: y",
-        "NL RUN $$y$$",
-        "SELECT * FROM nl.ask('y')",
-    ],
-)
+@pytest.mark.parametrize("text", ["NL: y", "NL RUN $$y$$", "SELECT * FROM nl.ask('y')"])
 def test_a_question_that_failed_leaves_nothing_to_choose(session: Any, say: Any, text: str) -> None:
-    session.client(say.query("NL: x")).engine(say.answer(qid="q5")).server(say.done(), say.ready())
-    session.client(say.query(text)).engine(ErrorReply("57014", "out of time"))
+    session.answered().client(say.query(text)).engine(ErrorReply("57014", "out of time"))
     session.server(say.error("22P02", 'bad: "pgparley_error_1"'), say.ready()).forget()
     asked = len(session.consulted)
     session.client(say.query("NL CHOOSE 1"))
     assert len(session.consulted) == asked
-    told = [command.error for command in session.commands if isinstance(command, StatementFailed)][-1]
-    assert (told.sqlstate, told.message) == ("NL004", "the last question has no answer")
+    assert session.failures[-1].sqlstate == "NL004"
+    assert session.failures[-1].message == "the last question has no answer"
 
 
 @pytest.mark.parametrize("text", ["NL:", "NL (k many): y", "NL: it's;\nSELECT 1", "NL RUN"])
 def test_so_does_one_that_was_refused_unasked(session: Any, say: Any, text: str) -> None:
-    session.client(say.query("NL: x")).engine(say.answer(qid="q5")).server(say.done(), say.ready())
-    session.client(say.query(text), say.query("NL CHOOSE 1"))
+    session.answered().client(say.query(text), say.query("NL CHOOSE 1"))
     assert len(session.consulted) == 1
 
 
@@ -221,8 +203,7 @@ def test_so_does_one_that_was_refused_unasked(session: Any, say: Any, text: str)
 def test_a_wrong_statement_that_asks_nothing_leaves_the_last_answer(
     session: Any, say: Any, text: str
 ) -> None:
-    session.client(say.query("NL: x")).engine(say.answer(qid="q5")).server(say.done(), say.ready())
-    session.client(say.query(text)).server(say.error("22P02", "x"), say.ready())
+    session.answered("q5").client(say.query(text)).server(say.error("22P02", "x"), say.ready())
     session.client(say.query("NL CHOOSE 1"))
     assert session.consulted[-1] == ChooseRequest(ANN, "q5", 1)
 

@@ -34,7 +34,7 @@ def test_only_the_nl_statement_is_replaced(session: Any, say: Any) -> None:
     session.engine(say.answer())
     parts = text_of(session.to_server).split(";")
     assert (parts[0], parts[2], parts[3]) == ("BEGIN", "SELECT '", "NL: b' ")
-    assert [request.question for request in session.consulted] == ["a", "c"]
+    assert session.questions == ["a", "c"]
 
 
 def test_later_bytes_wait_and_earlier_ones_do_not(session: Any, say: Any) -> None:
@@ -83,7 +83,7 @@ def test_failed_transaction_needs_no_engine(session: Any, say: Any) -> None:
 def test_rollback_under_way_may_have_ended_the_failed_transaction(session: Any, say: Any) -> None:
     session.client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("E"))
     session.client(say.parse("ROLLBACK"), say.bind(), say.execute, say.sync, say.query("NL: x"))
-    assert [request.question for request in session.consulted] == ["x"]
+    assert session.questions == ["x"]
 
 
 def test_help_ends_with_what_can_be_asked_here(session: Any, say: Any) -> None:
@@ -102,10 +102,7 @@ def test_without_the_engine_help_is_the_list_of_statements(session: Any, say: An
 
 def test_cancel_of_the_wait(session: Any, say: Any) -> None:
     session.client(say.query("NL: x"))
-    forward, commands = session.session.cancelled()
-    assert forward is False
-    assert isinstance(commands[0], AbortConsult)
-    session._take(commands)
+    assert isinstance(session.cancelled()[0], AbortConsult)
     token = token_of(session.to_server)
     session.server(say.error("22P02", f'bad: "{token}"'), say.ready())
     assert b"C57014\0" in session.to_client

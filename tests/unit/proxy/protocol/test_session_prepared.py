@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.values.messages import Asker, AskRequest, ErrorReply, RowSet
 from proxy.protocol import codec
-from tests.support.messages import first_message, token_of
+from tests.support.messages import bound, parsed, token_of
 
 ANN = Asker("ann", "sales")
 NO_ROUTE = ErrorReply("NL003", "no database fits", "None.", "Ask otherwise.")
@@ -15,8 +15,7 @@ NO_ROUTE = ErrorReply("NL003", "no database fits", "None.", "Ask otherwise.")
 def test_parse_and_describe_need_no_engine(session: Any, say: Any) -> None:
     session.client(say.parse("NL: how many", "s"), say.describe("S", "s"), say.flush)
     assert session.consulted == []
-    parse = codec.decode_parse(first_message(session.to_server))
-    assert parse is not None
+    parse = parsed(session.to_server)
     assert b"json_to_recordset($1::pg_catalog.text::pg_catalog.json)" in parse.text
     assert parse.types == (25,)
     session.server(say.parsed, say.described(25), say.columns())
@@ -29,8 +28,7 @@ def test_bind_asks_and_carries_the_answer(session: Any, say: Any) -> None:
         session.client(say.bind(name="s", portal="p"), say.execute, say.sync)
         assert session.to_server == b""
         session.engine(say.answer("ü"))
-        bind = codec.decode_bind(first_message(session.to_server))
-        assert bind is not None
+        bind = bound(session.to_server)
         assert (bind.portal, bind.statement, bind.results) == (b"p", b"s", b"\0\1\0\1")
         assert bind.parameters[0] is not None
         assert b'"explanation":"\xc3\xbc"' in bind.parameters[0]
@@ -101,8 +99,7 @@ def test_call_with_parameter(session: Any, say: Any) -> None:
     session.forget().client(say.bind(b"5", "wie viele Sänger".encode()), say.execute, say.sync)
     assert session.consulted == [AskRequest(ANN, "wie viele Sänger")]
     session.engine(say.answer())
-    bind = codec.decode_bind(first_message(session.to_server))
-    assert bind is not None
+    bind = bound(session.to_server)
     assert bind.parameters[0] == b"5"
     assert bind.parameters[1] is not None
     assert bind.parameters[1].startswith(b'[{"n":1')
@@ -116,9 +113,7 @@ def test_call_with_constant_hides_a_parameter_behind_the_clients(session: Any, s
     assert session.to_client == say.parsed + say.described(23) + say.columns()
     session.forget().client(say.bind(b"9"))
     session.engine(say.answer())
-    bind = codec.decode_bind(session.to_server)
-    assert bind is not None
-    assert len(bind.parameters) == 2
+    assert len(bound(session.to_server).parameters) == 2
 
 
 def test_copy_in_ignores_sync(session: Any, say: Any) -> None:
@@ -147,9 +142,9 @@ def test_table_is_one_hidden_parameter(session: Any, say: Any) -> None:
     assert session.to_client == say.parsed + say.described() + say.columns()
     session.forget().client(say.bind(name="s"), say.execute, say.sync)
     session.engine(RowSet((("route", "chosen", "it\0s", None),)))
-    bind = codec.decode_bind(first_message(session.to_server))
-    assert bind is not None
-    assert bind.parameters == (b'[{"stage":"route","event":"chosen","detail":"it\\ufffds","score":null}]',)
+    assert bound(session.to_server).parameters == (
+        b'[{"stage":"route","event":"chosen","detail":"it\\ufffds","score":null}]',
+    )
 
 
 def test_notices_of_an_answer_go_with_its_bind(session: Any, say: Any) -> None:

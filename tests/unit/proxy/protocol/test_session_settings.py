@@ -9,7 +9,6 @@ import pytest
 
 from engine.values.messages import Asker, AskRequest, OnDoubt, RowKind
 from proxy.protocol import codec
-from proxy.protocol.commands import StatementFailed
 
 ANN = Asker("ann", "sales")
 
@@ -41,21 +40,12 @@ def test_startup_settings(new_transcript: Any, say: Any) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "NL: x",
-            "NL MORE",
-            "NL ANSWER 1",
-            "NL ANSWER 'x'",
-            "NL NONE",
-            "NL CORRECT 'SELECT 1'",
-            "NL CHOOSE 1",
-        ),
-        *("NL PLAN 1", "SELECT * FROM nl.run('q1', 1) AS t", "NL RUN 'x'"),
+        *("NL: x", "NL MORE", "NL ANSWER 1", "NL ANSWER 'x'", "NL NONE", "NL CORRECT 'SELECT 1'"),
+        *("NL CHOOSE 1", "NL PLAN 1", "SELECT * FROM nl.run('q1', 1) AS t", "NL RUN 'x'"),
     ],
 )
 def test_a_timeout_is_every_statements(session: Any, say: Any, text: str) -> None:
-    session.client(say.query("NL: x")).engine(say.answer()).server(say.done(), say.ready())
-    session.client(say.query("SET nl.timeout = '3s'")).server(say.done("SET"), say.ready())
+    session.answered().client(say.query("SET nl.timeout = '3s'")).server(say.done("SET"), say.ready())
     session.client(say.query(text))
     assert session.consulted[-1].timeout == 3.0
 
@@ -68,8 +58,7 @@ def test_what_runs_after_a_question_has_the_questions_own_timeout(session: Any, 
 @pytest.mark.parametrize("k", ["0", "-1", "many", "1e1", "1.5", "12345678901234567890"])
 def test_setting_out_of_range(session: Any, say: Any, k: str) -> None:
     session.client(say.query(f"NL (k '{k}'): x"))
-    failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
-    assert failed == ["22023"]
+    assert session.sqlstates == ["22023"]
 
 
 def test_how_many_rows_are_too_many_is_the_engines_to_say(session: Any, say: Any) -> None:
@@ -80,8 +69,7 @@ def test_how_many_rows_are_too_many_is_the_engines_to_say(session: Any, say: Any
 @pytest.mark.parametrize(("kind", "sqlstate"), [(RowKind.ABSTAIN, "NL002"), (RowKind.OPTION, "NL001")])
 def test_abstention_can_be_an_error(session: Any, say: Any, kind: RowKind, sqlstate: str) -> None:
     session.client(say.query("NL (on_abstain error): x")).engine(say.answer(kind=kind))
-    failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
-    assert failed == [sqlstate]
+    assert session.sqlstates == [sqlstate]
     session.client(say.query("NL: x")).engine(say.answer(kind=kind))
     assert session.to_server.count(b"json_to_recordset") == 1
 
@@ -97,8 +85,7 @@ def test_client_encoding_is_kept(session: Any, say: Any) -> None:
 
 def test_bytes_that_are_no_text_are_refused(session: Any) -> None:
     session.client(codec.encode_query(b"NL: caf\xe9"))
-    failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
-    assert failed == ["42601"]
+    assert session.sqlstates == ["42601"]
 
 
 def test_what_becomes_of_doubtful_statements_is_a_setting(session: Any, say: Any) -> None:
@@ -107,8 +94,7 @@ def test_what_becomes_of_doubtful_statements_is_a_setting(session: Any, say: Any
     session.client(say.query("RESET nl.on_doubt"), say.query("NL: x")).engine(say.answer())
     assert [each.on_doubt for each in session.consulted] == [OnDoubt.ASK, OnDoubt.ABSTAIN, None]
     session.client(say.query("NL (on_doubt maybe): x"))
-    failed = [command.error.sqlstate for command in session.commands if isinstance(command, StatementFailed)]
-    assert failed == ["22023"]
+    assert session.sqlstates == ["22023"]
 
 
 @pytest.mark.parametrize("output", ["rows", "'both'"])

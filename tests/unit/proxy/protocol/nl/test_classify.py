@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from engine.values.messages import (
@@ -220,35 +222,26 @@ REFUSED = {
     "NL (db sales) x": ("42601", "followed by a colon"),
     "NL (colour red): x": ("42601", 'unrecognized NL option "colour red"'),
     "NL (db): x": ("42601", 'unrecognized NL option "db"'),
-    "DECLARE c CURSOR FOR NL: x": ("0A000", "inside of another statement"),
-    'DECLARE "c" NO SCROLL CURSOR WITHOUT HOLD FOR NL: x': ("0A000", "inside of another statement"),
-    "EXPLAIN NL: x": ("0A000", "inside of another statement"),
-    "PREPARE p AS NL: x": ("0A000", "inside of another statement"),
-    "COPY (NL: x) TO STDOUT": ("0A000", "inside of another statement"),
-    "CREATE TABLE t AS NL: x": ("0A000", "inside of another statement"),
-    "WITH a AS (NL: x) SELECT * FROM a": ("0A000", "inside of another statement"),
+    **dict.fromkeys(
+        (
+            "DECLARE c CURSOR FOR NL: x",
+            'DECLARE "c" NO SCROLL CURSOR WITHOUT HOLD FOR NL: x',
+            *("EXPLAIN NL: x", "PREPARE p AS NL: x", "COPY (NL: x) TO STDOUT", "CREATE TABLE t AS NL: x"),
+            "WITH a AS (NL: x) SELECT * FROM a",
+        ),
+        ("0A000", "inside of another statement"),
+    ),
     "SELECT nl.ask('x')": ("0A000", "only in FROM"),
     "SELECT * FROM nl.ask('a'), nl.ask('b')": ("0A000", "one call"),
-    "SELECT * FROM nl.ask()": ("0A000", "one string constant or parameter"),
-    "SELECT * FROM nl.ask(f(1))": ("0A000", "one string constant or parameter"),
-    "SELECT * FROM nl.ask('a' || 'b')": ("0A000", "one string constant or parameter"),
     **{
         f"SELECT * FROM nl.ask({argument})": ("0A000", "one string constant or parameter")
         for argument in (
             *("()", "(('a'),)", "('a')('b')", "'a' text", "::text", "cast()", "cast(text)", "cast('a' text)"),
-            *(
-                "cast('a' AS int)",
-                "cast('a' AS varchar(1))",
-                "answer => 'a'",
-                "question => ",
-                "question = 'a'",
-            ),
-            *("'a':text", "('a' || 'b')", "('a') || ('b')", "text", "cast", "NULL::text"),
+            *("cast('a' AS int)", "cast('a' AS varchar(1))", "answer => 'a'", "question => "),
+            *("'a':text", "('a' || 'b')", "('a') || ('b')", "text", "cast", "NULL::text", "question = 'a'"),
+            *("", "f(1)", "'a' || 'b'", "'a', 5", "$1::int", '"a"'),
         )
     },
-    "SELECT * FROM nl.ask('a', 5)": ("0A000", "one string constant or parameter"),
-    "SELECT * FROM nl.ask($1::int)": ("0A000", "one string constant or parameter"),
-    'SELECT * FROM nl.ask("a")': ("0A000", "one string constant or parameter"),
     "SELECT * FROM nl.ask($1) WHERE sql = $1": ("0A000", "a second time"),
     "SELECT * FROM nl.ask('a'": ("0A000", "not closed"),
     "SELECT * FROM nl.ask('a') WITH ORDINALITY": ("0A000", "WITH ORDINALITY"),
@@ -276,63 +269,42 @@ def test_hint_shows_both_ways_to_answer(text: str) -> None:
 
 
 CALLS = {
-    "SELECT * FROM nl.ask('it''s') LIMIT 1": ("nl.ask('it''s')", AskCall("it's", named=False)),
-    "SELECT * FROM NL . Ask ( $1 )": ("NL . Ask ( $1 )", AskCall(Parameter(1), named=False)),
-    'SELECT * FROM "nl"."ask"($1)': ('"nl"."ask"($1)', AskCall(Parameter(1), named=False)),
-    "SELECT * FROM nl.ask($2::varchar) a": ("nl.ask($2::varchar)", AskCall(Parameter(2), named=True)),
-    "SELECT * FROM nl.ask($1::pg_catalog.text)": (
-        "nl.ask($1::pg_catalog.text)",
-        AskCall(Parameter(1), named=False),
-    ),
-    "SELECT * FROM nl.ask(('x'))": ("nl.ask(('x'))", AskCall("x", named=False)),
-    "SELECT * FROM nl.ask((('x')::varchar)::text) a": (
-        "nl.ask((('x')::varchar)::text)",
-        AskCall("x", named=True),
-    ),
-    "SELECT * FROM nl.ask(cast('x; y' AS text))": (
-        "nl.ask(cast('x; y' AS text))",
-        AskCall("x; y", named=False),
-    ),
-    "SELECT * FROM nl.ask(CAST(($1) AS pg_catalog.varchar))": (
-        "nl.ask(CAST(($1) AS pg_catalog.varchar))",
-        AskCall(Parameter(1), named=False),
-    ),
-    "SELECT * FROM nl.ask(question => 'x')": ("nl.ask(question => 'x')", AskCall("x", named=False)),
-    "SELECT * FROM nl.ask(question := ($2::text)) q": (
-        "nl.ask(question := ($2::text))",
-        AskCall(Parameter(2), named=True),
-    ),
-    "SELECT * FROM nl.ask($q$x$q$) AS t(a, b)": ("nl.ask($q$x$q$)", AskCall("x", named=True)),
-    "SELECT * FROM nl.ask(E'a\\nb') \"T\"": ("nl.ask(E'a\\nb')", AskCall("a\nb", named=True)),
-    "SELECT * FROM t, nl.ask('x') WHERE true": ("nl.ask('x')", AskCall("x", named=False)),
-    "SELECT * FROM t JOIN nl.ask('x') ON true": ("nl.ask('x')", AskCall("x", named=False)),
-    "SELECT * FROM t, LATERAL nl.ask('x') ask": ("nl.ask('x')", AskCall("x", named=True)),
-    "SELECT (SELECT count(*) FROM nl.ask('x'))": ("nl.ask('x')", AskCall("x", named=False)),
-    "DECLARE c CURSOR FOR SELECT * FROM nl.ask('x')": ("nl.ask('x')", AskCall("x", named=False)),
-    "CREATE TABLE a AS SELECT * FROM nl.ask('x') UNION TABLE b": ("nl.ask('x')", AskCall("x", named=False)),
-}
-
-
-@pytest.mark.parametrize("text", CALLS)
-def test_call(text: str) -> None:
-    (finding,) = look(text).findings
-    assert (text[finding.start : finding.end], finding.content) == CALLS[text]
-
-
-RUN_CALLS = {
-    "SELECT * FROM nl.run('q1', 2) AS t": [("nl.run('q1', 2)", RunCall("q1", 2, named=True))],
-    "SELECT count(*) FROM nl.run($$q1$$, 1)": [("nl.run($$q1$$, 1)", RunCall("q1", 1, named=False))],
-    "CREATE VIEW v AS SELECT * FROM nl.run('q1', 1) t": [("nl.run('q1', 1)", RunCall("q1", 1, named=True))],
-    "SELECT * FROM nl.run('q1', 1) a JOIN nl.run('q2', 3) b USING (x)": [
-        ("nl.run('q1', 1)", RunCall("q1", 1, named=True)),
-        ("nl.run('q2', 3)", RunCall("q2", 3, named=True)),
+    "SELECT * FROM «nl.ask('it''s')» LIMIT 1": [AskCall("it's", named=False)],
+    "SELECT * FROM «NL . Ask ( $1 )»": [AskCall(Parameter(1), named=False)],
+    'SELECT * FROM «"nl"."ask"($1)»': [AskCall(Parameter(1), named=False)],
+    "SELECT * FROM «nl.ask($2::varchar)» a": [AskCall(Parameter(2), named=True)],
+    "SELECT * FROM «nl.ask($1::pg_catalog.text)»": [AskCall(Parameter(1), named=False)],
+    "SELECT * FROM «nl.ask(('x'))»": [AskCall("x", named=False)],
+    "SELECT * FROM «nl.ask((('x')::varchar)::text)» a": [AskCall("x", named=True)],
+    "SELECT * FROM «nl.ask(cast('x; y' AS text))»": [AskCall("x; y", named=False)],
+    "SELECT * FROM «nl.ask(CAST(($1) AS pg_catalog.varchar))»": [AskCall(Parameter(1), named=False)],
+    "SELECT * FROM «nl.ask(question => 'x')»": [AskCall("x", named=False)],
+    "SELECT * FROM «nl.ask(question := ($2::text))» q": [AskCall(Parameter(2), named=True)],
+    "SELECT * FROM «nl.ask($q$x$q$)» AS t(a, b)": [AskCall("x", named=True)],
+    "SELECT * FROM «nl.ask(E'a\\nb')» \"T\"": [AskCall("a\nb", named=True)],
+    "SELECT * FROM t, «nl.ask('x')» WHERE true": [AskCall("x", named=False)],
+    "SELECT * FROM t JOIN «nl.ask('x')» ON true": [AskCall("x", named=False)],
+    "SELECT * FROM t, LATERAL «nl.ask('x')» ask": [AskCall("x", named=True)],
+    "SELECT (SELECT count(*) FROM «nl.ask('x')»)": [AskCall("x", named=False)],
+    "DECLARE c CURSOR FOR SELECT * FROM «nl.ask('x')»": [AskCall("x", named=False)],
+    "CREATE TABLE a AS SELECT * FROM «nl.ask('x')» UNION TABLE b": [AskCall("x", named=False)],
+    "SELECT * FROM «nl.run('q1', 2)» AS t": [RunCall("q1", 2, named=True)],
+    "SELECT count(*) FROM «nl.run($$q1$$, 1)»": [RunCall("q1", 1, named=False)],
+    "CREATE VIEW v AS SELECT * FROM «nl.run('q1', 1)» t": [RunCall("q1", 1, named=True)],
+    "SELECT * FROM «nl.run('q1', 1)» a JOIN «nl.run('q2', 3)» b USING (x)": [
+        RunCall("q1", 1, named=True),
+        RunCall("q2", 3, named=True),
     ],
 }
 
 
-@pytest.mark.parametrize("text", RUN_CALLS)
-def test_run_call(text: str) -> None:
-    assert [(text[f.start : f.end], f.content) for f in look(text).findings] == RUN_CALLS[text]
+@pytest.mark.parametrize("marked", CALLS)
+def test_call(marked: str) -> None:
+    """Exactly what stands in quotation marks is replaced."""
+    text = re.sub("[«»]", "", marked)
+    found = look(text).findings
+    assert [text[each.start : each.end] for each in found] == re.findall("«(.*?)»", marked)
+    assert [each.content for each in found] == CALLS[marked]
 
 
 @pytest.mark.parametrize(

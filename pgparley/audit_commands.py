@@ -211,4 +211,4 @@ async def answer(
 def shown(trail: AuditTrail | None, rows: int, reply: object) -> None:
     """The reply has been printed."""
     if trail is not None:
-        trail.delivered(Delivered(rows, len(msgspec.json.encode(reply)), None))
+        trail.delivered(Delivered(1, rows, len(msgspec.json.encode(reply)), None))

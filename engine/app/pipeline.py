@@ -78,6 +78,8 @@ async def _in_parts(whole: State, tools: Tools, stages: tuple[Stage, ...]) -> St
             whole,
             ask=replace(whole.ask, db=database, run=False, ask=False),
             question=replace(whole.question, text=question),
+            routed_by=None,
+            dialogue=replace(whole.dialogue, follow_up=None, read_as=""),
             deadline=replace(whole.deadline, at=now + (whole.deadline.at - now) / left),
             routes=(),
             refusal=None,

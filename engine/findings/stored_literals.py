@@ -50,10 +50,10 @@ async def write_as_stored(state: State, tools: Tools) -> State:
             return await asyncio.to_thread(_corrected, candidate, check, near, route, tools)
 
     outcomes = await asyncio.gather(*map(checked, state.candidates))
-    candidates: dict[str, Candidate] = {}
+    candidates: dict[tuple[str, str], Candidate] = {}
     for each in (one for outcome in outcomes for one in outcome):
-        same = candidates.get(each.sql)
-        candidates[each.sql] = each if same is None else same.telling(each)
+        same = candidates.get((each.database, each.sql))
+        candidates[each.database, each.sql] = each if same is None else same.telling(each)
     lines = [
         line
         for before, after in zip(state.candidates, outcomes, strict=True)

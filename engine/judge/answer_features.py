@@ -12,6 +12,7 @@ from contextlib import suppress
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from engine.question.question import Question
 from engine.statement.scope import Scopes
 from engine.statement.tree import parsed
 from engine.values.candidate import Candidate, Evidence
@@ -25,7 +26,7 @@ NEAR = 0.5
 
 
 def answer_features(
-    candidate: Candidate, beside: Sequence[Candidate], question: str, route: Route, found: Evidence
+    candidate: Candidate, beside: Sequence[Candidate], question: Question, route: Route, found: Evidence
 ) -> dict[str, float]:
     """Of a model's reading. `beside`: all candidates, this one among them.
 
@@ -42,7 +43,7 @@ def answer_features(
     shown = _shown(tree, route)
     totals = {each.preview.total for each in others if each.preview is not None}
     total = None if candidate.preview is None else candidate.preview.total
-    asked = frozenset(identifier_words(question))
+    asked = frozenset(question.words)
     texts = [] if tree is None else [each.this for each in tree.find_all(exp.Literal) if each.is_string]
     return {
         "readings": math.log(len(others)),

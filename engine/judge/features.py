@@ -42,7 +42,7 @@ def candidate_features(state: State, found: Sequence[Evidence]) -> list[Features
     """Of each candidate of `state`. `found`: `engine.findings.evidence.evidence` of them."""
     routes = {route.database.name: route for route in state.routes}
     if are_readings(state.candidates):
-        beside, question = state.candidates, state.ask.question
+        beside, question = state.candidates, state.question
         return [
             place
             if each.is_twin

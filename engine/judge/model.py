@@ -97,7 +97,9 @@ class Judgement:
 
     def of_readings(self, state: State, each: Sequence[Features]) -> list[float]:
         """As `confidences`, of what a model gave in its own order: it has seen all databases, and has chosen."""
-        own = sorted((n for n, one in enumerate(each) if not one["aside"]), key=lambda n: each[n]["place"])
+        order = sorted(range(len(each)), key=lambda n: each[n]["place"])
+        # What stands aside of a reading that is gone stands for it.
+        own = [n for n in order if not each[n]["aside"]] or order
         first = self.readings.first_right(each[own[0]])
         behind = probability({"behind": 1.0}, self.readings.which) * (1.0 - first)
         shares = self.readings.shares([each[n] for n in own[1:]], [1.0] * len(own[1:])) if own[1:] else []

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from engine.question.cues import DENIAL, INTERROGATIVE, NOW, ORDERED, asks_for_all
 from engine.question.data_questions import data_question
@@ -26,20 +25,35 @@ from schema_catalog.words import identifier_words
 T = TypeVar("T")
 
 
-def _read(reader: Callable[[str], T]) -> cached_property[T]:
+class _Kept(Generic[T]):
+    """A property that is computed once for each question, and without a lock that others would wait for.
+
+    Two threads that ask at once compute it twice, which `functools.cached_property` spares in Python 3.11 by a lock of
+    all questions together.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, question: Any, _owner: type) -> T:
+        made: T = question.__dict__.setdefault(self._name, self._make(question))
+        return made
+
+
+def _read(reader: Callable[[str], T]) -> _Kept[T]:
     """What `reader` makes of the text of a question, kept."""
-
-    def read(question: Any) -> T:
-        return reader(question.text)
-
-    return cached_property(read)
+    return _Kept(lambda question: reader(question.text))
 
 
 @dataclass(frozen=True)
 class Question:
     """`text`: in the words in which it is answered, which may be others than the asker's (`State.question`).
 
-    `today`: in UTC, the day on which it is asked. Without slots, which `cached_property` cannot fill.
+    `today`: in UTC, the day on which it is asked. Without slots, which what is kept does not fit in.
     """
 
     text: str
@@ -81,17 +95,17 @@ class Question:
     asks_for_all = _read(asks_for_all)
     """Whether it speaks of an order for all rows, or of no choice among them."""
 
-    @cached_property
+    @_Kept
     def periods(self) -> tuple[Period, ...]:
         """The named ones, and those relative to `today`."""
         return (*self.named_periods, *relative_periods(self.text, self.today))
 
-    @cached_property
+    @_Kept
     def depends_on_today(self) -> bool:
         """Whether what it asks for is another thing tomorrow."""
         return NOW.search(self.text) is not None or any(each.relative for each in self.periods)
 
-    @cached_property
+    @_Kept
     def goes_on(self) -> bool:
         """Whether it is to be read with what was asked before it; "add the names" is then no order."""
         return self.request in {None, Request.ORDER} and goes_on(self.text)

@@ -169,7 +169,7 @@ class Candidate:
     `tables`, `columns`, `cost`: read by it, and the planner's total cost (admit). `changes`: by rules, in order.
     `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (run).
     `missing`: texts that its columns do not hold (admit). `evidence`: what the question and the schema say of it
-    (rank). `confidence` in [0, 1].
+    (judge). `confidence` in [0, 1].
     """
 
     database: str

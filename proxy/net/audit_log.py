@@ -35,6 +35,9 @@ from proxy.settings import AuditSettings
 _SYSLOG = "syslog"
 _DEVICE = "/dev/log"
 
+_SYNC_SECONDS = 10.0
+"""For which the disk is waited for; an answer that waits for it longer is dropped."""
+
 _KEEP_SECONDS = 60.0
 """Seconds between two heads, and between two looks for files that are too old."""
 
@@ -52,11 +55,14 @@ class _File:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._torn = False
         self._number = self._open()
 
     def _open(self) -> int:
-        return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        number = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # Who wrote the last line may have ended in the middle of it.
+        size = os.fstat(number).st_size
+        self._torn = size > 0 and os.pread(number, 1, size - 1) != b"\n"
+        return number
 
     def reopened(self) -> bool:
         """Opens it anew where it was moved away; returns whether it was."""
@@ -69,7 +75,6 @@ class _File:
             return False
         before, self._number = self._number, self._open()
         os.close(before)
-        self._torn = False
         return True
 
     def write(self, line: bytes) -> None:
@@ -140,6 +145,7 @@ class AuditLog:
         self._name = secrets.token_hex(6)
         self._count = 0
         self._last = ""
+        self._rotated = False
         key = access.audit_key(settings)
         self._people = People(Path(settings.people), key) if settings.pseudonyms else None
         self._sink = _sink(settings.log)
@@ -169,10 +175,12 @@ class AuditLog:
                 question, statements = written(line.question, line.statements, self._redaction)
                 role = line.role if self._people is None else self._people.pseudonym(line.role)
                 line = replace(line, role=role, question=question, statements=statements)
-            if self._sink.reopened() and self._chain is not None and self._chain.place:
+            self._rotated |= self._sink.reopened()
+            if self._rotated and self._chain is not None and self._chain.place:
                 self._put(msgspec.json.encode(Continued(now(), self._chain.mac.hex())), now())
+            self._rotated = False
             self._put(msgspec.json.encode(line), line.time)
-        except OSError:
+        except (OSError, ValueError):
             self._lost()
             return False
         return True
@@ -192,7 +200,8 @@ class AuditLog:
         """Returns, once it is known, whether what was written is on the disk."""
         if self._sink is not None:
             try:
-                await self._sink.sync()
+                async with asyncio.timeout(_SYNC_SECONDS):
+                    await self._sink.sync()
             except OSError:
                 self._lost()
                 return False
@@ -203,9 +212,8 @@ class AuditLog:
         while True:
             await asyncio.sleep(_KEEP_SECONDS)
             self.tell_head()
-            # Another worker may have been first.
             with contextlib.suppress(OSError):
-                self.delete_old()
+                await asyncio.to_thread(self.delete_old)
 
     def tell_head(self) -> None:
         """Tells how far the chain has come, where it has come further."""
@@ -226,8 +234,10 @@ class AuditLog:
         log, oldest = Path(self.target), time.time() - self._days * _DAY
         for file in log.parent.iterdir():
             rest = file.name.removeprefix(log.name)
-            if rest != file.name and _ROTATED.fullmatch(rest) and file.stat().st_mtime < oldest:
-                file.unlink(missing_ok=True)
+            # Another worker may have been first.
+            with contextlib.suppress(FileNotFoundError):
+                if rest != file.name and _ROTATED.fullmatch(rest) and file.stat().st_mtime < oldest:
+                    file.unlink()
 
     def close(self) -> None:
         """Tells the head, and writes no more."""
@@ -245,7 +255,7 @@ class AuditTrail:
     is `failed`, also where it is that of a request. What was answered is `delivered`, which is one more line.
     """
 
-    __slots__ = ("_begun", "_client", "_log", "_open", "_request", "_told")
+    __slots__ = ("_begun", "_client", "_log", "_new", "_open", "_request", "_told")
 
     def __init__(self, client: ClientReport, log: AuditLog) -> None:
         self._client = client
@@ -253,6 +263,7 @@ class AuditTrail:
         self._request: EngineRequest | None = None
         self._begun = 0.0
         self._told: list[str] = []
+        self._new = 0
         self._open: list[tuple[str, float]] = []
         """Id and beginning of those that have been answered, and whose answer has not left yet."""
 
@@ -269,7 +280,7 @@ class AuditTrail:
         error = UnrecordedError(
             "the audit log cannot be written", detail="The answer was dropped.", hint=hint
         )
-        self._told.append(error.sqlstate)
+        self._told = [error.sqlstate]
         return error.reply()
 
     def _replied(self, reply: EngineReply) -> bool:
@@ -293,13 +304,25 @@ class AuditTrail:
         elif error.sqlstate not in _OF_REPLIES and not (self._open and error.sqlstate == _CANCELLED.sqlstate):
             self._line(None, error)
 
+    def recorded(self) -> int:
+        """How many intents have been written since this was last asked."""
+        new, self._new = self._new, 0
+        return new
+
     def delivered(self, delivered: Delivered | None) -> None:
-        """All that was answered has left; None: its asker has gone."""
-        had = delivered or Delivered(None, None, None)
-        for name, begun in self._open:
+        """What was answered the longest ago has left; None: the asker has gone, and takes none of what is open."""
+        had = delivered or Delivered(len(self._open), None, None, None)
+        self._close(slice(had.intents), had)
+
+    def withdrawn(self, intents: int) -> None:
+        """Nothing of the latest ones leaves."""
+        self._close(slice(len(self._open) - intents, None), Delivered(intents, None, None, None))
+
+    def _close(self, which: slice, had: Delivered) -> None:
+        for name, begun in self._open[which]:
             told = (had.rows, had.size, had.sqlstate, _since(begun))
             self._log.write(OutcomeLine(Event.OUTCOME, now(), name, *told))
-        self._open.clear()
+        del self._open[which]
 
     def _line(self, request: EngineRequest | None, reply: EngineReply) -> bool:
         self._request = None
@@ -309,21 +332,27 @@ class AuditTrail:
             time=now(),
             id=self._log.new_id(),
             session=self._client.id,
-            role=self._client.user,
-            database=self._client.database,
+            role=_clean(self._client.user),
+            database=_clean(self._client.database),
             address=self._client.address,
-            application_name=self._client.application_name,
+            application_name=_clean(self._client.application_name),
             ms=0 if request is None else _since(self._begun),
         )
         recorded = self._log.write(line)
         if recorded and line.event is Event.INTENT:
             self._open.append((line.id, self._begun))
+            self._new += 1
         return recorded
 
 
 def now() -> str:
     """The moment in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _clean(text: str) -> str:
+    """What a client sent in no encoding, as it can be written down."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _since(begun: float) -> int:

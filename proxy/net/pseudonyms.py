@@ -23,7 +23,7 @@ class People:
         self._key = key
 
     def _file(self, person: str) -> Path:
-        return self._folder / hmac.digest(self._key, b"person:" + person.encode(), hashlib.sha256).hex()
+        return self._folder / hmac.digest(self._key, b"person:" + _encoded(person), hashlib.sha256).hex()
 
     def pseudonym(self, person: str) -> str:
         """As `p-3f0c…`; the person's key is made where there is none. Raises `OSError`."""
@@ -62,5 +62,10 @@ class People:
         return file.read_bytes()
 
 
+def _encoded(person: str) -> bytes:
+    # A role's name may be of any bytes.
+    return person.encode("utf-8", "surrogateescape")
+
+
 def _pseudonym(key: bytes, person: str) -> str:
-    return f"p-{hmac.digest(key, person.encode(), hashlib.sha256).hex()[:_LENGTH]}"
+    return f"p-{hmac.digest(key, _encoded(person), hashlib.sha256).hex()[:_LENGTH]}"

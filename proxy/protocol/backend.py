@@ -62,8 +62,9 @@ class Backend:
     """The state of the server's side, from the messages so far."""
 
     __slots__ = (
+        "_delivered",
         "_errors",
-        "_meter",
+        "_meters",
         "_observer",
         "_partial",
         "_rest",
@@ -89,9 +90,10 @@ class Backend:
         self.challenges = 0
         """Challenges of the server less the client's responses; below 0 where responses came before."""
         self.key: bytes | None = None
-        self.counted = False
-        """Whether the answer to the message under way is to be counted, for `delivered`."""
-        self._meter: Meter | None = None
+        self.counted = 0
+        """Intents of the message under way, the answer to which is to be counted, for `delivered`."""
+        self._meters: tuple[Meter, ...] = ()
+        self._delivered: tuple[Delivered, ...] = ()
         self.encoding = "utf-8"
         self.server_version = ""
         self.standard_strings = True
@@ -103,18 +105,19 @@ class Backend:
         self.watching = True
 
     def begin_count(self) -> None:
-        """The message is about to be forwarded. One that is counted already is so up to ReadyForQuery."""
-        if self.counted and not self.replies.metered:
-            self._meter, self.replies.metered = Meter(), True
-        self.counted = False
+        """The message is about to be forwarded: the cycle that it belongs to is counted, whatever is before it."""
+        if self.counted:
+            cycle = self.replies.cycles_forwarded
+            if not self._meters or self._meters[-1].cycle != cycle:
+                self._meters += (Meter(cycle),)
+            self._meters[-1].intents += self.counted
+            self.replies.metered = True
+            self.counted = 0
 
-    def delivered(self) -> Delivered | None:
-        """What the client got up to the last ReadyForQuery, told once; None where that was not counted to its end."""
-        meter = self._meter
-        if meter is None or not meter.ended:
-            return None
-        self._meter = None
-        return meter.delivered
+    def delivered(self) -> tuple[Delivered, ...]:
+        """What the client got in each cycle that has ended since it was last asked, and was counted."""
+        delivered, self._delivered = self._delivered, ()
+        return delivered
 
     def observe_with(self, observer: ReplyObserver) -> None:
         """Sets the observer."""
@@ -154,7 +157,7 @@ class Backend:
         data = self._partial + chunk
         size, pos, start = len(data), self._rest, 0
         out: list[bytes] = []
-        meter = self._meter
+        before = 0
         while True:
             pos = hop(data, pos, _EXACT if self.replies.exact else scan.BACKEND_PLAIN)
             if pos + HEADER_SIZE > size:
@@ -163,22 +166,36 @@ class Backend:
             if end > size:
                 break
             message = data[pos:end]
+            meter = self._metering()
             replacement = self._observe(message)
             if replacement is not None:
                 out += [data[start:pos], replacement]
                 start = end
             pos = end
-            if meter is not None and not meter.ended:
+            if meter is not None:
                 meter.saw(replacement or message if message[0] == _ERROR else message)
-                if message[0] == _READY:
-                    meter.passed(sum(map(len, out)) + end - start)
-                    meter.ended = True
+            if message[0] == _READY and self._meters:
+                gone = sum(map(len, out)) + end - start
+                if meter is not None:
+                    self._end(meter, gone - before)
+                before = gone
         self._rest = max(0, pos - size)
         self._partial = data[pos:]
         out.append(data[start:pos])
-        if meter is not None and not meter.ended:
-            meter.passed(sum(map(len, out)))
+        if (meter := self._metering()) is not None:
+            meter.passed(sum(map(len, out)) - before)
         return [piece for piece in out if piece]
+
+    def _metering(self) -> Meter | None:
+        """Of the cycle that the server answers now."""
+        meter = self._meters[0] if self._meters else None
+        return meter if meter is not None and meter.cycle == self.replies.cycles else None
+
+    def _end(self, meter: Meter, size: int) -> None:
+        meter.passed(size)
+        self._delivered += (meter.delivered,)
+        self._meters = self._meters[1:]
+        self.replies.metered = bool(self._meters)
 
     def _observe(self, message: bytes) -> bytes | None:
         """Takes in one whole message. Returns its replacement; None: it passes as it is."""

@@ -14,32 +14,34 @@ _SELECT = b"SELECT "
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """A message with an NL statement is answered, and all has gone to the client.
+    """A cycle with an NL statement is answered, and all has gone to the client.
 
-    `rows`: of all its SELECTs, None where none was completed. `size`: in bytes.
-    `sqlstate`: of the error that the client got, None without one.
+    `intents`: of the audit log's that it answers. `rows`: of all its SELECTs, None where none was completed. `size`: in
+    bytes. `sqlstate`: of the error that the client got, None without one.
     """
 
+    intents: int
     rows: int | None
     size: int | None
     sqlstate: str | None
 
 
 class Meter:
-    """Up to the next ReadyForQuery."""
+    """Of one cycle, up to its ReadyForQuery. `cycle`: its number, as `Replies.cycles_forwarded`."""
 
-    __slots__ = ("_rows", "_size", "_sqlstate", "ended")
+    __slots__ = ("_rows", "_size", "_sqlstate", "cycle", "intents")
 
-    def __init__(self) -> None:
+    def __init__(self, cycle: int) -> None:
+        self.cycle = cycle
+        self.intents = 0
         self._rows: int | None = None
         self._size = 0
         self._sqlstate: str | None = None
-        self.ended = False
 
     @property
     def delivered(self) -> Delivered:
         """So far."""
-        return Delivered(self._rows, self._size, self._sqlstate)
+        return Delivered(self.intents, self._rows, self._size, self._sqlstate)
 
     def passed(self, size: int) -> None:
         """So many bytes went to the client."""

@@ -144,7 +144,7 @@ class Replies:
         self.exact = False
         """Whether every reply has to be matched now, not ReadyForQuery alone."""
         self.metered = False
-        """Whether it has to be, up to the next ReadyForQuery, since the answer is counted."""
+        """Whether it has to be, since the answer to something forwarded is counted."""
         self.status = int(TransactionStatus.IDLE)
         self.cycles = 0
         """ReadyForQuery messages seen."""
@@ -300,7 +300,6 @@ class Replies:
         """ReadyForQuery arrived. Returns the mark of the boundary that it answers."""
         self.status = status
         self.cycles += 1
-        self.metered = False
         if status == TransactionStatus.IDLE:
             self.transactions += 1
         if len(self._pending) == 1 and not self.exact:

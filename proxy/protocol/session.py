@@ -257,8 +257,7 @@ class Session(Interruptible):
         """Takes in the server's bytes for the client, not for a borrower."""
         pieces = self.backend.receive(data)
         out: list[Command] = [ToClient(b"".join(pieces))] if pieces else []
-        if (delivered := self.backend.delivered()) is not None:
-            out.append(delivered)
+        out += self.backend.delivered()
         if self.backend.key is not None and not self._key_reported:
             self._key_reported = True
             out.append(KeyKnown(self.backend.key))

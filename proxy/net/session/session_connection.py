@@ -349,7 +349,6 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
     async def _consult(self, request: EngineRequest) -> None:
         requested_at = time.perf_counter()
         context = self._context
-        self._session.backend.counted = context.audit.enabled
         self._consultation = Consultation(
             *(context.loans, context.settings, context.metrics),
             session=self._session,
@@ -362,7 +361,12 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
         replied_at = time.perf_counter()
         before, self._received_at = requested_at - self._received_at, replied_at
         self._task = None
+        self._session.backend.counted += context.recorded(self)
         self._perform(self._session.answered(reply))
+        if self._task is None and self._session.backend.counted:
+            # Nothing of it goes to the server.
+            context.dropped(self, self._session.backend.counted)
+            self._session.backend.counted = 0
         if self._consultation.idle:
             # Half a kilobyte that every session which ever asked would keep.
             self._consultation = None

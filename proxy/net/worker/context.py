@@ -303,6 +303,17 @@ class GatewayContext:
         if trail is not None:
             trail.delivered(delivered)
 
+    def recorded(self, connection: SessionView) -> int:
+        """How many intents of the session have been written since this was last asked."""
+        trail = self.trail(connection)
+        return 0 if trail is None else trail.recorded()
+
+    def dropped(self, connection: SessionView, intents: int) -> None:
+        """The answers to the session's latest intents have been dropped."""
+        trail = self.trail(connection)
+        if trail is not None:
+            trail.withdrawn(intents)
+
     # -- the engine
 
     async def consult(self, connection: SessionView, request: EngineRequest) -> EngineReply:

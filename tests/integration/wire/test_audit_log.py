@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -94,6 +95,43 @@ def test_what_left_is_counted_in_each_protocol(logging_gateway: Gateway, file: P
     assert run["rows"] == 500
     assert 500_000 < run["bytes"] < 520_000
     logging_gateway.engine.statement = None
+
+
+def test_what_is_pipelined_is_counted_by_itself(logging_gateway: Gateway, file: Path) -> None:
+    """Plain SQL before, between and behind, each with a Sync, all sent before the first answer is read."""
+    logging_gateway.engine.statement = "SELECT g FROM generate_series(1, 300) g"
+    statements = (
+        b"SELECT g FROM generate_series(1, 20) g",
+        b"NL CHOOSE 1",
+        b"SELECT g FROM generate_series(1, 40) g",
+        b"SELECT * FROM nl.run('q1', 1) AS t LIMIT 7",
+        b"SELECT g FROM generate_series(1, 60) g",
+    )
+    with psycopg.connect(logging_gateway.dsn(), autocommit=True) as session:
+        session.execute("NL: $$how many?$$").fetchall()
+        outcomes(file, session, len(lines(file, "intent")))
+        file.write_bytes(b"")
+        session.pgconn.enter_pipeline_mode()
+        for statement in statements:
+            session.pgconn.send_query_params(statement, None)
+            session.pgconn.pipeline_sync()
+        session.pgconn.flush()
+        rows = []
+        synced = 0
+        while synced < len(statements):
+            while session.pgconn.is_busy():
+                # The engine runs in this process: it goes on while the driver waits.
+                select.select([session.pgconn.socket], [], [], 10)
+                session.pgconn.consume_input()
+            result = session.pgconn.get_result()
+            synced += result is not None and result.status == psycopg.pq.ExecStatus.PIPELINE_SYNC
+            rows += [result.ntuples] if result is not None and result.ntuples else []
+        session.pgconn.exit_pipeline_mode()
+        left = outcomes(file, session, 2)
+    logging_gateway.engine.statement = None
+    assert rows == [20, 300, 40, 7, 60]
+    assert [each["id"] for each in left] == [each["id"] for each in lines(file)]
+    assert [each["rows"] for each in left] == [300, 7]
 
 
 def test_what_the_server_refuses_stands_in_the_outcome(

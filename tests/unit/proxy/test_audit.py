@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +107,27 @@ async def test_what_has_left_is_a_line_of_the_same_id(tmp_path: Path) -> None:
     found = Written(tmp_path)
     found.trail.begun(AskRequest(ANA, "?"))
     await found.trail.answered(answer())
-    found.trail.delivered(Delivered(2, 345, None))
-    found.trail.delivered(Delivered(7, 8, None))
+    found.trail.delivered(Delivered(1, 2, 345, None))
+    found.trail.delivered(Delivered(1, 7, 8, None))
     intent, outcome = found.lines
     assert isinstance(outcome, OutcomeLine)
     assert (outcome.id, outcome.rows, outcome.bytes, outcome.sqlstate) == (intent.id, 2, 345, None)
+
+
+async def test_half_a_line_of_another_process_stands_alone(tmp_path: Path) -> None:
+    (tmp_path / "audit.log").write_bytes(b'{"half":')
+    found = Written(tmp_path)
+    found.trail.begun(AskRequest(ANA, "?"))
+    await found.trail.answered(answer())
+    assert (tmp_path / "audit.log").read_bytes().startswith(b'{"half":\n{"event":"intent"')
+
+
+async def test_names_in_no_encoding_are_written_down(tmp_path: Path) -> None:
+    found = Written(tmp_path)
+    found.trail = AuditTrail(replace(CLIENT, application_name="caf\udce9"), found.log)
+    found.trail.begun(AskRequest(ANA, "?"))
+    await found.trail.answered(answer())
+    assert (found.only.application_name, found.lost) == ("caf?", 0)
 
 
 async def test_without_its_line_nothing_leaves_where_that_is_set(tmp_path: Path) -> None:

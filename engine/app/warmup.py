@@ -59,7 +59,8 @@ async def warm_up(tools: Tools, databases: int, ready: asyncio.Event) -> None:
             await _read(tools.model, Prompt(prompt("follow_up_system"), ""))
     except (NLError, StoreUnavailableError) as problem:
         log.warning("warm-up incomplete", problem=for_log(problem))
-    # Modules and models stay: later collections would visit them, and hold all up for a fifth of a second as this one does.
+    # Modules and models stay: later collections would visit them, and hold all up for a fifth of a second, as this one
+    # does.
     gc.collect()
     gc.freeze()
     ready.set()

@@ -102,7 +102,7 @@ class Doubt:
 class Rule:
     """`name`: as `[generation] rules_off` has it. `version`: raised with each change of behaviour.
 
-    `by_facts`: it rests on keys or NULL, so that what it makes of a model's reading stands behind that as well.
+    `by_facts`: what it makes rests on keys or NULL, and so stands behind a model's reading as well.
     """
 
     name: str

@@ -56,7 +56,7 @@ async def _routes(request: CorrectRequest, stored: Stored, tools: Tools) -> tupl
         database, snapshot = entries.get(name, (None, None))
         if database is None or snapshot is None:
             continue
-        readable = await tools.upstream.readable(database, request.asker)
+        readable = await tools.upstream.readable(database, request.asker, snapshot)
         if readable:
             routes.append(Route(database, snapshot.restricted_to(readable), 1.0, ()))
     if not routes:

@@ -59,11 +59,14 @@ def scripted(loop_thread: LoopThread) -> Iterator[tuple[str, Script]]:
         yield address, script
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def living(
     scripted: tuple[str, Script], running: Callable[[int], Server], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[Server], Live]]:
-    """Gives gateway and engine in front of a server, started when they are first wanted."""
+    """Gives gateway and engine in front of a server, started when they are first wanted, and new to each module.
+
+    What they know of functions and privileges is up to a minute old, and may be of another test's making.
+    """
     started: dict[int, Live] = {}
     with ExitStack() as stack:
 

@@ -56,6 +56,7 @@ def serving(server: Server, home: Path, model: str, script: Script) -> Iterator[
     """The stack of `server`, from ready to ended; `model`: the address that `script` answers at."""
     stack = Stack(server.cluster, home, free_port())
     with psycopg.connect(server.cluster.dsn(), autocommit=True) as admin:
+        admin.execute("DROP DATABASE IF EXISTS store WITH (FORCE)")
         admin.execute("CREATE DATABASE store")
     stack.configure(f"{model}/v1", nl_timeout=30.0, grammar="none")
     stack.register("arena", CATALOG)

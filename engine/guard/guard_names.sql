@@ -10,6 +10,10 @@ WITH trusted (oid) AS (:trusted_roles), :trust_chain, member (classid, objid, al
     SELECT d.classid, d.objid, e.extname = ANY ($3::text[])
     FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
     WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
+), looked_up (oids) AS (
+    SELECT pg_catalog.array_agg(oid) FROM pg_catalog.pg_type
+    WHERE typname IN ('internal', 'cstring', 'refcursor', 'trigger', 'event_trigger')
+       OR typname ~ '^_?reg' AND typname NOT IN ('regconfig', 'regdictionary')
 ), function AS (
     SELECT p.oid, n.nspname AS schema, p.proname AS name, member.allowed AS of_extension, away.objid IS NOT NULL AS away,
            n.nspname || '.' || p.proname = ANY ($1::text[]) AS named,
@@ -23,12 +27,8 @@ WITH trusted (oid) AS (:trusted_roles), :trust_chain, member (classid, objid, al
                WHEN p.proname ~ $7 OR (l.lanname = 'plpgsql' AND p.prosrc ~* '\mexecute\M')
                    THEN 'it may run a text as SQL or reach elsewhere'
                WHEN l.lanname NOT IN ('internal', 'c', 'sql', 'plpgsql') THEN 'its language cannot be checked'
-               WHEN EXISTS (
-                   SELECT FROM pg_catalog.pg_type t
-                   WHERE t.oid = ANY (p.proargtypes::pg_catalog.oid[] || p.prorettype) AND (
-                       t.typname IN ('internal', 'cstring', 'refcursor', 'trigger', 'event_trigger')
-                       OR t.typname ~ '^_?reg' AND t.typname NOT IN ('regconfig', 'regdictionary'))
-               ) THEN 'it takes or gives a name to look up'
+               WHEN p.proargtypes::pg_catalog.oid[] || p.prorettype && (SELECT oids FROM looked_up)
+                   THEN 'it takes or gives a name to look up'
            END AS problem
     FROM pg_catalog.pg_proc p
     JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
@@ -88,7 +88,7 @@ UNION ALL
 SELECT DISTINCT 'field', NULL, p.proname::text, NULL
 FROM pg_catalog.pg_proc p
 WHERE p.pronargs >= 1 AND (p.pronargs - p.pronargdefaults <= 1 OR p.provariadic <> 0)
-  AND NOT (p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace AND p.proname = ANY ($5::text[] || $6::text[]))
+  AND NOT (p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace AND p.proname::text IN (SELECT pg_catalog.unnest($5::text[] || $6::text[])))
 UNION ALL
 SELECT DISTINCT 'type field', NULL, t.typname::text, NULL
 FROM pg_catalog.pg_type t

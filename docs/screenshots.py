@@ -95,7 +95,7 @@ async def fill(running: Cluster) -> None:
         )
     async with asyncpg.create_pool(store, min_size=1, max_size=1) as pool:
         await pool.execute(SAID)
-        questions = Questions(pool, 86_400.0)
+        questions = Questions(pool)
         for number, (question, database, word, nearest) in enumerate(ASKED):
             await save(questions, f"q{number}", question, database, word=word, nearest=nearest)
         await questions.none_fits(f"q{len(ASKED) - 1}", "ana", "only those who still work here")

@@ -120,7 +120,7 @@ def _forget(config: Config, person: str) -> None:
     from engine.app.question_store import Questions  # noqa: PLC0415
 
     # First what the store has: where it is away all is left as it was.
-    count = run_on_store_as_it_is(config.engine.store, lambda pool: Questions(pool, 0.0).forget(person, None))
+    count = run_on_store_as_it_is(config.engine.store, lambda pool: Questions(pool).forget(person, None))
     said = (
         f"deleted {count} questions of {person}, as NL FORGET ALL does: history, and what was learned of them"
     )

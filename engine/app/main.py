@@ -22,7 +22,7 @@ from engine.app.evaluating import Evaluating, Trials
 from engine.app.listening import AddressSite
 from engine.app.metrics import Metrics
 from engine.app.own_roles import warn_of_own_roles
-from engine.app.question_store import DAY, Questions
+from engine.app.question_store import Questions
 from engine.app.repeats import Repeats
 from engine.app.schema_watch import SchemaWatch
 from engine.app.service import Service
@@ -128,7 +128,7 @@ async def tools(
             dialogue=settings.dialogue,
             effort=settings.model.effort,
         )
-        yield built, Questions(pool, settings.retention.questions * DAY, settings.retention), pool
+        yield built, Questions(pool, settings.retention), pool
 
 
 def _generation(settings: EngineSettings) -> GenerationSettings:

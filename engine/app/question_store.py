@@ -71,12 +71,10 @@ class Questions:
     def __init__(
         self,
         pool: Pool,
-        ttl: float,
         retention: RetentionSettings = RetentionSettings(),  # noqa: B008 - frozen
     ) -> None:
-        """`ttl`: seconds for which a question is kept; `retention`: of its prompts, and of what is learned."""
+        """`retention`: of questions, their prompts, and what is learned."""
         self._pool = pool
-        self._ttl = ttl
         self._retention = retention
 
     @staticmethod
@@ -105,7 +103,7 @@ class Questions:
             _json(replace(ask, asker=replace(ask.asker, session=None))),
             _json(prompts),
             _json(dialogue or Dialogue()),
-            self._ttl,
+            self._retention.questions * DAY,
         )
 
     async def delete_expired(self) -> None:

@@ -25,11 +25,11 @@ NOTHING_ASKED = Question("", date.max)
 class Context:
     """What a rule may look at beside the statement.
 
-    `secured`: those of which roles see different rows. `stored`:
-    column and text that it does not hold → the value to write in its place; `missing`: those without one.
-    `in_any_case`: column and text that it holds but for capital letters. `linked`: element → probability that the
-    question is about it, none without a linker. `dimensions`: what the question asks a number for each of. `lists`: of
-    columns of few values, all of them. `contents`: of columns of JSON and of days in texts.
+    `secured`: the tables of which roles see different rows. `stored`: column and text that it does not hold → the value
+    to write in its place; `missing`: those without one. `in_any_case`: column and text that it holds but for capital
+    letters. `linked`: element → probability that the question is about it, none without a linker. `dimensions`: what
+    the question asks a number for each of. `lists`: of columns of few values, all of them. `contents`: of columns of
+    JSON and of days in texts.
     """
 
     snapshot: Snapshot

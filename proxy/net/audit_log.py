@@ -174,7 +174,14 @@ class AuditLog:
             if isinstance(line, AuditLine):
                 question, statements = written(line.question, line.statements, self._redaction)
                 role = line.role if self._people is None else self._people.pseudonym(line.role)
-                line = replace(line, role=role, question=question, statements=statements)
+                line = replace(
+                    line,
+                    role=_clean(role),
+                    database=_clean(line.database),
+                    application_name=_clean(line.application_name),
+                    question=question,
+                    statements=statements,
+                )
             self._rotated |= self._sink.reopened()
             if self._rotated and self._chain is not None and self._chain.place:
                 self._put(msgspec.json.encode(Continued(now(), self._chain.mac.hex())), now())
@@ -332,10 +339,10 @@ class AuditTrail:
             time=now(),
             id=self._log.new_id(),
             session=self._client.id,
-            role=_clean(self._client.user),
-            database=_clean(self._client.database),
+            role=self._client.user,
+            database=self._client.database,
             address=self._client.address,
-            application_name=_clean(self._client.application_name),
+            application_name=self._client.application_name,
             ms=0 if request is None else _since(self._begun),
         )
         recorded = self._log.write(line)

@@ -78,7 +78,7 @@ async def fill(cluster: Cluster, dbname: str) -> None:
         for snapshot in (SALES, HR):
             await store.add(Database(snapshot.database, "postgresql://h/x", "x", ("public",)))
             await store.save_snapshot(snapshot)
-        questions = Questions(pool, 3600.0)
+        questions = Questions(pool)
         await save(questions, "q1", "What was the turnover?", "sales", word="turnover", nearest="orders.net")
         await save(questions, "q2", "Turnover by customer?", "sales", word="turnover", nearest="orders.net")
         await save(questions, "q3", "Who earns most pay?", "hr", word="pay", nearest="salaries.amount")

@@ -24,7 +24,7 @@ from benchmarks.quality.dialogue.intent import intent, reading_of
 from benchmarks.quality.dialogue.records import Conversation
 from benchmarks.quality.dialogue.simulated_user import SimulatedUser
 from benchmarks.quality.dialogue.systems import DIALOGUE, DialogueSet, System
-from engine.app.question_store import DAY, Questions
+from engine.app.question_store import Questions
 from engine.app.service import Service
 from engine.values.dialogue import Dialogue
 from engine.values.messages import AnswerRequest, AskReply, AskRequest, NoneRequest
@@ -84,7 +84,7 @@ class ServiceEngine:
 
     def __init__(self, system: System, tools: Tools, pool: Pool) -> None:
         limits = Limits(timeout=TIMEOUT)
-        self._questions = Questions(pool, DAY)
+        self._questions = Questions(pool)
         self._service = Service(replace(tools, dialogue=system.settings), self._questions, limits)
 
     async def ask(self, request: AskRequest) -> AskReply:

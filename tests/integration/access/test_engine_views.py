@@ -31,7 +31,7 @@ async def test_every_view_fits_its_columns(server: Server) -> None:
     async with asyncpg.create_pool(dsn, min_size=1, max_size=1) as pool:
         async with pool.acquire() as connection:
             await migrate(connection)
-        questions = Questions(pool, 60)
+        questions = Questions(pool)
         answer = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "one", "SELECT 1", None, "q1")
         ask = AskRequest(Asker("ana", "sales"), "how many?")
         await questions.save(ask, AskReply("q1", (answer,), seconds=1.25))

@@ -125,7 +125,7 @@ LIMITS = Limits(k=2, calls=4)
 
 def serving(tools: Tools, pool: Any, limits: Limits = LIMITS, **more: Any) -> Service:
     """A service that keeps its questions for ten minutes."""
-    return Service(tools, Questions(pool, 600.0), limits, **more)
+    return Service(tools, Questions(pool), limits, **more)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ async def test_what_has_expired_goes_and_the_rest_stays(service: Service, pool: 
     await pool.execute(
         "UPDATE pgparley.question SET expires_at = now() - interval '1 second' WHERE qid = $1", reply.qid
     )
-    questions = Questions(pool, 600.0)
+    questions = Questions(pool)
     sweeping = asyncio.create_task(Background().repeat("retention", 0.01, questions.delete_expired))
     async with asyncio.timeout(30):
         while tuple(await pool.fetchrow(KEPT)) != (1, 1):

@@ -71,7 +71,7 @@ async def test_only_what_questions_came_near_to_can_be_asked_for(
 ) -> None:
     request = SuggestRequest("music", missed=True)
     assert await suggesting.suggest(request) == SuggestReply()
-    await save(Questions(pool, 3600.0), "q1", "Whose wage?", "music", word="wage", nearest="singer.salary")
+    await save(Questions(pool), "q1", "Whose wage?", "music", word="wage", nearest="singer.salary")
     reply = await suggesting.suggest(request)
     assert {each.element for each in reply.suggestions} == {(*SINGER, "salary")}
     assert model.prompts[0].user.partition("### Names\n")[2] == "salary\n### Lines"

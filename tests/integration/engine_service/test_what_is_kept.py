@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from engine.app.question_store import DAY, Questions
+from engine.app.question_store import Questions
 from engine.learn.store import ExampleKind, LearningStore, NewExample
 from engine.values.errors import UnknownQuestionError
 from engine.values.messages import AnswerRow, Asker, AskReply, AskRequest, RowKind
@@ -26,7 +26,9 @@ async def asked(pool: Any, qid: str, who: str = "ana") -> None:
     """A question with its prompt, and what its choice taught."""
     row = AnswerRow(1, RowKind.CANDIDATE, "music", 0.5, "", SQL, None, qid)
     ask = AskRequest(Asker(who, "music"), f"who is {qid}?")
-    await Questions(pool, 30 * DAY).save(ask, AskReply(qid, (row,)), (Prompt("system", "user"),))
+    await Questions(pool, RetentionSettings(questions=30.0)).save(
+        ask, AskReply(qid, (row,)), (Prompt("system", "user"),)
+    )
     taught = NewExample(who, "music", ask.question, SQL, ExampleKind.CHOSEN, qid, ())
     await LearningStore(pool, LearningSettings()).keep([taught])
 
@@ -44,10 +46,10 @@ async def test_prompts_and_what_was_learned_end_before_their_question(pool: Any)
         "UPDATE pgparley.learned_example SET learned_at = now() - interval '3 days' WHERE qid <> 'q3'"
     )
     await pool.execute("UPDATE pgparley.learned_example SET approved_at = now() WHERE qid = 'q2'")
-    await Questions(pool, DAY).keep_to_retention()
-    assert len(await Questions(pool, DAY).prompts("q1", "ana")) == 1
+    await Questions(pool).keep_to_retention()
+    assert len(await Questions(pool).prompts("q1", "ana")) == 1
     assert await count(pool, "learned_example") == 3
-    keeping = Questions(pool, DAY, RetentionSettings(prompts=2.0, learned=2.0))
+    keeping = Questions(pool, RetentionSettings(prompts=2.0, learned=2.0))
     await keeping.keep_to_retention()
     assert [len(await keeping.prompts(qid, "ana")) for qid in ("q1", "q2", "q3")] == [0, 0, 1]
     left = await pool.fetch("SELECT qid FROM pgparley.learned_example ORDER BY qid")

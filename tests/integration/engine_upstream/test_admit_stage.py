@@ -55,7 +55,7 @@ async def route(admin: Connection, shop: Database, upstream: Counting) -> Route:
 
 @pytest.fixture
 def tools(upstream: Counting) -> Tools:
-    return bare_tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
+    return bare_tools(upstream=upstream)
 
 
 @pytest.fixture

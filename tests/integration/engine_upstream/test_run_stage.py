@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -27,8 +26,6 @@ from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
 from tests.support.tools import bare_tools
-
-UNUSED: Any = None
 
 QUESTION = Question("who is the oldest?")
 
@@ -70,7 +67,7 @@ async def upstream() -> AsyncIterator[Counting]:
 
 @pytest.fixture
 def tools(upstream: Counting) -> Tools:
-    return bare_tools(catalog=UNUSED, upstream=upstream, encoder=UNUSED, model=UNUSED, router=UNUSED)
+    return bare_tools(upstream=upstream)
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ async def _service(cluster: Cluster, model: ScriptedLLM) -> tuple[Service, Datab
         catalog, upstream, encoder, model, HybridRouter(encoder), dialogue=shown, generation=searching
     )
     learner = Learner(tools, LearningStore(pool, LearningSettings()))
-    service = Service(tools, Questions(pool, 600.0), Limits(k=2, calls=3, timeout=20), learner=learner)
+    service = Service(tools, Questions(pool), Limits(k=2, calls=3, timeout=20), learner=learner)
     return service, upstream, pool
 
 

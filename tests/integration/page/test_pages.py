@@ -329,7 +329,7 @@ async def test_failed_questions_stand_by_the_word_and_are_mended(visit: Visit, s
 async def test_a_question_about_two_databases_is_for_who_sees_both(visit: Visit, site: PageSite) -> None:
     async with asyncpg.create_pool(site.dsn, min_size=1, max_size=1) as pool:
         question = "q7", "What about the secret merger?", "hr"
-        await save(Questions(pool, 3600.0), *question, word="merger", nearest="salaries.amount")
+        await save(Questions(pool), *question, word="merger", nearest="salaries.amount")
         await pool.execute(
             "UPDATE pgparley.question SET reply = jsonb_set(reply, '{trace}', reply -> 'trace' || $1::jsonb)"
             " WHERE qid = 'q7'",

@@ -64,7 +64,7 @@ async def test_a_search_gives_the_nearest_first(steward: asyncpg.Connection) -> 
 
 async def test_a_correction_shows_which_word_meant_what(steward: asyncpg.Connection, site: PageSite) -> None:
     async with asyncpg.create_pool(site.dsn, min_size=1, max_size=1) as pool:
-        questions = Questions(pool, 3600.0)
+        questions = Questions(pool)
         await save(questions, "q8", "Revenue by customer?", "sales")
         reply = await questions.get("q8", "ana")
         await questions.corrected(reply, "sales", "SELECT sum(net) FROM orders")

@@ -165,10 +165,10 @@ async def test_without_the_store_every_verb_says_what_to_do(tmp_path: Path, verb
     await pool
     try:
         if verb == Topic.HELP:
-            assert await VERBS[verb](Service(tools, Questions(pool, 60.0), Limits()))
+            assert await VERBS[verb](Service(tools, Questions(pool), Limits()))
             return
         with pytest.raises(Exception) as failed:  # noqa: PT011  whatever comes, the endpoint makes it an error
-            await VERBS[verb](Service(tools, Questions(pool, 60.0), Limits()))
+            await VERBS[verb](Service(tools, Questions(pool), Limits()))
     finally:
         await pool.close()
     problem = failed.value

@@ -167,7 +167,7 @@ def service(model: ScriptedLLM) -> Service:
         dialogue=DialogueSettings(question=1.0, abstention=1.0),
         generation=GenerationSettings(strategy=Strategy.SEARCH),
     )
-    return Service(tools, Questions(cast("Any", Store()), 600.0), Limits(calls=8))
+    return Service(tools, Questions(cast("Any", Store())), Limits(calls=8))
 
 
 async def longest_turn(answering: asyncio.Task[AskReply]) -> float:

@@ -7,9 +7,9 @@ import fnmatch
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 
@@ -39,7 +39,7 @@ speed, proxy_cpu, p50, p99 = (attrgetter(name) for name in ("speed", "proxy_cpu"
 class Results:
     """One whole run."""
 
-    series: Sequence[Series]
+    series: Collection[Series]
     idle: Sequence[Idle]
     overhead: Overhead | None
 
@@ -50,7 +50,7 @@ class Results:
 
 
 def main() -> None:
-    """Measures, prints the table and the summary, writes what was asked for."""
+    """Measures, prints the table and the summary; the results file is written anew after whatever was measured."""
     options = _options()
     console = Console(width=160)
     plan = Plan(
@@ -64,27 +64,37 @@ def main() -> None:
         engine = stack.enter_context(extras.fake_engine(folder / "engine.sock"))
         systems, versions = _systems(stack, server, folder, engine, console)
         wanted = [cell for cell in cells.all_cells() if fnmatch.fnmatch(cell.name, options.only)]
-        series = run(server, systems, wanted, plan, console.log)
+        results = Results((), [], None)
+
+        def keep(measured: Results) -> None:
+            nonlocal results
+            results = measured
+            _write(results, plan, versions, options)
+
+        def tell(said: str, series: Collection[Series]) -> None:
+            console.log(said)
+            keep(replace(results, series=series))
+
+        run(server, systems, wanted, plan, tell)
         asked = {name for name in _EXTRAS if fnmatch.fnmatch(name, options.only)}
-        idle = [extras.idle(system) for system in systems if system.pids] if "idle" in asked else []
-        one = next(system for system in systems if system.name == ONE)
-        overhead = extras.overhead(one) if "nl_overhead" in asked else None
-    _tell(Results(series, idle, overhead), plan, versions, options, console)
-
-
-def _tell(
-    results: Results, plan: Plan, versions: dict[str, str], options: argparse.Namespace, console: Console
-) -> None:
+        if "idle" in asked:
+            keep(replace(results, idle=[extras.idle(system) for system in systems if system.pids]))
+        if "nl_overhead" in asked:
+            one = next(system for system in systems if system.name == ONE)
+            keep(replace(results, overhead=extras.overhead(one)))
     printed(console, [_grid(results)])
-    flat = summary(results)
-    console.print({"summary": flat, "idle": results.idle, "nl_overhead": results.overhead})
+    console.print({"summary": summary(results), "idle": results.idle, "nl_overhead": results.overhead})
+
+
+def _write(results: Results, plan: Plan, versions: dict[str, str], options: argparse.Namespace) -> None:
     if options.json is not None:
         made = Run(
             "wire", told_command(MODULE, sys.argv[1:]), plan.seed, asdict(plan) | {"versions": versions}
         )
         n = min((len(one.clean) for one in results.series), default=0)
         tables = {"cells": _rows(results), "idle": results.idle, "nl_overhead": results.overhead}
-        write_result(options.json, made, {"wire": Part(n, tables | {"rounds": results.series}, flat)})
+        tables |= {"rounds": [*results.series]}
+        write_result(options.json, made, {"wire": Part(n, tables, summary(results))})
 
 
 def _systems(

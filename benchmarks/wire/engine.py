@@ -17,7 +17,7 @@ ROWS = tuple(
         confidence=0.9 / number,
         sql="SELECT count(*) FROM pgbench_accounts",
         explanation="How many accounts there are.",
-        next=f"NL CHOOSE {number} OF 'q7f3'",
+        next=f"NL CHOOSE {number}",
         qid="q7f3",
     )
     for number in (1, 2, 3)

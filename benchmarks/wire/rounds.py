@@ -10,7 +10,7 @@ import os
 import random
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.harness.intervals import Figure, median
@@ -73,9 +73,13 @@ class Series:
 
 
 def run(
-    server: Server, systems: Sequence[System], cells: Sequence[Cell], plan: Plan, tell: Callable[[str], None]
-) -> list[Series]:
-    """Runs rounds until every cell has enough clean ones, or as many as may be."""
+    server: Server,
+    systems: Sequence[System],
+    cells: Sequence[Cell],
+    plan: Plan,
+    tell: Callable[[str, Collection[Series]], None],
+) -> None:
+    """Runs rounds until every cell has enough clean ones, or as many as may be; `tell` gets all of them after each."""
     draw = random.Random(plan.seed)  # noqa: S311 - an order, no secret
     series = {cell.name: Series(cell.name) for cell in cells}
     for number in range(1, plan.most + 1):
@@ -85,10 +89,8 @@ def run(
         for cell in draw.sample(lacking, len(lacking)):
             made = _round(server, draw.sample(list(systems), len(systems)), cell, plan)
             series[cell.name].rounds.append(made)
-            tell(
-                f"round {number}: {cell.name}, foreign {made.foreign:.1%}{' (dropped)' if made.noisy else ''}"
-            )
-    return list(series.values())
+            dropped = " (dropped)" if made.noisy else ""
+            tell(f"round {number}: {cell.name}, foreign {made.foreign:.1%}{dropped}", series.values())
 
 
 def _wait_for_quiet(roots: list[int], noise: float) -> None:

@@ -61,6 +61,7 @@ async def _serve(store: str, settings: PageSettings, engine: RunningEngine) -> N
         await web.TCPSite(runner, where.host, where.port, ssl_context=context).start()
         log.info("page listens", host=where.host, port=where.port, https=where.https)
         await ended.wait()
+        log.info("page stopping")
     finally:
         await runner.cleanup()
 

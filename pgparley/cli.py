@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import os
+import signal
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
@@ -257,6 +259,9 @@ def demo(
 
 def main() -> None:
     """What the console script becomes."""
+    # A container's first process is not ended by a signal that it does not handle (pid_namespaces(7)).
+    if os.getpid() == 1:
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     app(prog_name="pgparley")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from pathlib import Path
 
 SECONDS = 2.0
 
@@ -22,9 +23,16 @@ ADDRESSES = {
 }
 """Part → where it listens in its container: host:port, or the path of a Unix socket."""
 
+RUNTIME = Path("/run/pgparley")
+"""Where the sockets of the gateway's workers are: a client meets any of them, and perhaps not the one that hangs."""
+
+PING = b'{"verb":"ping"}\n'
+
 
 def is_healthy(part: str, address: str) -> bool:
     """Whether `part` answers at `address`; raises `OSError` where nothing listens there, or it is silent."""
+    if part == "gateway" and not all(map(_answers, RUNTIME.glob("*.workers/gateway-*.sock"))):
+        return False
     with _connected(address) as connection:
         if part == "gateway":
             connection.sendall(SSL_REQUEST)
@@ -32,6 +40,16 @@ def is_healthy(part: str, address: str) -> bool:
         path = "/sign-in" if part == "page" else "/health"
         connection.sendall(f"GET {path} HTTP/1.0\r\nHost: {part}\r\n\r\n".encode())
         return connection.recv(12).partition(b" ")[2][:1] == b"2"
+
+
+def _answers(worker: Path) -> bool:
+    """Whether the worker at this socket answers, or is gone: another takes its place."""
+    try:
+        with _connected(str(worker)) as connection:
+            connection.sendall(PING)
+            return connection.recv(1) == b"{"
+    except (ConnectionRefusedError, FileNotFoundError):
+        return True
 
 
 def _connected(address: str) -> socket.socket:

@@ -25,7 +25,14 @@ from pgparley.config import PREFIX, Config, ConfigError, load
 from pgparley.metrics import MetricsPage
 from pgparley.processes import PartKind
 from proxy.net.client import sockets
-from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest, ask_worker
+from proxy.net.worker.worker_ipc import (
+    WorkerAnswer,
+    WorkerChannel,
+    WorkerRequest,
+    ask_worker,
+    forget_killed,
+    worker_path,
+)
 from proxy.protocol import codec
 
 log = structlog.stdlib.get_logger("serve")
@@ -137,7 +144,8 @@ class Supervisor:
         self._refusing = sockets.Refusing(codec.encode_fatal(_NOT_SERVED))
         self._stopping: signal.Signals | None = None
         self._restarting = asyncio.Lock()
-        self._control = WorkerChannel(Path(config.gateway.runtime_dir), SUPERVISOR, self._handle)
+        self._runtime = Path(config.gateway.runtime_dir)
+        self._control = WorkerChannel(self._runtime, SUPERVISOR, self._handle)
         self._page = MetricsPage(config.gateway, self._control)
 
     async def run(self) -> None:
@@ -149,6 +157,7 @@ class Supervisor:
         await self._control.open()
         await self._page.open()
         try:
+            forget_killed(self._runtime)
             self._slots = [_Slot(part) for part in self._bound(self._parts)]
             for slot in self._slots:
                 await self._start(slot)
@@ -238,6 +247,7 @@ class Supervisor:
         loop = asyncio.get_running_loop()
         began = loop.time()
         code = await process.wait()
+        forget_killed(self._runtime, process.pid)
         if slot.process is not process:
             self._replaced.discard(process)
             log.info("replaced process ended", part=slot.part.name, pid=process.pid)
@@ -301,6 +311,9 @@ class Supervisor:
             task.add_done_callback(self._watching.discard)
 
     async def _await_workers(self) -> None:
+        # Before whoever told us to stop kills us: clients of a killed worker are told nothing.
+        if seconds := self._config.gateway.shutdown_grace:
+            asyncio.get_running_loop().call_later(seconds, self._stop, signal.SIGQUIT)
         # The watchers of the workers end with them; this task is among the others.
         while self._replaced or any(slot.process is not None for slot in self._workers):  # noqa: ASYNC110 - no event tells of it
             await asyncio.sleep(0.05)
@@ -367,7 +380,7 @@ class Supervisor:
         return None
 
     async def _listens(self, process: asyncio.subprocess.Process) -> bool:
-        path = Path(self._config.gateway.runtime_dir) / f"gateway-{process.pid}.sock"
+        path = worker_path(self._runtime, process.pid)
         try:
             async with asyncio.timeout(READY_TIMEOUT):
                 while process.returncode is None:

@@ -126,8 +126,8 @@ class GatewaySettings:
     dial_ahead_lifetime: float = 5.0
     """Seconds that such a socket waits at most: less than the server's authentication_timeout. A new
     pg_hba.conf counts for all clients after that time at the latest."""
-    shutdown_grace: float = 5.0
-    """Seconds that sessions get to end by themselves when the worker shuts down."""
+    shutdown_grace: float = 0.0
+    """Seconds after which a shutdown that waits for sessions ends them with 57P01; 0: no limit."""
     log_level: str = "info"
     unix_socket_dir: str = ""
     """Directory of a Unix socket to listen on as well; empty: none."""

@@ -274,6 +274,7 @@ async def serve(settings: EngineSettings) -> None:
                 await address.site(runner).start()
             log.info("engine ready", socket=str(settings.socket), listen=settings.listening.listen)
             await stop.wait()
+            log.info("engine stopping")
         finally:
             for task in (warming, preparing, checking, expiring, watching, warning):
                 task.cancel()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import socket
 
 from engine.values.errors import for_log
@@ -75,6 +76,9 @@ class Listener:
             try:
                 sock, _ = await loop.sock_accept(listening)
             except OSError as problem:
+                if problem.errno == errno.EINVAL:
+                    # The supervisor, which stops, has shut the socket down (accept(2)).
+                    return
                 self._context.log.warning("accept_failed", error=for_log(problem))
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue

@@ -54,7 +54,7 @@ def _listening(family: int, address: tuple[str, int], settings: GatewaySettings)
 def bind_unix(settings: GatewaySettings, port: int) -> socket.socket:
     """The Unix socket in `unix_socket_dir`. A socket that a dead process left behind is replaced. Raises `OSError`."""
     path = Path(settings.unix_socket_dir) / f".s.PGSQL.{port}"
-    if path.is_socket() and not _is_alive(path):
+    if path.is_socket() and not is_alive(path):
         path.unlink()
     with _socket(socket.AF_UNIX, settings.listen_backlog) as sock:
         sock.bind(str(path))
@@ -106,7 +106,8 @@ def _refuse(listening: socket.socket, reply: bytes) -> None:
 _READ_SIZE = 1 << 16
 
 
-def _is_alive(path: Path) -> bool:
+def is_alive(path: Path) -> bool:
+    """Whether a process listens at the Unix socket `path`."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(path))

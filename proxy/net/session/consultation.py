@@ -21,6 +21,7 @@ import structlog
 from engine.values.messages import LOAN_PARAMETER, EngineRequest, ErrorReply, SessionLoan
 from proxy.metrics import GatewayMetrics
 from proxy.net.upstream.dialer import without_delay
+from proxy.net.worker.worker_ipc import LOANS
 from proxy.protocol import codec
 from proxy.protocol.codec import Startup
 from proxy.protocol.commands import CancelLent, Command, EngineReply, LoanEnded, ToBorrower
@@ -28,7 +29,6 @@ from proxy.protocol.framing import ProtocolViolationError, startup_length
 from proxy.protocol.session import Session
 from proxy.settings import GatewaySettings
 
-_SOCKET = ".s.PGSQL.{}"
 _STARTUP_SECONDS = 5.0
 
 _UNKNOWN_LOAN = ErrorReply(
@@ -66,7 +66,7 @@ class LoanListener:
 
     @property
     def _path(self) -> Path:
-        return Path(self._directory) / _SOCKET.format(os.getpid())
+        return Path(self._directory) / LOANS.format(os.getpid())
 
     async def close(self) -> None:
         """Stops listening."""

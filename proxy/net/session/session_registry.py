@@ -48,8 +48,6 @@ class SessionRegistry:
     def __init__(self) -> None:
         self.connections: dict[SessionView, None] = {}
         """In the order in which they came."""
-        self.empty = asyncio.Event()
-        self.empty.set()
         self.paused: set[str] = set()
         """Databases of which new sessions wait; an empty name is all of them."""
         self.disabled: set[str] = set()
@@ -66,7 +64,6 @@ class SessionRegistry:
     def add(self, connection: SessionView) -> None:
         """A session begins."""
         self.connections[connection] = None
-        self.empty.clear()
 
     def remove(self, connection: SessionView) -> None:
         """A session has ended."""
@@ -75,8 +72,6 @@ class SessionRegistry:
         if connection.server is not None:
             self._closing.add(connection)
         _add(self._ended, connection)
-        if not self.connections:
-            self.empty.set()
 
     @property
     def drained(self) -> bool:

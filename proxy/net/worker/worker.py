@@ -23,7 +23,7 @@ from proxy.net.client.listener import Listener
 from proxy.net.peers import server_side
 from proxy.net.session.session_registry import SessionView
 from proxy.net.worker.context import GatewayContext, ShutdownMode
-from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest, worker_path
 from proxy.settings import AuditSettings, GatewaySettings
 
 _POLL_SECONDS = 0.05
@@ -76,8 +76,8 @@ class Worker:
         settings = context.settings
         context.pump = pump.start()
         if settings.runtime_dir:
-            name = f"gateway-{os.getpid()}.sock"
-            self._channel = WorkerChannel(Path(settings.runtime_dir), name, self.handle)
+            path = worker_path(Path(settings.runtime_dir), os.getpid())
+            self._channel = WorkerChannel(path.parent, path.name, self.handle)
             await self._channel.open()
         await context.loans.open()
         if context.audit.enabled:
@@ -117,16 +117,10 @@ class Worker:
         return self._listener.port
 
     async def stop(self) -> None:
-        """Stops listening, lets sessions end for `shutdown_grace` seconds, then ends them and all other connections."""
+        """Stops listening, and ends all sessions and other connections."""
         context = self.context
         self._stop_accepting()
-        try:
-            async with asyncio.timeout(
-                0 if context.shutdown is not None else context.settings.shutdown_grace
-            ):
-                await context.sessions.empty.wait()
-        except TimeoutError:
-            _end(tuple(context.sessions.connections))
+        _end(tuple(context.sessions.connections))
         for client in (*context.pending_clients, *context.consoles):
             client.shut_down()
         await self._until_drained()

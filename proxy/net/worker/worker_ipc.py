@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from proxy.console.reports import WorkerReport
+from proxy.net.client.sockets import is_alive
 
 _DEADLINE = 5.0
 """Seconds that a worker gets to answer another."""
@@ -22,7 +23,10 @@ _DEADLINE = 5.0
 _LIMIT = 1 << 26
 """Bytes of the longest answer: a report of tens of thousands of sessions."""
 
-_WORKER = "gateway-*.sock"
+_WORKER = "gateway-{}.sock"
+
+LOANS = ".s.PGSQL.{}"
+"""Where the worker with this process id lends the sessions of its askers."""
 
 _LONGEST = 107
 """Bytes of a Unix socket's path at most, by the kernel's `sockaddr_un`."""
@@ -94,7 +98,7 @@ class WorkerChannel:
 
     async def ask_others(self, request: WorkerRequest) -> list[WorkerAnswer]:
         """Sends `request` to every other worker. Returns the answers of those that run."""
-        paths = [path for path in sorted(self._directory.glob(_WORKER)) if path != self._path]
+        paths = [path for path in sorted(self._directory.glob(_WORKER.format("*"))) if path != self._path]
         answers = await asyncio.gather(*(_ask_sibling(path, request) for path in paths))
         return [answer for answer in answers if answer is not None]
 
@@ -107,6 +111,19 @@ async def _ask_sibling(path: Path, request: WorkerRequest) -> WorkerAnswer | Non
         return None
     except (OSError, msgspec.MsgspecError) as problem:
         return WorkerAnswer(error=f"{path.name}: {problem or type(problem).__name__}")
+
+
+def worker_path(directory: Path, pid: int) -> Path:
+    """Where the worker with this process id is asked."""
+    return directory / _WORKER.format(pid)
+
+
+def forget_killed(directory: Path, pid: int | None = None) -> None:
+    """Removes the sockets that a killed worker left behind; None: every one's. None of them may be starting."""
+    for name in (_WORKER, LOANS):
+        for path in directory.glob(name.format("*" if pid is None else pid)):
+            if not is_alive(path):
+                _forget(path)
 
 
 def _forget(path: Path) -> None:

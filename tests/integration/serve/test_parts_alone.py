@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
 import subprocess
 from pathlib import Path
 
@@ -47,6 +50,29 @@ def test_a_gateway_relays_without_an_engine(config: Path) -> None:
             "server": "ok",
             "engine": "warning",
         }
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes process namespaces")
+def test_any_command_ends_by_sigterm_as_first_process(config: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        store = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/none?sslmode=disable"
+        text = "".join(
+            f'store = "{store}"\n' if line.startswith("store") else f"{line}\n"
+            for line in config.read_text("utf-8").splitlines()
+        )
+        config.write_text(text, "utf-8")
+        alone = ["/usr/bin/unshare", "--pid", "--fork", "--kill-child", *command(config, "store", "migrate")]
+        outside = subprocess.Popen(alone, cwd=ROOT)  # noqa: S603 - our own program
+        try:
+            silent.settimeout(60)
+            connection, _ = silent.accept()
+            with connection:
+                inside = Path(f"/proc/{outside.pid}/task/{outside.pid}/children").read_text("ascii")
+                os.kill(int(inside), signal.SIGTERM)
+                assert outside.wait(5) == 128 + signal.SIGTERM
+        finally:
+            outside.kill()
+            outside.wait()
 
 
 def test_a_model_without_its_file_ends_and_says_what_to_do(config: Path) -> None:

@@ -16,7 +16,9 @@ from typing import Any
 
 import psycopg
 import pytest
+import trustme
 
+from pgparley import health
 from pgparley.cluster import Cluster
 from tests.conftest import free_port
 
@@ -71,7 +73,7 @@ def _eventually(test: Any, seconds: float = 30) -> None:
         time.sleep(0.05)
 
 
-def serving(upstream: Cluster, folder: Path) -> Iterator[Service]:
+def serving(upstream: Cluster, folder: Path, more: str = "") -> Iterator[Service]:
     port, metrics = free_port(), free_port()
     config = folder / "pgparley.toml"
     config.write_text(
@@ -82,6 +84,7 @@ upstream_port = {upstream.port}
 listen_port = {port}
 unix_socket_dir = "{folder}"
 prometheus_listen = "127.0.0.1:{metrics}"
+{more}
 [engine]
 socket = "{folder}/e.sock"
 """
@@ -164,6 +167,56 @@ def test_a_dead_worker_is_replaced(lasting: Service) -> None:
     _eventually(lambda: len(lasting.workers() - {victim}) == WORKERS)
     assert other in lasting.workers()
     lasting.connect().close()
+    assert not list(lasting.folder.glob(f"e-*.workers/*{victim}*"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_who_still_works_at_the_end_of_grace_is_told(
+    number: signal.Signals, upstream: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    for service in serving(upstream, tmp_path_factory.mktemp("s"), "shutdown_grace = 0.5"):
+        idle, working = service.connect(), service.connect()
+        idle.execute("BEGIN")
+        working.pgconn.send_query(b"SELECT pg_sleep(60)")
+        service.process.send_signal(number)
+        assert service.process.wait(20) == 0
+        with pytest.raises(psycopg.errors.AdminShutdown):
+            idle.execute("SELECT 1")
+        result = working.pgconn.get_result()
+        assert result is not None
+        assert result.error_field(psycopg.pq.DiagnosticField.SQLSTATE) == b"57P01"
+        idle.close()
+        working.close()
+
+
+def test_a_stop_is_no_failure_of_accepting(
+    upstream: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("s")
+    issued = trustme.CA().issue_cert("localhost")
+    issued.private_key_and_cert_chain_pem.write_to_path(folder / "pem")
+    (folder / "pem").chmod(0o600)
+    tls = f"client_tls_sslmode = 'allow'\nclient_tls_cert_file = '{folder}/pem'\nclient_tls_key_file = '{folder}/pem'"
+    for service in serving(upstream, folder, tls):
+        service.process.send_signal(signal.SIGINT)
+        assert service.process.wait(20) == 0
+    log = (folder / "log").read_text()
+    assert '"stopped"' in log
+    assert "accept_failed" not in log
+
+
+def test_a_worker_that_hangs_is_found(lasting: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "RUNTIME", lasting.folder)
+    monkeypatch.setattr(health, "SECONDS", 1.0)
+    address = f"127.0.0.1:{lasting.port}"
+    for worker in lasting.workers():
+        assert health.main("gateway", address) == 0
+        os.kill(worker, signal.SIGSTOP)
+        try:
+            assert health.main("gateway", address) == 1
+        finally:
+            os.kill(worker, signal.SIGCONT)
+    assert health.main("gateway", address) == 0
 
 
 def test_sighup_reloads_every_worker(service: Service) -> None:

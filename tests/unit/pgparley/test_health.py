@@ -59,6 +59,27 @@ def test_only_an_answer_is_healthy(
         assert health.main(part, f"127.0.0.1:{listener.getsockname()[1]}") == status
 
 
+@pytest.mark.parametrize(("says", "status"), [(b'{"done":true}\n', 0), (None, 1)])
+def test_every_worker_has_to_answer(
+    says: bytes | None, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "SECONDS", 0.3)
+    monkeypatch.setattr(health, "RUNTIME", tmp_path)
+    (tmp_path / "e-1.workers").mkdir()
+    worker, killed = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+    worker.bind(str(tmp_path / "e-1.workers" / "gateway-1.sock"))
+    killed.bind(str(tmp_path / "e-1.workers" / "gateway-2.sock"))
+    killed.close()
+    clients = socket.create_server(("127.0.0.1", 0))
+    with listening(worker, says), listening(clients, b"N"):
+        assert health.main("gateway", f"127.0.0.1:{clients.getsockname()[1]}") == status
+        clients_address = clients.getsockname()
+        if status:
+            # The one that the port would have met is let go.
+            with socket.create_connection(clients_address) as connection:
+                connection.sendall(b"x")
+
+
 def test_a_stale_socket_is_not_healthy(tmp_path: Path) -> None:
     path = str(tmp_path / "s")
     listener = socket.socket(socket.AF_UNIX)

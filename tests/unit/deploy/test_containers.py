@@ -1,6 +1,6 @@
 """The Dockerfile and compose.yaml by their texts: what they copy exists, nobody is root, roots are read-only.
 
-Building and running them is for a machine with a container engine; this is what can be known without one.
+`tests/containers` builds and runs them; this is what can be known without a container engine.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
 """The three images, built once from this checkout; the tests are skipped where podman or room for them is missing.
 
-PGPARLEY_TEST_PODMAN   words in place of "podman"
 PGPARLEY_TEST_BUILD    more words to "podman build": --build-arg PYTHON=…, --secret id=pip,src=…, --network host
 PGPARLEY_TEST_IMAGES   images of such a build that are there already, as in "localhost/pgparley"
 """
@@ -28,7 +27,7 @@ BUILD_SECONDS = 3600.0
 @pytest.fixture(scope="session")
 def images(request: pytest.FixtureRequest) -> dict[str, str]:
     """Target of the Dockerfile → the image's name."""
-    if shutil.which(PODMAN[0]) is None:
+    if shutil.which(PODMAN) is None:
         pytest.skip("no container was run: podman is not installed")
     store = Path(podman("info", "--format", "{{.Store.GraphRoot}}").stdout.strip())
     if given := os.environ.get("PGPARLEY_TEST_IMAGES"):
@@ -62,11 +61,12 @@ def _built(target: str, request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def site(images: dict[str, str], request: pytest.FixtureRequest) -> Iterator[Site]:
+def site(
+    images: dict[str, str], request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
     """An empty network of a module's containers."""
-    made = Site(
-        f"pgparley-test-{os.getpid()}-{request.module.__name__.rpartition('.')[2]}", images["gateway"]
-    )
+    prefix = f"pgparley-test-{os.getpid()}-{request.module.__name__.rpartition('.')[2]}"
+    made = Site(prefix, images["gateway"], tmp_path_factory.mktemp("site") / "hosts")
     try:
         yield made
     finally:

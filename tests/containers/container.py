@@ -5,7 +5,6 @@ Owns the words to podman. Containers of a test share one network without a way o
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 import time
@@ -14,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-PODMAN = shlex.split(os.environ.get("PGPARLEY_TEST_PODMAN", "podman"))
-"""Words before those to podman, where a machine needs more than its name."""
+PODMAN = "podman"
 
 USER = "10001:10001"
 CLOSED = ("--read-only", "--read-only-tmpfs=false", "--cap-drop=ALL", "--security-opt=no-new-privileges")
@@ -24,10 +22,10 @@ PASSWORD = """s3cret / @:?#[]%41%zz'"\\ $HOME ü"""
 """Whatever breaks a DSN, SQL or a shell, if somebody pastes it in."""
 
 
-def podman(*words: str, check: bool = True, seconds: float = 120) -> subprocess.CompletedProcess[str]:
+def podman(*words: str, check: bool = True, seconds: float = 300) -> subprocess.CompletedProcess[str]:
     """Runs podman; what it says is in the error where it fails."""
     done = subprocess.run(  # noqa: S603 - the container engine
-        [*PODMAN, *words], capture_output=True, text=True, timeout=seconds, check=False
+        [PODMAN, *words], capture_output=True, text=True, timeout=seconds, check=False
     )
     assert not check or done.returncode == 0, f"{shlex.join(words)}: {done.stdout}{done.stderr}"
     return done
@@ -89,8 +87,9 @@ def _programs() -> Path:
 class Site:
     """Containers, volumes and one network of a test; removed at the end."""
 
-    def __init__(self, prefix: str, image: str) -> None:
-        """`image`: where programs of PostgreSQL run that stand in for its own image."""
+    def __init__(self, prefix: str, image: str, hosts: Path) -> None:
+        """`image`: where programs of PostgreSQL run that stand in for its own image. `hosts`: a file to be made."""
+        self._hosts = hosts
         self._prefix = prefix
         self._image = image
         self._made: list[Container] = []
@@ -98,17 +97,18 @@ class Site:
 
     def postgres(self, hosts: Sequence[str], folders: Mapping[str, Path]) -> Container:
         """A server at all of `hosts`, whose clients need the password; the first of the site."""
+        self._hosts.write_text("".join(f"127.0.0.1 {name}\n" for name in ("localhost", *hosts)), "utf-8")
         programs = _programs()
+        libraries = next(each for each in programs.parents if each.name == "site-packages")
         made = self._new(
             "postgres",
             "--network=none",
-            *(f"--add-host={host}:127.0.0.1" for host in hosts),
             "--tmpfs=/var/lib/pgsql:mode=1777",
             "--tmpfs=/tmp:mode=1777",
             f"--env=PATH={programs}:/opt/pgparley/bin:/usr/local/bin:/usr/bin:/bin",
             f"--env=PGPASSWORD={PASSWORD}",
             f"--env=PGPARLEY_STORE_PASSWORD={PASSWORD}",
-            f"--volume={programs.parent}:{programs.parent}:ro",
+            f"--volume={libraries}:{libraries}:ro",
             *(f"--volume={folder}:{inside}:ro" for inside, folder in folders.items()),
             "--entrypoint=sh",
             self._image,
@@ -140,13 +140,13 @@ class Site:
             statement,
         ]
         return subprocess.Popen(  # noqa: S603 - the container engine
-            [*PODMAN, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [PODMAN, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
     def container(self, name: str, image: str, *words: str, arguments: Sequence[str] = ()) -> Container:
         """Starts one, closed off, beside the first."""
-        network = f"--network=container:{self._made[0].name}"
-        return self._new(name, network, f"--user={USER}", *CLOSED, *words, image, *arguments)
+        beside = (f"--network=container:{self._made[0].name}", f"--volume={self._hosts}:/etc/hosts:ro")
+        return self._new(name, *beside, f"--user={USER}", *CLOSED, *words, image, *arguments)
 
     def volume(self, name: str) -> str:
         """A volume of the site."""

@@ -182,7 +182,7 @@ def test_an_engine_whose_machine_vanishes_is_left_in_seconds(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     thinking, connecting, next_one = map(float, done.stdout.split()[-3:])
     # The second one answers: the first was thinking, or could not be reached, or is known to be lost.
-    assert thinking < 6.0
+    assert thinking < 5.0
     assert connecting < 5.0
     assert next_one < 1.0
 

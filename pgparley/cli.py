@@ -112,6 +112,8 @@ def serve(part: OnlyPart = None) -> None:
         serve_parts(config, _options.file, part)
     except CannotStartError as problem:
         fail(str(problem), problem.hint)
+    except ConfigError as problem:
+        fail(str(problem), "Run: pgparley check")
 
 
 add_init_command(app, lambda: _options.file)

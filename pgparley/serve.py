@@ -25,14 +25,8 @@ from pgparley.config import PREFIX, Config, ConfigError, load
 from pgparley.metrics import MetricsPage
 from pgparley.processes import PartKind
 from proxy.net.client import sockets
-from proxy.net.worker.worker_ipc import (
-    WorkerAnswer,
-    WorkerChannel,
-    WorkerRequest,
-    ask_worker,
-    forget_killed,
-    worker_path,
-)
+from proxy.net.worker import worker_ipc
+from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest, ask_worker
 from proxy.protocol import codec
 
 log = structlog.stdlib.get_logger("serve")
@@ -53,7 +47,6 @@ READY_TIMEOUT = 30.0
 
 SUPERVISOR = "supervisor.sock"
 """The supervisor's socket in the runtime directory."""
-
 
 _NOT_SERVED = ErrorReply(
     "57P03",
@@ -157,7 +150,7 @@ class Supervisor:
         await self._control.open()
         await self._page.open()
         try:
-            forget_killed(self._runtime)
+            worker_ipc.forget_killed(self._runtime)
             self._slots = [_Slot(part) for part in self._bound(self._parts)]
             for slot in self._slots:
                 await self._start(slot)
@@ -247,7 +240,7 @@ class Supervisor:
         loop = asyncio.get_running_loop()
         began = loop.time()
         code = await process.wait()
-        forget_killed(self._runtime, process.pid)
+        worker_ipc.forget_killed(self._runtime, process.pid)
         if slot.process is not process:
             self._replaced.discard(process)
             log.info("replaced process ended", part=slot.part.name, pid=process.pid)
@@ -380,7 +373,7 @@ class Supervisor:
         return None
 
     async def _listens(self, process: asyncio.subprocess.Process) -> bool:
-        path = worker_path(self._runtime, process.pid)
+        path = worker_ipc.worker_path(self._runtime, process.pid)
         try:
             async with asyncio.timeout(READY_TIMEOUT):
                 while process.returncode is None:

@@ -22,6 +22,24 @@ pytestmark = [
 VALUES = {"page": {"enabled": True}, "gateway": {"drainSeconds": 5}}
 ENGINE = "demo-pgparley-engine.shop.svc"
 
+MODEL = """
+import json
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Model(BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        choice = {"index": 0, "message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        said = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        self.wfile.write(json.dumps(said).encode())
+
+HTTPServer(("127.0.0.1", 8000), Model).serve_forever()
+"""
+"""A model that says yes: an engine is not ready before its model answers."""
+
 
 @pytest.fixture(scope="module")
 def specs() -> dict[str, Any]:
@@ -48,6 +66,7 @@ def running(
         },
     }
     folder = tmp_path_factory.mktemp("pods")
+    site.container("vllm", images["gateway"], "--entrypoint=python", arguments=["-I", "-c", MODEL])
     made = {}
     for name, pod in specs.items():
         image = images["gateway" if name == "page" else name]

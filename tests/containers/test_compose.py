@@ -56,11 +56,11 @@ def test_one_engine_is_killed_and_the_other_answers(
     name: str, site: Site, running: dict[str, Container]
 ) -> None:
     running[name].signal("SIGKILL")
-    assert running[name].ended(5) == 137
-    for seconds in (5.0, 2.0):
+    assert running[name].ended(9) == 137
+    for _ in range(2):
         began = time.monotonic()
         assert "orders" in asked(site)
-        assert time.monotonic() - began < seconds
+        assert time.monotonic() - began < 5.0
     # Its socket is still there, and its health check is not deceived by it.
     gateway = running["gateway"]
     gateway.run(
@@ -77,8 +77,8 @@ def test_a_gateway_alone_has_no_problem(running: dict[str, Container]) -> None:
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
 def test_an_engine_ends_by_a_stop_signal_and_says_so(number: str, running: dict[str, Container]) -> None:
     engine = running["engine-2"]
+    engine.until_well(600)
     engine.signal(number)
     assert engine.ended(15) == 0
     assert "engine stopping" in engine.log()
     assert not engine.healthy()
-    engine.until_well(600)

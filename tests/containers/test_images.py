@@ -82,12 +82,12 @@ def test_nobody_important_runs_it_and_nothing_can_be_written(part: Container) ->
 @pytest.mark.parametrize("number", STOPS)
 def test_a_stop_signal_ends_the_first_process(part: Container, number: str) -> None:
     part.signal(number)
-    assert part.ended(5) == 0
+    assert part.ended(9) == 0
 
 
 def test_who_was_killed_comes_back(part: Container, site: Site) -> None:
     part.signal("SIGKILL")
-    assert part.ended(5) == 137
+    assert part.ended(9) == 137
     assert not part.healthy()
     part.until_well()
     if part.name.endswith("gateway"):
@@ -133,6 +133,6 @@ def test_the_page(site: Site, images: dict[str, str], gateway: Container) -> Non
     page.until_well()
     for number in STOPS:
         page.signal(number)
-        assert page.ended(5) == 0
+        assert page.ended(9) == 0
         assert "page stopping" in page.log()
         page.until_well()

@@ -44,6 +44,23 @@ def test_it_ends_and_says_why(
     assert "hunter2" not in done.stderr
 
 
+@pytest.mark.parametrize("part", ["engine", "model", "page"])
+def test_a_part_alone_ends_and_says_why(part: str, upstream_settings: str, tmp_path: Path) -> None:
+    file = tmp_path / "pgparley.toml"
+    store = "postgresql://u:hunter2/@?#%zz@host/x"
+    key = MODEL + f'api_key_file = "{tmp_path}/none"\n'
+    page = '[page]\nlisten = "127.0.0.1:0"\n'
+    file.write_text(
+        f'{upstream_settings}[engine]\nstore = "{store}"\n{key if part == "model" else MODEL}{page}'
+    )
+    words = command(file, "serve", part)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=100)  # noqa: S603 - our own program
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-2].startswith("pgparley: ")
+    assert "process failed" not in done.stderr
+    assert "hunter2" not in done.stderr
+
+
 def test_a_store_that_is_away_ends_nothing(upstream_settings: str, tmp_path: Path) -> None:
     """The gateway relays meanwhile, and the engine is started again and again, more and more slowly."""
     file, log = tmp_path / "pgparley.toml", tmp_path / "log"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import aiohttp
 import msgspec
 
-from engine.values import tracing
+from engine.values import queue_place, tracing
 from engine.values.calibration import Status, StatusRequest
 from engine.values.errors import (
     CancelledError,
@@ -52,6 +52,7 @@ from engine.values.messages import (
     TopicRequest,
     ViewRequest,
 )
+from engine.values.queue_place import Line, teller
 from engine.values.suggestions import SuggestReply, SuggestRequest
 from engine.values.tracing import SpanKind, span
 
@@ -224,7 +225,10 @@ class EngineClient:
         body = msgspec.json.encode(request)
         headers = {"Content-Type": "application/json", **tracing.headers()}
         async with self._connected().post(self._url(path), data=body, headers=headers) as response:
-            return response.status, await response.read()
+            status = response.status
+            if response.content_type == queue_place.CONTENT_TYPE:
+                status = await _waited(response)
+            return status, await response.read()
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -251,6 +255,15 @@ class EngineClient:
     def _url(self, path: str) -> str:
         base = self._address.target.rstrip("/") if self._address.is_url else "http://engine"
         return base + path
+
+
+async def _waited(response: aiohttp.ClientResponse) -> int:
+    """The status behind the lines that tell the request's place, each of which is passed on."""
+    while True:
+        line = msgspec.json.decode(await response.content.readline(), type=Line)
+        if line.status is not None:
+            return line.status
+        await teller.get()(line.before)
 
 
 def _watched(address: AddrInfoType) -> socket.socket:

@@ -92,14 +92,14 @@ class Service:
         self._learner = learner
         self._questions = questions
         self._limits = limits
-        self.admission = Admission(limits.concurrent, limits.waiting)
+        self.admission = Admission(limits.concurrent)
         # Statements need no model: they have places of their own, and wait for no question.
-        self.statements = Admission(limits.concurrent, limits.waiting)
+        self.statements = Admission(limits.concurrent)
 
     async def ask(self, request: AskRequest) -> AskReply:
         """Answers a question and stores the answer; the same one again gets the answer that it had.
 
-        Raises `BusyError` where too many are under way, `QuotaError` where the asker had as many as they may in an
+        Raises `BusyError` where its turn comes too late, `QuotaError` where the asker had as many as they may in an
         hour, or tokens as they may in a day, and `NotPermittedError` where they may not ask at all. So does every
         method that answers anew.
         """
@@ -315,7 +315,7 @@ class Service:
         upstream, asker = self._tools.upstream, request.asker
         own = await upstream.is_own(database, asker)
         with _reported():
-            result = await upstream.run(database, asker, sql, self._limits.row_cap, deadline)
+            result = await upstream.run(database, asker, sql, self._limits.row_cap, deadline, chosen=True)
         return Chosen(
             database.name,
             sql,

@@ -99,7 +99,7 @@ class Limits:
     asker's. `reuse`: how long the same question of the same asker gets
     the answer that it had, 0 for never. `warm_databases`: schemas that the model reads when
     the engine starts, so that the first question on them need not wait for that. `concurrent`: questions that are
-    answered at once; `waiting`: how many more may wait for their turn, the roles in turn.
+    answered at once; others wait, the roles in turn.
 
     `run_candidates`: whether statements run before one is chosen, as the asker and read-only, to merge those that
     say the same in other words. `run_seconds` and `run_rows` bound each of them; one that the planner puts above
@@ -114,7 +114,6 @@ class Limits:
     reuse: float = 3_600.0
     question_characters: int = 4_000
     concurrent: int = 4
-    waiting: int = 200
     warm_databases: int = 8
     run_candidates: bool = True
     run_seconds: float = 2.0

@@ -19,6 +19,7 @@ from typing import cast
 import structlog
 
 from engine.values.messages import LOAN_PARAMETER, EngineRequest, ErrorReply, SessionLoan
+from engine.values.queue_place import teller
 from proxy.metrics import GatewayMetrics
 from proxy.net.upstream.dialer import without_delay
 from proxy.protocol import codec
@@ -211,6 +212,7 @@ class Consultation:
         self._active: LoanConnection | None = None
         self._over = False
         self._progress_timer: asyncio.TimerHandle | None = None
+        self._before: int | None = None
         self._grace_timer: asyncio.TimerHandle | None = None
 
     async def reply(
@@ -218,6 +220,7 @@ class Consultation:
     ) -> EngineReply:
         """Sends `request` to the engine, as `consult` does, and returns its reply."""
         loan = self._loans.offer(self)
+        teller.set(self._waits)
         self._schedule_progress(self._progress_seconds)
         try:
             asker = replace(request.asker, session=loan)
@@ -244,8 +247,15 @@ class Consultation:
                 seconds, self._send_progress, seconds
             )
 
+    async def _waits(self, before: int | None) -> None:
+        """The engine tells the question's place in its queue: at first the client is told at once."""
+        first = self._before is None
+        self._before = before
+        if first and self._progress_seconds > 0:
+            self._perform(self._session.progress(0.0, before))
+
     def _send_progress(self, waited: float) -> None:
-        self._perform(self._session.progress(waited))
+        self._perform(self._session.progress(waited, self._before))
         self._progress_timer = asyncio.get_running_loop().call_later(waited, self._send_progress, 2 * waited)
 
     # -- loans

@@ -65,13 +65,15 @@ class UpstreamSettings:
 class ListenSettings:
     """Where gateways on other machines ask. `listen`: address:port; empty: nowhere.
 
-    `secret_file`: holds what they have to show. The certificate may be left out on a loopback address alone.
+    What they have to show: the secret of `secret_file`, a certificate of an authority in `tls_ca_file`, or both. Our
+    certificate may be left out on a loopback address alone.
     """
 
     listen: str = ""
     tls_cert_file: str = ""
     tls_key_file: str = ""
     secret_file: str = ""
+    tls_ca_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ import structlog
 from engine.values.messages import LOAN_PARAMETER, EngineRequest, ErrorReply, SessionLoan
 from engine.values.queue_place import teller
 from proxy.metrics import GatewayMetrics
+from proxy.net.tls import LendingTLS
 from proxy.net.upstream.dialer import without_delay
 from proxy.protocol import codec
 from proxy.protocol.codec import Startup
@@ -44,8 +45,12 @@ log = structlog.stdlib.get_logger("proxy")
 class LoanListener:
     """The loans that one worker offers. Opened once, closed with the worker."""
 
-    def __init__(self, directory: str, address: str) -> None:
-        """`directory`: of the Unix socket. `address`: the IP address to listen on instead; both empty: no loans."""
+    def __init__(self, directory: str, address: str, certified: LendingTLS | None) -> None:
+        """`directory`: of the Unix socket. `address`: the IP address to listen on instead; both empty: no loans.
+
+        `certified`: the TLS of the address; None: it has none.
+        """
+        self._certified = certified
         self._directory = directory
         self._address = address
         self._offers: dict[str, Consultation] = {}
@@ -56,7 +61,14 @@ class LoanListener:
         """Listens. Raises `OSError`: the address cannot be bound, or the directory cannot be used."""
         loop = asyncio.get_running_loop()
         if self._address:
-            self._server = await loop.create_server(lambda: LoanConnection(self), self._address, 0)
+            certified = self._certified
+            self._server = await loop.create_server(
+                lambda: LoanConnection(self),
+                self._address,
+                0,
+                ssl=certified.context if certified else None,
+                ssl_handshake_timeout=_STARTUP_SECONDS if certified else None,
+            )
             self._endpoint = (self._address, self._server.sockets[0].getsockname()[1])
         elif self._directory:
             path = self._path
@@ -82,7 +94,8 @@ class LoanListener:
             return None
         token = secrets.token_urlsafe(24)
         self._offers[token] = consultation
-        return SessionLoan(*self._endpoint, token)
+        certificate = self._certified.certificate if self._address and self._certified else ""
+        return SessionLoan(*self._endpoint, token, certificate)
 
     def withdraw(self, loan: SessionLoan) -> None:
         """Ends an offer."""

@@ -98,6 +98,8 @@ class AskRequest:
     """Whether a question back may be the answer (`nl.ask`)."""
     on_doubt: OnDoubt | None = None
     """None: as `[dialogue]` has it."""
+    send: bool = False
+    """Whether the asker agrees to be named to stewards with it, where it comes to nothing (`nl.send`)."""
     after: str | None = None
     """The qid of the session's last answer, with which a follow-up is read; None: there is none to read it with."""
 
@@ -280,15 +282,16 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class NoneRequest:
-    """`NL NONE [$$why$$] OF qid`: nothing that was shown is right.
+    """`NL NONE [SEND] [$$why$$] OF qid`: nothing that was shown is right.
 
-    Answered by `AskReply`, with a new qid: other statements, or a question back.
+    Answered by `AskReply`, with a new qid: other statements, or a question back. `send`: as of `AskRequest`.
     """
 
     asker: Asker
     qid: str
     why: str | None = None
     timeout: float | None = None
+    send: bool = False
 
 
 @dataclass(frozen=True, slots=True)

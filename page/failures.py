@@ -6,7 +6,7 @@ Owns the grouping, and when a group counts as mended: its word has become a syno
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from schema_catalog.pg import Connection
@@ -19,7 +19,8 @@ MOST = 500
 class Failure:
     """One question, however often it was asked. `reason`: what its asker was told, or said.
 
-    `sql`: the statement that was right, where the asker corrected, else the first that was shown.
+    `sql`: the statement that was right, where the asker corrected, else the first that was shown. `asker`, `candidates`
+    and `trace`: where the asker sent it to stewards, else empty.
     """
 
     question: str
@@ -30,6 +31,9 @@ class Failure:
     last: datetime
     times: int
     verified: bool
+    asker: str
+    candidates: tuple[str, ...]
+    trace: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class Group:
 _FAILED = """
     SELECT f.asked_at, f.question, f.outcome, coalesce(f.reason, '') AS reason, coalesce(f.database, '') AS database,
            coalesce(f.sql, '') AS sql, f.words, f.nearest,
+           coalesce(f.asker, '') AS asker, coalesce(f.candidates, '{}') AS candidates, coalesce(f.trace, '{}') AS trace,
            EXISTS (SELECT FROM nl_catalog.verified_queries v
                    WHERE (v.database = f.database OR f.database IS NULL)
                      AND lower(v.question) = lower(f.question)) AS verified
@@ -73,7 +78,8 @@ async def failures(connection: Connection) -> tuple[Group, ...]:
     for row in rows:
         failure = Failure(
             *(row["question"], row["outcome"], row["reason"], row["database"], row["sql"]),
-            *(row["asked_at"], 1, row["verified"]),
+            *(row["asked_at"], 1, row["verified"], row["asker"]),
+            *(tuple(row["candidates"]), tuple(row["trace"])),
         )
         pairs = list(zip(row["words"], row["nearest"], strict=True)) or [("", None)]
         for word, near in pairs:
@@ -98,18 +104,16 @@ async def _synonyms(connection: Connection, words: list[str]) -> dict[str, list[
 
 
 def _once_each(found: list[Failure]) -> tuple[Failure, ...]:
-    """Each question once, as it failed last; a correction, which says most, before that."""
+    """Each question once, as it failed last; a correction, which says more, before that, and what was sent first."""
     kept: dict[str, Failure] = {}
     times: dict[str, int] = defaultdict(int)
     for each in found:
         key = each.question.lower().rstrip(" .?!;")
         times[key] += 1
-        if key not in kept or (each.outcome == "corrected" != kept[key].outcome):
+        if key not in kept or _says(each) > _says(kept[key]):
             kept[key] = each
-    return tuple(
-        Failure(
-            *(each.question, each.outcome, each.reason, each.database, each.sql),
-            *(each.last, times[key], each.verified),
-        )
-        for key, each in kept.items()
-    )
+    return tuple(replace(each, times=times[key]) for key, each in kept.items())
+
+
+def _says(failure: Failure) -> tuple[bool, bool]:
+    return bool(failure.asker), failure.outcome == "corrected"

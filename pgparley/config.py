@@ -50,6 +50,7 @@ class EngineSection:
     tls_cert_file: str = ""
     tls_key_file: str = ""
     secret_file: str = ""
+    tls_ca_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,9 @@ class Config(EngineSections):
             store = as_uri(own.store)
         except DSNError as problem:
             raise ConfigError(f"store in [engine]: {problem}") from problem
-        listening = ListenSettings(own.listen, own.tls_cert_file, own.tls_key_file, own.secret_file)
+        listening = ListenSettings(
+            **{each.name: getattr(own, each.name) for each in dataclasses.fields(ListenSettings)}
+        )
         return EngineSettings(
             own.socket, store, own.vectors, own.learned_router, **sections, listening=listening
         )

@@ -107,6 +107,9 @@ class GatewaySettings:
     """File of the secret that engines on other machines want to be shown."""
     engine_ca_file: str = ""
     """Authorities of their certificates; empty: those that the system trusts."""
+    engine_tls_cert_file: str = ""
+    """The gateway's own certificate between our parts: engines are shown it, and see it at `lend_addr`."""
+    engine_tls_key_file: str = ""
     nl_timeout: float = 60.0
     """Seconds that an NL statement may take where it does not say otherwise itself."""
     nl_progress: float = 5.0
@@ -114,7 +117,7 @@ class GatewaySettings:
     they double. 0 for never."""
     lend_addr: str = ""
     """IP address at which an engine on another machine borrows the sessions that ask; empty: a Unix socket in
-    `runtime_dir`. What goes over it is not encrypted: a network of the gateway's and the engine's own."""
+    `runtime_dir`. By TLS where `engine_tls_cert_file` is set; else what goes over it is not encrypted."""
     loan_grace: float = 5.0
     """Seconds that a server gets to stop what the engine began in an asker's session; then the session ends."""
     max_question_chars: int = 4000
@@ -187,6 +190,8 @@ FIXED = frozenset(
         "engine",
         "engine_ca_file",
         "engine_secret_file",
+        "engine_tls_cert_file",
+        "engine_tls_key_file",
         "lend_addr",
         "listen_addr",
         "listen_backlog",

@@ -19,6 +19,7 @@ import pytest
 import uvloop
 from aiohttp import web
 
+from engine.values import queue_place
 from engine.values.messages import (
     ANSWER_COLUMNS,
     AnswerRequest,
@@ -39,6 +40,7 @@ from engine.values.messages import (
     Topic,
     TopicRequest,
 )
+from engine.values.queue_place import Line
 from pgparley.cluster import Cluster
 from proxy.net.worker.worker import Worker
 from proxy.settings import AuditSettings, GatewaySettings
@@ -48,6 +50,9 @@ _T = TypeVar("_T")
 USER = "analyst"
 WAIT = "wait for ever"
 """The question, and the answer to a question back, that the engine never answers."""
+
+IN_LINE = "in line"
+"""The question that waits for its turn: two come before it."""
 
 BACK = "Which name is meant?"
 """The question back."""
@@ -114,9 +119,11 @@ class FakeEngine:
     async def _health(self, _: web.Request) -> web.Response:
         return web.Response(text="ok")
 
-    async def _ask(self, request: web.Request) -> web.Response:
+    async def _ask(self, request: web.Request) -> web.StreamResponse:
         asked = _given(msgspec.json.decode(await request.read(), type=AskRequest))
         self.asked.append(asked)
+        if asked.question == IN_LINE:
+            return await self._in_line(request, _reply(self.answer(asked.question)))
         if asked.question == WAIT:
             await self._wait()
         if asked.question.startswith("no route"):
@@ -126,6 +133,15 @@ class FakeEngine:
         if asked.question.startswith("broken"):
             return web.Response(text="not json")
         return _reply(self.answer(asked.question))
+
+    async def _in_line(self, request: web.Request, reply: web.Response) -> web.StreamResponse:
+        lines = web.StreamResponse(headers={"Content-Type": queue_place.CONTENT_TYPE})
+        await lines.prepare(request)
+        for line in (Line(2), Line(1), Line(None), Line(status=reply.status)):
+            await lines.write(msgspec.json.encode(line) + b"\n")
+        assert isinstance(reply.body, bytes)
+        await lines.write(reply.body)
+        return lines
 
     async def _wait(self) -> None:
         self.aborted.clear()

@@ -1,16 +1,11 @@
 """Who may ask now: quotas, places and the queue.
 
-What an asker may still ask today and in this hour, by the store's count, in words that help; and adding to it.
+What an asker may still ask today and in this hour, by the store's count, in words that help; and adding to it. What
+counts and for whom is `schema_catalog.quotas`'.
 
-Owns the refusals' words. What counts and for whom is `schema_catalog.quotas`'; places and queue are
-`engine.app.admission`'s.
-
-Which question is answered next, where more are asked at once than the engine answers.
-
-A place is free, or the question waits, and the roles that wait get places in turn: who asks a hundred questions keeps
-nobody else waiting for more than one of them. Where too many wait, the newest of the role with most of them is refused;
-a question that would wait longer than its asker's own time is refused at once. Owns the places and the queue; quotas
-are `engine.app.admission`'s.
+Which question is answered next, where more are asked at once than the engine answers: a place is free, or the question
+waits, and the roles that wait get places in turn. Who asks a hundred questions keeps nobody else waiting for more than
+one of them. A question that waits is told its place; one that would wait longer than its own time is refused at once.
 """
 
 from __future__ import annotations
@@ -28,6 +23,7 @@ import structlog
 
 from engine.values.errors import BusyError, NLError, NotPermittedError, QuotaError, for_log
 from engine.values.messages import Usage
+from engine.values.queue_place import teller
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.quotas import BudgetSpent, Exhausted, QuotaStore
 
@@ -105,13 +101,16 @@ _RECENT = 0.1
 """What the newest question counts in the mean of what questions take."""
 
 
+TOLD_AFTER = 0.25
+"""Seconds that a question waits before it is told its place, and from one look at its place to the next."""
+
+
 class Admission:
     """The places of one engine. Not for several event loops."""
 
-    def __init__(self, places: int, waiting: int) -> None:
-        """`places`: questions answered at once. `waiting`: how many may wait for one."""
+    def __init__(self, places: int) -> None:
+        """`places`: questions answered at once."""
         self._places = places
-        self._most_waiting = waiting
         self._taken = 0
         self._seconds = ASSUMED_SECONDS
         self._answered = 0
@@ -130,7 +129,10 @@ class Admission:
 
     @asynccontextmanager
     async def place(self, role: str, seconds: float) -> AsyncIterator[None]:
-        """Holds a place for a question of `role`, which has `seconds` in all. Raises `BusyError` where it gets none."""
+        """Holds a place for a question of `role`, which has `seconds` in all.
+
+        Raises `BusyError` where it gets none in time.
+        """
         await self._enter(role, seconds)
         began = time.monotonic()
         try:
@@ -145,67 +147,69 @@ class Admission:
         if self._taken < self._places:
             self._taken += 1
             return
-        wait = self._turn(role)
-        if wait >= seconds or not self._has_room(role):
-            raise _busy(self._places, self.waiting, wait)
+        own = self._queues.get(role, ())
+        if self._until_turn(role, len(own)) >= seconds:
+            raise self._busy(role)
         mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(role, deque()).append(mine)
         try:
             async with asyncio.timeout(seconds):
-                await mine
-        except (TimeoutError, asyncio.CancelledError) as ended:
-            if mine.cancelled():
-                self._forget(role, mine)
-            else:  # It had just been given a place.
+                await self._turn(role, mine)
+        except BaseException as ended:
+            if mine.done():
                 self._leave()
+            else:
+                self._forget(role, mine)
             if isinstance(ended, TimeoutError):
-                raise _busy(self._places, self.waiting, self._turn(role)) from None
+                raise self._busy(role) from None
             raise
 
-    def _has_room(self, role: str) -> bool:
-        """Whether one more of `role` may wait; where all room is taken, at the cost of a role that has more waiting."""
-        if self.waiting < self._most_waiting:
-            return True
-        most = max(self._queues, key=lambda name: len(self._queues[name]), default=role)
-        if len(self._queues.get(most, ())) <= len(self._queues.get(role, ())) + 1:
-            return False
-        refused = _busy(self._places, self.waiting, self._turn(most))
-        newest = self._queues[most].pop()
-        if not newest.done():
-            newest.set_exception(refused)
-        return True
+    async def _turn(self, role: str, mine: asyncio.Future[None]) -> None:
+        """Waits for it, and tells the place meanwhile."""
+        told = None
+        while not (await asyncio.wait({mine}, timeout=TOLD_AFTER))[0]:
+            place = self._before(role, self._queues[role].index(mine))
+            if place != told:
+                told = place
+                await teller.get()(place)
+        if told is not None:
+            await teller.get()(None)
 
-    def _turn(self, role: str) -> float:
-        """Seconds until a further question of `role` begins, if nobody else comes: each round is one of each role."""
-        own = len(self._queues.get(role, ()))
-        before = sum(min(len(queue), own + 1) for name, queue in self._queues.items() if name != role) + own
-        return (before + 1) / self._places * self._seconds
+    def _before(self, role: str, own: int) -> int:
+        """Questions that begin before the one of `role` with `own` before it: each round is one of each role."""
+        before, passed = own, False
+        for name, queue in self._queues.items():
+            passed = passed or name == role
+            before += 0 if name == role else min(len(queue), own + (not passed))
+        return before
+
+    def _until_turn(self, role: str, own: int) -> float:
+        """Seconds, if nobody else comes."""
+        return (self._before(role, own) + 1) / self._places * self._seconds
 
     def _leave(self) -> None:
         """Gives a place back, to the next in turn where one waits."""
-        while self._queues:
-            role, queue = next(iter(self._queues.items()))
-            first = queue.popleft()
-            del self._queues[role]
-            if queue:
-                self._queues[role] = queue
-            if not first.done():
-                first.set_result(None)
-                return
-        self._taken -= 1
+        if not self._queues:
+            self._taken -= 1
+            return
+        role, queue = next(iter(self._queues.items()))
+        first = queue.popleft()
+        del self._queues[role]
+        if queue:
+            self._queues[role] = queue
+        first.set_result(None)
 
     def _forget(self, role: str, mine: asyncio.Future[None]) -> None:
-        queue = self._queues.get(role, deque())
-        if mine in queue:
-            queue.remove(mine)
+        queue = self._queues[role]
+        queue.remove(mine)
         if not queue:
-            self._queues.pop(role, None)
+            del self._queues[role]
 
-
-def _busy(places: int, waiting: int, wait: float) -> BusyError:
-    return BusyError(
-        "too many questions at once",
-        detail=f"The engine answers {places} at a time, and {waiting} wait.",
-        hint=f"Ask again in about {max(1, math.ceil(wait))} seconds; operators: raise [limits] concurrent or waiting,"
-        " or run another engine.",
-    )
+    def _busy(self, role: str) -> BusyError:
+        wait = math.ceil(self._until_turn(role, len(self._queues.get(role, ()))))
+        return BusyError(
+            "the question would wait longer than it may take",
+            detail=f"The engine answers {self._places} at a time, and {self.waiting} wait;"
+            f" a further one of yours would begin in about {max(1, wait)} seconds.",
+            hint="Ask again later, or raise nl.timeout; operators: raise [limits] concurrent, or run another engine.",
+        )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import aiohttp
 import msgspec
 
-from engine.values import tracing
+from engine.values import queue_place, tracing
 from engine.values.calibration import Status, StatusRequest
 from engine.values.errors import (
     CancelledError,
@@ -52,6 +52,7 @@ from engine.values.messages import (
     TopicRequest,
     ViewRequest,
 )
+from engine.values.queue_place import Line, teller
 from engine.values.suggestions import SuggestReply, SuggestRequest
 from engine.values.tracing import SpanKind, span
 
@@ -88,8 +89,16 @@ _SILENT_SECONDS = 3
 
 _NO_SECRET = ErrorReply(
     "28000",
-    "the engine does not take this gateway's secret",
-    hint="The operator should give both the same: secret_file in [engine], engine_secret_file in [gateway].",
+    "the engine does not take this gateway's secret, or wants a certificate",
+    hint="The operator should give both the same secret (secret_file in [engine], engine_secret_file in [gateway]), and"
+    " the gateway a certificate (engine_tls_cert_file) where the engine has tls_ca_file.",
+)
+
+_RUNS = "The operator should see that the engine process runs. Plain SQL is not affected."
+
+_CERTIFICATES = (
+    "The operator should see that the engine process runs, and that each trusts the other's certificate: engine_ca_file"
+    " in [gateway] that of the engine, tls_ca_file in [engine] engine_tls_cert_file. Plain SQL is not affected."
 )
 
 
@@ -97,13 +106,15 @@ _NO_SECRET = ErrorReply(
 class EngineAddress:
     """Where the engine listens: the path of a Unix socket, or a URL. Empty: there is none.
 
-    `secret`: what an engine on TCP wants to be shown. `ca_file`: who may have signed its certificate; empty: those
-    whom the system trusts.
+    What an engine on TCP wants to be shown: `secret`, the certificate of `cert_file`, or both. `ca_file`: who may have
+    signed its certificate; empty: those whom the system trusts.
     """
 
     target: str
     secret: str = field(default="", repr=False)
     ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
 
     @property
     def is_url(self) -> bool:
@@ -213,10 +224,12 @@ class EngineClient:
         return _decode(status, body, kind)
 
     def _lost(self, error: Exception, *, sent: bool) -> EngineLostError:
+        target = self._address.target
         return EngineLostError(
             "the engine does not answer",
-            detail=f"{type(error).__name__} at {self._address.target}.",
-            hint="The operator should see that the engine process runs. Plain SQL is not affected.",
+            detail=f"{_distrust(error) or type(error).__name__} at {target}.",
+            # An engine that does not trust us only hangs up.
+            hint=_CERTIFICATES if target.startswith("https://") else _RUNS,
             sent=sent,
         )
 
@@ -224,13 +237,20 @@ class EngineClient:
         body = msgspec.json.encode(request)
         headers = {"Content-Type": "application/json", **tracing.headers()}
         async with self._connected().post(self._url(path), data=body, headers=headers) as response:
-            return response.status, await response.read()
+            status = response.status
+            if response.content_type == queue_place.CONTENT_TYPE:
+                status = await _waited(response)
+            return status, await response.read()
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
             target = self._address.target
             connector = (
-                aiohttp.TCPConnector(limit=0, ssl=self._trusted(), socket_factory=_watched)
+                aiohttp.TCPConnector(
+                    limit=0,
+                    ssl=self._trusted() if target.startswith("https://") else True,
+                    socket_factory=_watched,
+                )
                 if self._address.is_url
                 else aiohttp.UnixConnector(path=target, limit=0)
             )
@@ -244,13 +264,34 @@ class EngineClient:
             )
         return self._session
 
-    def _trusted(self) -> ssl.SSLContext | bool:
-        ca_file = self._address.ca_file
-        return ssl.create_default_context(cafile=ca_file) if ca_file else True
+    def _trusted(self) -> ssl.SSLContext:
+        address = self._address
+        context = ssl.create_default_context(cafile=address.ca_file or None)
+        if address.cert_file:
+            context.load_cert_chain(address.cert_file, address.key_file or None)
+        return context
 
     def _url(self, path: str) -> str:
         base = self._address.target.rstrip("/") if self._address.is_url else "http://engine"
         return base + path
+
+
+def _distrust(error: BaseException | None) -> str:
+    """The reason of TLS in an error of a connection; empty where it has none."""
+    while error is not None:
+        if isinstance(error, ssl.SSLError) and getattr(error, "reason", None):
+            return f"TLS: {error.reason}"
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+async def _waited(response: aiohttp.ClientResponse) -> int:
+    """The status behind the lines that tell the request's place, each of which is passed on."""
+    while True:
+        line = msgspec.json.decode(await response.content.readline(), type=Line)
+        if line.status is not None:
+            return line.status
+        await teller.get()(line.before)
 
 
 def _watched(address: AddrInfoType) -> socket.socket:

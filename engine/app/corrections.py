@@ -32,6 +32,15 @@ async def corrected(
     Raises `UnknownQuestionError`; `NoRouteError` where no database can be meant; where every database refuses it, what
     the first one says: `UnsafeSQLError`, `SyntaxProblemError` or `CancelledError`.
     """
+    reply, good = await with_row(request, tools, questions, deadline)
+    await questions.corrected(reply, good.database, good.sql)
+    return replace(reply, rows=reply.rows[-1:])
+
+
+async def with_row(
+    request: CorrectRequest, tools: Tools, questions: Questions, deadline: Deadline
+) -> tuple[AskReply, Candidate]:
+    """The stored answer with the statement as its last row, checked as the asker; raises as `corrected`."""
     stored = await questions.stored(request.qid, request.asker.user)
     routes = await _routes(request, stored, tools)
     asked = replace(stored.request, asker=request.asker)
@@ -44,8 +53,7 @@ async def corrected(
     number = max((row.n for row in stored.reply.rows), default=0) + 1
     explained = replace(good, explanation=describe(good.sql))
     row = candidate_row(number, explained, stored.reply.qid, verified=True)
-    await questions.corrected(replace(stored.reply, rows=(*stored.reply.rows, row)), good.database, good.sql)
-    return replace(stored.reply, rows=(row,))
+    return replace(stored.reply, rows=(*stored.reply.rows, row)), good
 
 
 async def _routes(request: CorrectRequest, stored: Stored, tools: Tools) -> tuple[Route, ...]:

@@ -3,13 +3,15 @@
 `POST /v1/…` takes and gives the dataclasses of `engine.values.messages`, `/v1/calibration/…` those of
 `engine.values.calibration`,
 `/v1/evaluation/…` those of `engine.values.evaluation`, `/v1/suggest` those of `engine.values.suggestions`;
-`GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted.
+`GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted. What waits for its turn is told its
+place by lines before the reply (`engine.values.queue_place`).
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -25,6 +27,7 @@ from engine.app.metrics import Metrics
 from engine.app.service import Service
 from engine.app.suggesting import Suggesting
 from engine.judge.calibrating import Calibrating
+from engine.values import queue_place
 from engine.values.calibration import StatusRequest
 from engine.values.errors import BusyError, NLError
 from engine.values.evaluation import EvaluateRequest, KnownRequest, TrialRequest
@@ -41,6 +44,7 @@ from engine.values.messages import (
     TopicRequest,
     ViewRequest,
 )
+from engine.values.queue_place import Line, teller
 from engine.values.suggestions import SuggestRequest
 from engine.values.tracing import SpanKind, span
 
@@ -119,8 +123,13 @@ class EngineAPI:
 
     def _verb(
         self, name: str, body: type[Body], answer: Callable[[Body], Awaitable[Any]]
-    ) -> Callable[[web.Request], Awaitable[web.Response]]:
-        async def handle(http: web.Request) -> web.Response:
+    ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def handle(http: web.Request) -> web.StreamResponse:
+            reply = _Reply(http)
+            teller.set(reply.waits)
+            return await reply.ended(await answered(http))
+
+        async def answered(http: web.Request) -> web.Response:
             try:
                 request = msgspec.json.decode(await http.read(), type=body)
                 with span(f"engine {name}", SpanKind.SERVER, http.headers):
@@ -158,6 +167,31 @@ class EngineAPI:
         except NLError:
             log.warning("calibration unknown")
         return web.Response(body=generate_latest(self.metrics.registry), content_type="text/plain")
+
+
+class _Reply:
+    """To one request: as it is, or behind the lines that told its place."""
+
+    def __init__(self, http: web.Request) -> None:
+        self._http = http
+        self._lines: web.StreamResponse | None = None
+
+    async def waits(self, before: int | None) -> None:
+        """Tells its place."""
+        # Of who has gone the request is cancelled.
+        with suppress(ConnectionError):
+            if self._lines is None:
+                self._lines = web.StreamResponse(headers={"Content-Type": queue_place.CONTENT_TYPE})
+                await self._lines.prepare(self._http)
+            await self._lines.write(msgspec.json.encode(Line(before)) + b"\n")
+
+    async def ended(self, reply: web.Response) -> web.StreamResponse:
+        """What is to be returned for `reply`."""
+        if self._lines is None:
+            return reply
+        assert isinstance(reply.body, bytes)  # noqa: S101 - it is our own
+        await self._lines.write(msgspec.json.encode(Line(status=reply.status)) + b"\n" + reply.body)
+        return self._lines
 
 
 def _status(problem: NLError) -> int:

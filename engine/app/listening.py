@@ -1,7 +1,7 @@
 """Where the engine is asked: at its Unix socket, and at an address for gateways on other machines.
 
-Who may use the socket may name any asker; so may who knows the secret that gateways show at the address. Owns both
-sites, TLS and the secret; the interface is `engine.app.endpoints`'.
+Who may use the socket may name any asker; so may who has what gateways show at the address: the secret, a certificate,
+or both. Owns both sites, TLS and what is shown; the interface is `engine.app.endpoints`'.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import ssl
 from pathlib import Path
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from engine.values.errors import InvalidSettingError
 from engine.values.keyed import keyed
@@ -27,11 +28,23 @@ class AddressSite:
         self.host, self.port = _parted(settings.listen)
         self._secret = _secret(settings)
         self._tls = _tls(settings, self.host)
+        self._certified = bool(settings.tls_ca_file)
 
     def guarded(self, app: web.Application) -> web.Application:
-        """`app`, whose verbs want the secret from who comes over TCP; probes and metrics do not."""
+        """`app`, whose verbs want secret and certificate from who comes over TCP; probes and metrics do not."""
+
+        def free(asked: web.Request) -> bool:
+            return asked.method == "GET" or _is_local(asked)
+
+        @web.middleware
+        async def certified(request: web.Request, handler: Handler) -> web.StreamResponse:
+            if free(request) or not self._certified or request.get_extra_info("peercert"):
+                return await handler(request)
+            raise web.HTTPUnauthorized(text="the certificate of a gateway is missing")
+
+        app.middlewares.append(certified)
         why = "the secret of this engine's gateways is missing"
-        return keyed(app, self._secret, lambda asked: asked.method == "GET" or _is_local(asked), why)
+        return keyed(app, self._secret, free, why) if self._secret else app
 
     def site(self, runner: web.AppRunner) -> web.TCPSite:
         """Not started yet."""
@@ -58,8 +71,12 @@ def _secret(settings: ListenSettings) -> bytes:
         "Write one to a file that the engine and its gateways read, as in: openssl rand -base64 32 > FILE. Name it as"
         " secret_file in [engine] and as engine_secret_file in [gateway]."
     )
+    if not settings.secret_file and settings.tls_ca_file:
+        return b""
     if not settings.secret_file:
-        raise InvalidSettingError("an engine that listens on an address needs a secret", hint=hint)
+        raise InvalidSettingError(
+            "an engine that listens on an address needs a secret, or tls_ca_file", hint=hint
+        )
     try:
         secret = Path(settings.secret_file).read_bytes().strip()
     except OSError as problem:
@@ -74,7 +91,7 @@ def _secret(settings: ListenSettings) -> bytes:
 def _tls(settings: ListenSettings, host: str) -> ssl.SSLContext | None:
     hint = "Set tls_cert_file and tls_key_file in [engine], or listen on 127.0.0.1."
     if not settings.tls_cert_file and not settings.tls_key_file:
-        if _is_loopback(host):
+        if _is_loopback(host) and not settings.tls_ca_file:
             return None
         raise InvalidSettingError(
             f"questions, rows and the engine's secret would travel to {host} in the clear", hint=hint
@@ -83,9 +100,13 @@ def _tls(settings: ListenSettings, host: str) -> ssl.SSLContext | None:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
         context.load_cert_chain(settings.tls_cert_file, settings.tls_key_file or None)
+        if settings.tls_ca_file:
+            # Probes have none, verbs want one.
+            context.verify_mode = ssl.CERT_OPTIONAL
+            context.load_verify_locations(settings.tls_ca_file)
     except (OSError, ssl.SSLError) as problem:
         raise InvalidSettingError(
-            f"the engine's certificate or key cannot be used: {problem}", hint=hint
+            f"the engine's certificate, key or authorities cannot be used: {problem}", hint=hint
         ) from problem
     return context
 

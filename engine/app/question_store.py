@@ -38,6 +38,22 @@ _REPEATED = """
     ORDER BY q.asked_at DESC LIMIT 1
 """
 
+_ANSWERED = """
+    SELECT DISTINCT ON (q.question) q.qid, q.question, d.database, d.body ->> 'sql' AS sql
+    FROM pgparley.question q
+         JOIN pgparley.definition d ON d.kind = 'query' AND d.element = ARRAY[pgparley.question_key(q.question)]
+    WHERE q.asker = $1 AND q.sent AND NOT q.answered AND q.expires_at > now() AND d.state = 'checked'
+          AND (q.reply #>> '{rows,0,kind}' = 'abstain' OR EXISTS (SELECT FROM pgparley.verdict v WHERE v.qid = q.qid))
+    ORDER BY q.question, q.asked_at LIMIT 3
+"""
+
+_TOLD = """
+    UPDATE pgparley.question q SET answered = true,
+        reply = CASE WHEN q.qid = $1 THEN coalesce($2, q.reply) ELSE q.reply END
+    FROM pgparley.question told
+    WHERE told.qid = $1 AND q.asker = told.asker AND q.question = told.question AND q.sent AND NOT q.answered
+"""
+
 _CHOSEN = "SELECT n FROM pgparley.choice WHERE qid = $1 ORDER BY chosen_at DESC LIMIT 1"
 
 _HISTORY = """
@@ -93,8 +109,8 @@ class Questions:
         await self.delete_expired()
         await self._pool.execute(
             "INSERT INTO pgparley.question"
-            " (qid, asker, dbname, question, reply, request, prompts, dialogue, expires_at)"
-            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9))",
+            " (qid, asker, dbname, question, reply, request, prompts, dialogue, expires_at, sent)"
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9), $10)",
             reply.qid,
             ask.asker.user,
             ask.asker.dbname,
@@ -104,6 +120,7 @@ class Questions:
             _json(prompts),
             _json(dialogue or Dialogue()),
             self._retention.questions * DAY,
+            ask.send,
         )
 
     async def delete_expired(self) -> None:
@@ -191,17 +208,28 @@ class Questions:
         rows = [row for row in stored.reply.rows if row.sql is not None]
         return min(rows, key=lambda row: (row.n != n, row.kind is not RowKind.VERIFIED), default=None)
 
-    async def none_fits(self, qid: str, user: str, why: str | None) -> None:
-        """Stores that `user` found no row of an answer right."""
+    async def none_fits(self, qid: str, user: str, why: str | None, *, send: bool = False) -> None:
+        """Stores that `user` found no row of an answer right; `send`: and agrees to be named with that to stewards."""
         done = await self._pool.execute(
-            "INSERT INTO pgparley.verdict (qid, kind, body) SELECT qid, 'none', $3 FROM pgparley.question"
-            " WHERE qid = $1 AND asker = $2 AND expires_at > now()",
+            "WITH own AS (UPDATE pgparley.question SET sent = sent OR $4"
+            " WHERE qid = $1 AND asker = $2 AND expires_at > now() RETURNING qid)"
+            " INSERT INTO pgparley.verdict (qid, kind, body) SELECT qid, 'none', $3 FROM own",
             qid,
             user,
             why,
+            send,
         )
         if done == "INSERT 0 0":
             raise _unknown(qid)
+
+    async def verified_since(self, user: str) -> list[tuple[str, str, str, str]]:
+        """Questions that `user` sent to stewards and was told no answer of: qid, text, database and statement."""
+        return [tuple(row) for row in await self._pool.fetch(_ANSWERED, user)]
+
+    async def told(self, qid: str, reply: AskReply | None) -> bool:
+        """Stores that the asker is told now, and the answer with the steward's row; False: they had been told."""
+        done = await self._pool.execute(_TOLD, qid, None if reply is None else _json(reply))
+        return bool(done != "UPDATE 0")
 
     async def corrected(self, reply: AskReply, database: str, sql: str) -> None:
         """Stores a correction, and the answer with it as its last row, in one transaction."""

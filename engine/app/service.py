@@ -21,6 +21,7 @@ from engine.app.prompt_log import RecordingModel
 from engine.app.prompt_preview import preview
 from engine.app.question_store import Questions, find_row
 from engine.app.repeats import Keys, Repeats, is_repeatable
+from engine.app.stewards_word import answered_since
 from engine.judge.point_store import CalibrationStore
 from engine.learn.feedback import Learner
 from engine.question.question import Question
@@ -92,14 +93,14 @@ class Service:
         self._learner = learner
         self._questions = questions
         self._limits = limits
-        self.admission = Admission(limits.concurrent, limits.waiting)
+        self.admission = Admission(limits.concurrent)
         # Statements need no model: they have places of their own, and wait for no question.
-        self.statements = Admission(limits.concurrent, limits.waiting)
+        self.statements = Admission(limits.concurrent)
 
     async def ask(self, request: AskRequest) -> AskReply:
         """Answers a question and stores the answer; the same one again gets the answer that it had.
 
-        Raises `BusyError` where too many are under way, `QuotaError` where the asker had as many as they may in an
+        Raises `BusyError` where its turn comes too late, `QuotaError` where the asker had as many as they may in an
         hour, or tokens as they may in a day, and `NotPermittedError` where they may not ask at all. So does every
         method that answers anew.
         """
@@ -117,7 +118,7 @@ class Service:
         if known is None:
             return await self._asked(request, dialogue, started, keys)
         async with self._allowed(request.asker):
-            return replace(known, seconds=time.monotonic() - started)
+            return await self._told(replace(known, seconds=time.monotonic() - started), request.asker)
 
     async def prompt(self, request: AskRequest) -> PromptReply:
         """What the model would be sent for a question. It is not asked, and nothing is stored."""
@@ -133,7 +134,7 @@ class Service:
     async def none(self, request: NoneRequest) -> AskReply:
         """The same question, after its asker has rejected everything that was shown."""
         stored = await self._questions.stored(request.qid, request.asker.user)
-        await self._questions.none_fits(request.qid, request.asker.user, request.why)
+        await self._questions.none_fits(request.qid, request.asker.user, request.why, send=request.send)
         if self._learner is not None:
             with _stored():
                 await self._learner.rejected(stored)
@@ -177,7 +178,12 @@ class Service:
         if self._points is not None and state.selection is not None and _calibrates(state):
             with _stored():
                 await self._points.answered(qid, state.selection)
-        return reply
+        return await self._told(reply, request.asker)
+
+    async def _told(self, reply: AskReply, asker: Asker) -> AskReply:
+        """With what a steward has answered of the asker's since."""
+        told = await answered_since(asker, self._tools, self._questions)
+        return replace(reply, notices=(*reply.notices, *told)) if told else reply
 
     async def _within_session(self, request: AskRequest) -> AskRequest:
         """The request, which may take no longer than the `statement_timeout` of the session that asks."""
@@ -315,7 +321,7 @@ class Service:
         upstream, asker = self._tools.upstream, request.asker
         own = await upstream.is_own(database, asker)
         with _reported():
-            result = await upstream.run(database, asker, sql, self._limits.row_cap, deadline)
+            result = await upstream.run(database, asker, sql, self._limits.row_cap, deadline, chosen=True)
         return Chosen(
             database.name,
             sql,

@@ -103,7 +103,6 @@ def counting(settings: EngineSettings) -> EngineSettings:
             reuse=limits.reuse,
             question_characters=limits.question_characters,
             concurrent=limits.concurrent,
-            waiting=limits.waiting,
             warm_databases=limits.warm_databases,
         ),
         dialogue=replace(settings.dialogue, on_doubt=DialogueSettings().on_doubt),

@@ -7,14 +7,17 @@ connection changes its role: the catalog's role runs the catalog's queries alone
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import lru_cache
 from typing import cast
 
 import asyncpg
 
 from engine.upstream.meter import MeteredConnection
 from engine.values.deadline import Deadline
+from engine.values.errors import DatabaseUnavailableError
 from engine.values.messages import LOAN_PARAMETER, SessionLoan
 from engine.values.settings import UpstreamSettings
 from schema_catalog.pg import CATALOG_PATH, Connection, Pool, own_password
@@ -24,8 +27,18 @@ _IDLE_SECONDS = 60.0
 """After which a login's connection is closed."""
 
 
+@lru_cache(maxsize=16)
+def _only(certificate: str) -> ssl.SSLContext:
+    """Trusts a gateway by the certificate that its loan names, whoever has signed it and whatever its address."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.load_verify_locations(cadata=certificate)
+    return context
+
+
 class Connections:
-    """Holds pools until `aclose`. Every method raises asyncpg's errors and `OSError`."""
+    """Holds pools until `aclose`. Every method raises asyncpg's errors, `OSError` and `DatabaseUnavailableError`."""
 
     def __init__(self, settings: UpstreamSettings) -> None:
         self._settings = settings
@@ -54,17 +67,26 @@ class Connections:
 
     @asynccontextmanager
     async def _lent(self, loan: SessionLoan, deadline: Deadline) -> AsyncIterator[MeteredConnection]:
-        connection = await asyncpg.connect(
-            host=loan.host,
-            port=loan.port,
-            user="engine",
-            database="loan",
-            ssl=False,
-            timeout=min(self._settings.connect_timeout, deadline.remaining()),
-            statement_cache_size=0,
-            connection_class=MeteredConnection,
-            server_settings={LOAN_PARAMETER: loan.token},
-        )
+        try:
+            connection = await asyncpg.connect(
+                host=loan.host,
+                port=loan.port,
+                user="engine",
+                database="loan",
+                ssl=_only(loan.certificate) if loan.certificate else False,
+                direct_tls=bool(loan.certificate),
+                timeout=min(self._settings.connect_timeout, deadline.remaining()),
+                statement_cache_size=0,
+                connection_class=MeteredConnection,
+                server_settings={LOAN_PARAMETER: loan.token},
+            )
+        except ssl.SSLError as problem:
+            raise DatabaseUnavailableError(
+                "your session cannot be lent to the engine",
+                detail=f"{loan.host}:{loan.port} has not shown the gateway's certificate: {problem.reason}.",
+                hint="The operator should see that engine_tls_cert_file in [gateway] has not expired, and that nobody"
+                " stands between gateway and engine.",
+            ) from problem
         try:
             yield connection
         finally:

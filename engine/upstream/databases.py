@@ -198,8 +198,8 @@ class Databases:
         """Plans `sql` as the asker, which checks names, types and privileges without running it.
 
         Raises `StatementError` (PostgreSQL refused), `UnsafeSQLError` (the guard refused, or code of somebody
-        who is not trusted would run), `NotPermittedError` (the asker has no login there), `QuotaError` (too many
-        earlier statements still run), `CancelledError` (out of time) or `DatabaseUnavailableError`.
+        who is not trusted would run), `NotPermittedError` (the asker has no login there), `CancelledError` (out of
+        time) or `DatabaseUnavailableError`.
         """
         async with self._open(database, asker, sql, deadline) as opened:
             try:
@@ -213,34 +213,42 @@ class Databases:
         return cost
 
     async def plan(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> tuple[str, ...]:
-        """The lines of EXPLAIN in text format, as the asker; raises as `explain`."""
-        async with self._open(database, asker, sql, deadline) as opened:
+        """The lines of EXPLAIN in text format, as the asker, who chose it; raises as `run` of what is chosen."""
+        async with self._open(database, asker, sql, deadline, chosen=True) as opened:
             lines = await opened.connection.fetch("EXPLAIN " + opened.statement.text)
         return tuple(str(row[0]) for row in lines)
 
     async def run(
-        self, database: Database, asker: Asker, sql: str, row_cap: int, deadline: Deadline
+        self,
+        database: Database,
+        asker: Asker,
+        sql: str,
+        row_cap: int,
+        deadline: Deadline,
+        *,
+        chosen: bool = False,
     ) -> Result:
         """Runs `sql` as the asker: at most `row_cap` rows, in the statement's order; raises as `explain`.
 
-        Types are those that every PostgreSQL has; others (enum, composite, extension) are text.
+        Of what the asker has `chosen` also `QuotaError`: too many earlier ones still run. Types are those that every
+        PostgreSQL has; others (enum, composite, extension) are text.
         """
         caps = self._settings.caps_of(database.name, asker.user)
-        async with self._open(database, asker, sql, deadline) as opened:
+        async with self._open(database, asker, sql, deadline, chosen=chosen) as opened:
             columns = await self._types.columns(opened.connection, opened.statement)
             return await rows(opened.connection, opened.statement, columns, min(row_cap, caps.rows), caps)
 
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
         """What to send in the place of `sql`, to run in the asker's session outside of our frame.
 
-        None where that is another database, or where the statement may mean something else there. Raises as `explain`.
+        None where that is another database, or where the statement may mean something else there. Raises as `plan`.
         """
         rules = await self.rules(database)
         analysis = await asyncio.to_thread(_guarded, sql, rules)
         access = await self._accesses.lent(database, asker)
         if access is None:
             return None
-        async with self._transaction(access, deadline) as connection:
+        async with self._transaction(access, deadline, chosen=True) as connection:
             await self._frame.open(connection, deadline, version=rules.version, lent=True)
             return await self._frame.placed(connection, analysis, access, rules)
 
@@ -257,27 +265,29 @@ class Databases:
 
     @asynccontextmanager
     async def _open(
-        self, database: Database, asker: Asker, sql: str, deadline: Deadline
+        self, database: Database, asker: Asker, sql: str, deadline: Deadline, *, chosen: bool = False
     ) -> AsyncIterator[_Open]:
         rules = await self.rules(database)
         analysis = await asyncio.to_thread(_guarded, sql, rules)
         access = await self._accesses.get(database, asker)
-        async with self._transaction(access, deadline) as connection:
+        async with self._transaction(access, deadline, chosen=chosen) as connection:
             await self._frame.open(connection, deadline, version=rules.version, lent=access.lent)
             yield _Open(connection, await self._frame.printed(connection, analysis, access, rules))
 
     @asynccontextmanager
-    async def _transaction(self, access: Access, deadline: Deadline) -> AsyncIterator[MeteredConnection]:
+    async def _transaction(
+        self, access: Access, deadline: Deadline, *, chosen: bool
+    ) -> AsyncIterator[MeteredConnection]:
         """A connection as the asker; its transaction is rolled back after the block, or abandoned at the deadline."""
         answer_bytes = self._settings.caps_of(access.database.name, access.asker).answer_bytes
         with translated(access.database, deadline):
             async with (
-                self._overdue.turn(access.database, access.asker, deadline),
+                self._overdue.turn(access, deadline, chosen=chosen),
                 self._connections.of_asker(access.through, deadline) as connection,
             ):
                 connection.meter.allow(2 * answer_bytes + _OVERHEAD)
                 try:
-                    async with self._left_in_time(access, connection, deadline):
+                    async with self._left_in_time(access, connection, deadline, chosen=chosen):
                         yield connection
                 except (asyncpg.InterfaceError, asyncpg.PostgresConnectionError, OSError) as error:
                     if connection.meter.exceeded:
@@ -289,7 +299,7 @@ class Databases:
 
     @asynccontextmanager
     async def _left_in_time(
-        self, access: Access, connection: MeteredConnection, deadline: Deadline
+        self, access: Access, connection: MeteredConnection, deadline: Deadline, *, chosen: bool
     ) -> AsyncIterator[None]:
         """Closes the connection at `deadline`, without waiting for the server; counts a statement that still runs."""
         pid = connection.get_server_pid()
@@ -297,14 +307,14 @@ class Databases:
             async with asyncio.timeout(deadline.remaining()):
                 yield
         except asyncpg.QueryCanceledError:
-            self._overdue.ran_out(access.asker)
+            self._overdue.ran_out(access.asker, chosen=chosen)
             raise
         except (TimeoutError, asyncio.CancelledError) as error:
             connection.terminate()
             if isinstance(error, TimeoutError):
-                self._overdue.ran_out(access.asker)
+                self._overdue.ran_out(access.asker, chosen=chosen)
             if not access.lent:
-                self._overdue.add(Statement(access, pid))
+                self._overdue.add(Statement(access, pid, chosen))
             raise
 
 

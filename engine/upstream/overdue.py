@@ -5,6 +5,9 @@ The engine does not wait for a statement at its deadline: it closes the connecti
 computes, for example). Such statements are counted, shown, and bounded for each asker. For a while after a statement
 of theirs ran out of time, askers share one lane for each database: one statement at a time, and none while one there
 is overdue. So expensive statements delay each other, and nobody else's.
+
+What the engine tries for a question is counted apart from what its asker chooses to run: neither refuses or delays the
+other. Where too much of what was tried still runs, the next one waits for its end, as long as its question may.
 """
 
 from __future__ import annotations
@@ -33,10 +36,11 @@ log = structlog.stdlib.get_logger("engine")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement that outlived its deadline. `pid`: of its server process."""
+    """A statement that outlived its deadline. `pid`: of its server process. `chosen`: its asker wanted it run."""
 
     access: Access
     pid: int
+    chosen: bool
 
 
 Running = Callable[[Database, Collection[Statement]], Awaitable[frozenset[int]]]
@@ -52,7 +56,7 @@ class Overdue:
         self._most = most
         self._statements: set[Statement] = set()
         self._watching: dict[Database, asyncio.Task[None]] = {}
-        self._slow: dict[str, float] = {}
+        self._slow: dict[tuple[str, bool], float] = {}
         self._lanes: dict[Database, asyncio.Lock] = {}
         self._ended = asyncio.Condition()
 
@@ -64,14 +68,16 @@ class Overdue:
     # -- turns
 
     @asynccontextmanager
-    async def turn(self, database: Database, asker: str, deadline: Deadline) -> AsyncIterator[None]:
-        """Waits until a statement of `asker` may run; it runs inside the block.
+    async def turn(self, access: Access, deadline: Deadline, *, chosen: bool) -> AsyncIterator[None]:
+        """Waits until a statement may run, which runs inside the block.
 
-        Raises `QuotaError` where too many of the asker's still run, `TimeoutError` where the lane took too long.
+        Raises `QuotaError` where too many still run that its asker has `chosen`, `TimeoutError` where what is waited
+        for took too long.
         """
-        self._refuse(database, asker)
-        if self._slow.get(asker, 0.0) <= self._clock():
-            self._slow.pop(asker, None)
+        database, whose = access.database, (access.asker, chosen)
+        await self._bounded(access, deadline, chosen=chosen)
+        if self._slow.get(whose, 0.0) <= self._clock():
+            self._slow.pop(whose, None)
             yield
             return
         lane = self._lanes.setdefault(database, asyncio.Lock())
@@ -84,18 +90,27 @@ class Overdue:
         finally:
             lane.release()
 
-    def ran_out(self, asker: str) -> None:
-        """Puts `asker`, whose statement ran out of time, in the slow lane for `SLOW_SECONDS`."""
-        self._slow[asker] = self._clock() + SLOW_SECONDS
+    def ran_out(self, asker: str, *, chosen: bool) -> None:
+        """Puts `asker`, a statement of whose ran out of time, in the slow lane for `SLOW_SECONDS`."""
+        self._slow[asker, chosen] = self._clock() + SLOW_SECONDS
 
-    def _refuse(self, database: Database, asker: str) -> None:
-        own = sum(each.access.asker == asker for each in self._of(database))
-        if own >= self._most:
+    async def _bounded(self, access: Access, deadline: Deadline, *, chosen: bool) -> None:
+        """Not more than `most` of the asker's on the database: of what is `chosen` by an error, else by waiting."""
+
+        def own() -> int:
+            here = self._of(access.database)
+            return sum(each.access.asker == access.asker and each.chosen is chosen for each in here)
+
+        if own() < self._most:
+            return
+        if chosen:
             raise QuotaError(
-                f"{own} earlier statements of yours still run on {database.name}",
+                f"{own()} earlier statements of yours still run on {access.database.name}",
                 detail="The server has not stopped them at their deadline.",
                 hint="Ask again when they have ended; an administrator can end them by pg_terminate_backend.",
             )
+        async with asyncio.timeout(deadline.remaining()), self._ended:
+            await self._ended.wait_for(lambda: own() < self._most)
 
     def _of(self, database: Database) -> set[Statement]:
         return {each for each in self._statements if each.access.database == database}

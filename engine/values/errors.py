@@ -77,8 +77,10 @@ class QuotaError(NLError):
     sqlstate = "53400"
 
 
-class BusyError(QuotaError):
-    """As many questions as the engine answers, and lets wait, are under way: another engine may have a place."""
+class BusyError(NLError):
+    """No place for the question within its time: another engine may have one."""
+
+    sqlstate = "53000"
 
 
 class ModelUnavailableError(NLError):

@@ -62,12 +62,13 @@ class SessionLoan:
     """The address at which the engine borrows the asker's own session.
 
     `host`: an IP address, or the directory of a Unix socket. `token`: valid until the request is answered; who has it
-    may act as the asker.
+    may act as the asker. `certificate`: the only one that the address may have, in PEM; empty: it is without TLS.
     """
 
     host: str
     port: int
     token: str = field(repr=False)
+    certificate: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,8 @@ class AskRequest:
     """Whether a question back may be the answer (`nl.ask`)."""
     on_doubt: OnDoubt | None = None
     """None: as `[dialogue]` has it."""
+    send: bool = False
+    """Whether the asker agrees to be named to stewards with it, where it comes to nothing (`nl.send`)."""
     after: str | None = None
     """The qid of the session's last answer, with which a follow-up is read; None: there is none to read it with."""
 
@@ -279,15 +282,16 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class NoneRequest:
-    """`NL NONE [$$why$$] OF qid`: nothing that was shown is right.
+    """`NL NONE [SEND] [$$why$$] OF qid`: nothing that was shown is right.
 
-    Answered by `AskReply`, with a new qid: other statements, or a question back.
+    Answered by `AskReply`, with a new qid: other statements, or a question back. `send`: as of `AskRequest`.
     """
 
     asker: Asker
     qid: str
     why: str | None = None
     timeout: float | None = None
+    send: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,9 +182,19 @@ class Upstream(Protocol):
         """The lines of EXPLAIN in text format; raises `StatementError`."""
 
     async def run(
-        self, database: Database, asker: Asker, sql: str, row_cap: int, deadline: Deadline
+        self,
+        database: Database,
+        asker: Asker,
+        sql: str,
+        row_cap: int,
+        deadline: Deadline,
+        *,
+        chosen: bool = False,
     ) -> Result:
-        """Runs `sql` and gives at most `row_cap` rows; raises `StatementError`."""
+        """Runs `sql` and gives at most `row_cap` rows; raises `StatementError`.
+
+        `chosen`: the asker wants it run; else it is tried for a question, and counts against nobody.
+        """
 
 
 class Catalog(Protocol):

@@ -65,13 +65,15 @@ class UpstreamSettings:
 class ListenSettings:
     """Where gateways on other machines ask. `listen`: address:port; empty: nowhere.
 
-    `secret_file`: holds what they have to show. The certificate may be left out on a loopback address alone.
+    What they have to show: the secret of `secret_file`, a certificate of an authority in `tls_ca_file`, or both. Our
+    certificate may be left out on a loopback address alone.
     """
 
     listen: str = ""
     tls_cert_file: str = ""
     tls_key_file: str = ""
     secret_file: str = ""
+    tls_ca_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class Limits:
     asker's. `reuse`: how long the same question of the same asker gets
     the answer that it had, 0 for never. `warm_databases`: schemas that the model reads when
     the engine starts, so that the first question on them need not wait for that. `concurrent`: questions that are
-    answered at once; `waiting`: how many more may wait for their turn, the roles in turn.
+    answered at once; others wait, the roles in turn.
 
     `run_candidates`: whether statements run before one is chosen, as the asker and read-only, to merge those that
     say the same in other words. `run_seconds` and `run_rows` bound each of them; one that the planner puts above
@@ -114,7 +116,6 @@ class Limits:
     reuse: float = 3_600.0
     question_characters: int = 4_000
     concurrent: int = 4
-    waiting: int = 200
     warm_databases: int = 8
     run_candidates: bool = True
     run_seconds: float = 2.0

@@ -31,6 +31,12 @@ async def check_gateway(config: Config) -> AsyncIterator[Finding]:
         yield _audit_key(config)
     yield await _server(config.gateway)
     yield await _engine(config.gateway)
+    if in_the_clear := access.in_the_clear(config.gateway):
+        yield warning(
+            "between hosts",
+            f"questions, rows and what lets the engine act as an asker travel in the clear: {', '.join(in_the_clear)}",
+            "Use https:// and engine_tls_cert_file in [gateway], or a network of the gateway's and the engines' own.",
+        )
 
 
 def _logins(settings: GatewaySettings) -> Finding:

@@ -6,6 +6,7 @@ import contextlib
 import datetime as dt
 import hashlib
 import hmac
+import ipaddress
 import os
 import secrets
 import ssl
@@ -13,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from engine.app.client import EngineAddress
 from proxy.net import tls
@@ -40,7 +42,7 @@ class AccessError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rules of logins, on both sides. `traits`: of the secrets in `users`.
+    """The rules of logins, on both sides. `traits`: of the secrets in `users`. `lending`: the TLS of `lend_addr`.
 
     `binding`, `expires`: of our certificate.
     """
@@ -53,6 +55,7 @@ class Access:
     statisticians: frozenset[str]
     client_tls: ssl.SSLContext | None
     server_tls: ssl.SSLContext | None
+    lending: tls.LendingTLS | None
     requirement: Requirement
     binding: bytes | None
     expires: dt.datetime | None
@@ -93,6 +96,7 @@ def load(settings: GatewaySettings) -> Access:
         requirement = parse_requirement(settings.server_require_auth)
     with _explained():
         client_tls, server_tls = tls.client_context(settings), tls.server_context(settings)
+        lending = tls.lending(settings)
         certificate = None if client_tls is None else tls.certificate_of(settings.client_tls_cert_file)
     return Access(
         auth_type=settings.auth_type,
@@ -103,6 +107,7 @@ def load(settings: GatewaySettings) -> Access:
         statisticians=_names(settings.stats_users),
         client_tls=client_tls,
         server_tls=server_tls,
+        lending=lending,
         requirement=requirement,
         binding=None if certificate is None else tls.end_point(certificate),
         expires=None if certificate is None else tls.expiry(certificate),
@@ -170,8 +175,8 @@ def _mock_key(runtime_dir: str) -> bytes:
 
 def readable_by_others(settings: GatewaySettings) -> list[str]:
     """The gateway's files with secrets that others on this machine can read."""
-    keys = (settings.client_tls_key_file, settings.server_tls_key_file, settings.engine_secret_file)
-    return exposed((settings.auth_file, *keys))
+    keys = (settings.client_tls_key_file, settings.server_tls_key_file, settings.engine_tls_key_file)
+    return exposed((settings.auth_file, settings.engine_secret_file, *keys))
 
 
 def exposed(files: Iterable[str]) -> list[str]:
@@ -201,4 +206,20 @@ def engine_addresses(settings: GatewaySettings) -> tuple[EngineAddress, ...]:
     """Those that `engine` names, in its order; raises `AccessError` where the secret cannot be read."""
     targets = [each.strip() for each in settings.engine.split(",") if each.strip()]
     secret = _text(settings.engine_secret_file).strip() if settings.engine_secret_file else ""
-    return tuple(EngineAddress(each, secret, settings.engine_ca_file) for each in targets)
+    files = (settings.engine_ca_file, settings.engine_tls_cert_file, settings.engine_tls_key_file)
+    return tuple(EngineAddress(each, secret, *files) for each in targets)
+
+
+def in_the_clear(settings: GatewaySettings) -> list[str]:
+    """Where questions, rows and secrets travel between this machine and an engine's without TLS."""
+    targets = [each.strip() for each in settings.engine.split(",")]
+    open_ = [each for each in targets if each.startswith("http://") and not _is_here(urlsplit(each).hostname)]
+    lending = settings.lend_addr and not settings.engine_tls_cert_file and not _is_here(settings.lend_addr)
+    return [*open_, *([f"lend_addr = {settings.lend_addr}"] if lending else [])]
+
+
+def _is_here(host: str | None) -> bool:
+    try:
+        return ipaddress.ip_address(host or "").is_loopback
+    except ValueError:
+        return host == "localhost"

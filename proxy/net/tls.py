@@ -62,6 +62,25 @@ def server_context(settings: GatewaySettings) -> ssl.SSLContext | None:
     return context
 
 
+@dataclass(frozen=True, slots=True)
+class LendingTLS:
+    """Of `lend_addr`. `certificate`: in PEM, what the borrower has to see."""
+
+    context: ssl.SSLContext
+    certificate: str
+
+
+def lending(settings: GatewaySettings) -> LendingTLS | None:
+    """None where the gateway has no certificate between our parts. Raises as `client_context` does."""
+    file = settings.engine_tls_cert_file
+    if not file:
+        return None
+    files = TLSFiles(TLSMode.REQUIRE, settings.engine_tls_key_file, file, "", "secure", "default")
+    return LendingTLS(
+        _context(ssl.PROTOCOL_TLS_SERVER, files), ssl.DER_cert_to_PEM_cert(certificate_of(file))
+    )
+
+
 def _context(protocol: int, files: TLSFiles) -> ssl.SSLContext:
     context = ssl.SSLContext(protocol)
     context.minimum_version, context.maximum_version = _versions(files.protocols)

@@ -22,6 +22,7 @@ from engine.values.messages import (
     CorrectRequest,
     EngineRequest,
     ErrorReply,
+    NoneRequest,
     PlanRequest,
     RowKind,
     RowSet,
@@ -194,6 +195,8 @@ class Conversation:
         request = self._addressed(statement.request, statement.qid)
         if isinstance(request, CorrectRequest):
             return replace(request, db=self._effective.get("db") or None)
+        if isinstance(request, NoneRequest):
+            return replace(request, send=request.send or settings.sends(self._effective))
         return request
 
     def _addressed(self, request: _Request, qid: str | None) -> _Request:

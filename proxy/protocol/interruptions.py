@@ -96,11 +96,14 @@ class Interruptible(ABC):
         self._settle(out)
         return out
 
-    def progress(self, seconds: float) -> list[Command]:
-        """The engine takes its time: the client is told, where a notice may stand (docs, 54.2.6)."""
+    def progress(self, seconds: float, before: int | None = None) -> list[Command]:
+        """The engine takes its time: the client is told, where a notice may stand (docs, 54.2.6).
+
+        `before`: questions whose turn comes first; None where this one is being answered.
+        """
         if self.phase is not Phase.CONSULTING or not self.backend.at_boundary:
             return []
-        return [ToClient(notices.progress(seconds, self.backend.encoding))]
+        return [ToClient(notices.progress(seconds, before, self.backend.encoding))]
 
     def awaited(self) -> list[Command]:
         """The client sends no more: where it asked us it is told that it is heard, which finds one that has gone."""

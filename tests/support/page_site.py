@@ -105,7 +105,14 @@ async def fill(cluster: Cluster, dbname: str) -> None:
 
 
 async def save(
-    questions: Questions, qid: str, question: str, database: str, *, word: str = "", nearest: str = ""
+    questions: Questions,
+    qid: str,
+    question: str,
+    database: str,
+    *,
+    word: str = "",
+    nearest: str = "",
+    send: bool = False,
 ) -> None:
     """An answer about `database`: an abstention for a word that nothing stands for, else one statement."""
     lines = [TraceLine("route", "database", f"{database}; tables public.x")]
@@ -123,7 +130,7 @@ async def save(
         sql = "SELECT count(*) FROM customers"
         row = AnswerRow(1, RowKind.CANDIDATE, database, 0.9, "counts customers", sql, None, qid)
     reply = AskReply(qid, (row,), tuple(lines))
-    await questions.save(AskRequest(Asker("ana", "sales"), question), reply)
+    await questions.save(AskRequest(Asker("ana", "sales"), question, send=send), reply)
 
 
 ROLES = {kind: f"{kind}_of_page" for kind in ("admin", "steward", "reader", "stranger")}

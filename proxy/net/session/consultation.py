@@ -19,7 +19,9 @@ from typing import cast
 import structlog
 
 from engine.values.messages import LOAN_PARAMETER, EngineRequest, ErrorReply, SessionLoan
+from engine.values.queue_place import teller
 from proxy.metrics import GatewayMetrics
+from proxy.net.tls import LendingTLS
 from proxy.net.upstream.dialer import without_delay
 from proxy.net.worker.worker_ipc import LOANS
 from proxy.protocol import codec
@@ -43,8 +45,12 @@ log = structlog.stdlib.get_logger("proxy")
 class LoanListener:
     """The loans that one worker offers. Opened once, closed with the worker."""
 
-    def __init__(self, directory: str, address: str) -> None:
-        """`directory`: of the Unix socket. `address`: the IP address to listen on instead; both empty: no loans."""
+    def __init__(self, directory: str, address: str, certified: LendingTLS | None) -> None:
+        """`directory`: of the Unix socket. `address`: the IP address to listen on instead; both empty: no loans.
+
+        `certified`: the TLS of the address; None: it has none.
+        """
+        self._certified = certified
         self._directory = directory
         self._address = address
         self._offers: dict[str, Consultation] = {}
@@ -55,7 +61,14 @@ class LoanListener:
         """Listens. Raises `OSError`: the address cannot be bound, or the directory cannot be used."""
         loop = asyncio.get_running_loop()
         if self._address:
-            self._server = await loop.create_server(lambda: LoanConnection(self), self._address, 0)
+            certified = self._certified
+            self._server = await loop.create_server(
+                lambda: LoanConnection(self),
+                self._address,
+                0,
+                ssl=certified.context if certified else None,
+                ssl_handshake_timeout=_STARTUP_SECONDS if certified else None,
+            )
             self._endpoint = (self._address, self._server.sockets[0].getsockname()[1])
         elif self._directory:
             path = self._path
@@ -81,7 +94,8 @@ class LoanListener:
             return None
         token = secrets.token_urlsafe(24)
         self._offers[token] = consultation
-        return SessionLoan(*self._endpoint, token)
+        certificate = self._certified.certificate if self._address and self._certified else ""
+        return SessionLoan(*self._endpoint, token, certificate)
 
     def withdraw(self, loan: SessionLoan) -> None:
         """Ends an offer."""
@@ -211,6 +225,7 @@ class Consultation:
         self._active: LoanConnection | None = None
         self._over = False
         self._progress_timer: asyncio.TimerHandle | None = None
+        self._before: int | None = None
         self._grace_timer: asyncio.TimerHandle | None = None
 
     async def reply(
@@ -218,6 +233,7 @@ class Consultation:
     ) -> EngineReply:
         """Sends `request` to the engine, as `consult` does, and returns its reply."""
         loan = self._loans.offer(self)
+        teller.set(self._waits)
         self._schedule_progress(self._progress_seconds)
         try:
             asker = replace(request.asker, session=loan)
@@ -244,8 +260,15 @@ class Consultation:
                 seconds, self._send_progress, seconds
             )
 
+    async def _waits(self, before: int | None) -> None:
+        """The engine tells the question's place in its queue: at first the client is told at once."""
+        first = self._before is None
+        self._before = before
+        if first and self._progress_seconds > 0:
+            self._perform(self._session.progress(0.0, before))
+
     def _send_progress(self, waited: float) -> None:
-        self._perform(self._session.progress(waited))
+        self._perform(self._session.progress(waited, self._before))
         self._progress_timer = asyncio.get_running_loop().call_later(waited, self._send_progress, 2 * waited)
 
     # -- loans

@@ -168,7 +168,7 @@ class GatewayContext:
         """Those that have connected and are neither gone nor a session or a console."""
         self.consoles: set[ClosableConnection] = set()
         self.keys = CancelKeys(self)
-        self.loans = LoanListener(settings.runtime_dir, settings.lend_addr)
+        self.loans = LoanListener(settings.runtime_dir, settings.lend_addr, self.access.lending)
         self.prewarm_pool = self._prewarm_pool()
         """Sockets to the server that wait for their clients."""
         self.started = time.time()

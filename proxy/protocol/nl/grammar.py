@@ -57,6 +57,10 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("NL ANSWER $$text$$ [OF 'qid']", "answer a question back in your own words"),
     ("NL NONE [$$why$$] [OF 'qid']", "say that nothing shown is right, and be shown something else"),
     (
+        "NL NONE SEND [$$what I need$$]",
+        "the same, and let a steward see who asked; their answer is told to you",
+    ),
+    (
         "NL CORRECT $$sql$$ [OF 'qid']",
         "say what would have been right; it is checked, kept, and can be chosen",
     ),
@@ -251,9 +255,10 @@ def _answer(rest: _Rest) -> NLStatement:
 
 
 def _none(rest: _Rest) -> NLStatement:
+    send = rest.word("send")
     why, qid = rest.own_words("reason"), rest.qid()
-    rest.end("NL NONE [$$why$$] [OF 'qid']")
-    return FollowUp(NoneRequest(NOBODY, "", why or None), qid)
+    rest.end("NL NONE [SEND] [$$why$$] [OF 'qid']")
+    return FollowUp(NoneRequest(NOBODY, "", why or None, send=send), qid)
 
 
 def _correct(rest: _Rest) -> NLStatement:

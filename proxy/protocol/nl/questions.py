@@ -32,6 +32,7 @@ OPTION_NAMES = (
     "output",
     "mode",
     "context",
+    "send",
 )
 """Options of one question; each has a session setting of the same name."""
 
@@ -170,6 +171,8 @@ def _options(source: SqlText, words: Sequence[LexedToken]) -> tuple[tuple[Option
 
 def _option(source: SqlText, group: Sequence[LexedToken]) -> Option:
     match group:
+        case [word] if source.name(word) == "send":
+            return "send", "on"
         case [word, constant]:
             name, value = source.name(word), source.value(constant)
             if name in OPTION_NAMES and value is not None:

@@ -100,9 +100,19 @@ def request(
         coverage=_coverage(values.get("coverage")),
         timeout=_timeout(values.get("timeout")),
         ask=_word("ask", ("on", "off"), session, question.options) == "on",
+        send=sends(session, question.options),
         after=after if context == "on" and not question.new else None,
         on_doubt=_on_doubt(session, question.options) if values.get("on_doubt") else None,
     )
+
+
+def sends(session: Mapping[str, str], options: Sequence[Option] = ()) -> bool:
+    """Whether the asker agrees to be named to stewards.
+
+    Raises:
+        InvalidSettingError: `send` is neither `on` nor `off`.
+    """
+    return _word("send", ("off", "on"), session, options) == "on"
 
 
 def _on_doubt(session: Mapping[str, str], options: Sequence[Option]) -> OnDoubt:

@@ -18,7 +18,7 @@ from tests.integration.engine_service.conftest import serving
 
 ANA = Asker("ana", "music")
 RIGHT = "SELECT max(age) FROM singer"
-LIMITS = Limits(k=2, calls=4, timeout=50.0, concurrent=1, waiting=0)
+LIMITS = Limits(k=2, calls=4, timeout=50.0, concurrent=1)
 
 
 class Watched:
@@ -33,9 +33,9 @@ class Watched:
         if name not in {"explain", "plan", "run", "in_place"}:
             return method
 
-        async def watched(*arguments: Any) -> Any:
+        async def watched(*arguments: Any, **named: Any) -> Any:
             self.seconds.append(arguments[-1].remaining())
-            return await method(*arguments)
+            return await method(*arguments, **named)
 
         return watched
 
@@ -105,4 +105,4 @@ async def test_statements_wait_for_each_other_and_for_no_question(
         await FOLLOW_UPS[name](service, qid, None)
     async with service.statements.place("bob", 50.0):
         with pytest.raises(BusyError):
-            await FOLLOW_UPS[name](service, qid, None)
+            await FOLLOW_UPS[name](service, qid, 0.01)

@@ -51,11 +51,18 @@ class Counting(Databases):
     runs = 0
 
     async def run(
-        self, database: Database, asker: Asker, sql: str, row_cap: int, deadline: Deadline
+        self,
+        database: Database,
+        asker: Asker,
+        sql: str,
+        row_cap: int,
+        deadline: Deadline,
+        *,
+        chosen: bool = False,
     ) -> Result:
         """Counts, then runs."""
         self.runs += 1
-        return await super().run(database, asker, sql, row_cap, deadline)
+        return await super().run(database, asker, sql, row_cap, deadline, chosen=chosen)
 
 
 @pytest.fixture

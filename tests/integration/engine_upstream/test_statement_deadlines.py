@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
@@ -87,24 +88,53 @@ BURNING = "SELECT translate(lpad('', 16000, 'a'), lpad('', 16000, 'b'), '')"
 """Planned for seconds, in a function over constants that never looks whether it should stop."""
 
 
-async def test_what_does_not_stop_is_left_and_counted(
+@pytest.fixture
+async def burning(
     shop: Database, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> AsyncIterator[Databases]:
+    """Whose guard lets everything through, and which has read its rules."""
     monkeypatch.setattr("engine.upstream.databases.check", lambda sql, _rules: Allowed(analyse(sql)))
-    databases = Databases(UpstreamSettings(overdue_per_asker=2, pool_size=2))
+    made = Databases(UpstreamSettings(overdue_per_asker=2, pool_size=2))
+    await made.explain(shop, ANA, "SELECT 1", deadline)
+    yield made
+    await made.aclose()
+
+
+async def both_run_out(verb: Callable[..., Awaitable[object]], shop: Database) -> None:
     soon = Deadline(time.monotonic() + 0.5)
-    burning = (databases.explain(shop, ANA, BURNING, soon) for _ in range(2))
-    outcomes = await asyncio.gather(*burning, return_exceptions=True)
+    outcomes = await asyncio.gather(
+        *(verb(shop, ANA, BURNING, soon) for _ in range(2)), return_exceptions=True
+    )
     assert {type(outcome) for outcome in outcomes} == {CancelledError}
-    assert databases.overdue == 2
+
+
+async def test_what_does_not_stop_is_left_and_counted(
+    burning: Databases, shop: Database, deadline: Deadline
+) -> None:
+    await both_run_out(burning.plan, shop)
+    assert burning.overdue == 2
     with pytest.raises(QuotaError) as caught:
-        await databases.run(shop, ANA, "SELECT 1", 1, deadline)
+        await burning.run(shop, ANA, "SELECT 1", 1, deadline, chosen=True)
     assert caught.value.sqlstate == "53400"
     # Nobody else waits for them.
-    assert (await databases.run(shop, BOB, "SELECT 1", 1, deadline)).rows == (("1",),)
-    while databases.overdue == 2:
-        await databases.run(shop, BOB, "SELECT 1", 1, Deadline(time.monotonic() + 10))
+    assert (await burning.run(shop, BOB, "SELECT 1", 1, deadline, chosen=True)).rows == (("1",),)
+    while burning.overdue == 2:
+        await burning.run(shop, BOB, "SELECT 1", 1, Deadline(time.monotonic() + 10))
     # The asker's own next statement waits for the last of them, in the lane of those who ran out of time.
-    assert (await databases.run(shop, ANA, "SELECT 1", 1, Deadline(time.monotonic() + 20))).rows == (("1",),)
-    assert databases.overdue == 0
-    await databases.aclose()
+    soon = Deadline(time.monotonic() + 20)
+    assert (await burning.run(shop, ANA, "SELECT 1", 1, soon, chosen=True)).rows == (("1",),)
+    assert burning.overdue == 0
+
+
+async def test_what_the_engine_tries_for_a_question_refuses_its_asker_nothing(
+    burning: Databases, shop: Database, deadline: Deadline
+) -> None:
+    await both_run_out(burning.explain, shop)
+    assert burning.overdue == 2
+    # What the asker chooses runs at once; what is tried for the next question waits, and is not refused.
+    assert (await burning.run(shop, ANA, "SELECT 1", 1, deadline, chosen=True)).rows == (("1",),)
+    assert burning.overdue == 2
+    with pytest.raises(CancelledError):
+        await burning.run(shop, ANA, "SELECT 1", 1, Deadline(time.monotonic() + 0.1))
+    await burning.explain(shop, ANA, "SELECT 1", deadline)
+    assert burning.overdue == 0

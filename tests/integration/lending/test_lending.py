@@ -13,6 +13,7 @@ from typing import Any
 import asyncpg
 import psycopg
 import pytest
+import trustme
 
 from engine.values.deadline import Deadline
 from tests.wire_fixtures import Gateway, refusal
@@ -179,6 +180,42 @@ def test_engine_on_another_machine_borrows_over_tcp(
     with psycopg.connect(far.dsn("ana", "music"), autocommit=True) as ana:
         assert "SELECT name FROM singer" in sql_of(ana.execute(ASK).fetchall())
         assert chosen(ana) == NAMES
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> str:
+    file = str(tmp_path / "gateway.pem")
+    trustme.CA().issue_cert("gateway.example").private_key_and_cert_chain_pem.write_to_path(file)
+    return file
+
+
+def test_engine_on_another_machine_borrows_over_tls(
+    house: House, start_gateway: Callable[..., Gateway], certificate: str
+) -> None:
+    files = {"engine_tls_cert_file": certificate, "engine_tls_key_file": certificate}
+    far = start_gateway(str(house.engine), lend_addr="127.0.0.1", **files)
+    with psycopg.connect(far.dsn("ana", "music"), autocommit=True) as ana:
+        assert "SELECT name FROM singer" in sql_of(ana.execute(ASK).fetchall())
+        assert chosen(ana) == NAMES
+        port = far.worker.context.loans._endpoint[1]
+        with pytest.raises(psycopg.OperationalError, match="closed the connection"):
+            psycopg.connect(host="127.0.0.1", port=port, user="engine", dbname="loan", sslmode="disable")
+
+
+def test_who_has_not_the_gateways_certificate_is_told_no_token(
+    house: House, start_gateway: Callable[..., Gateway], certificate: str
+) -> None:
+    files = {"engine_tls_cert_file": certificate, "engine_tls_key_file": certificate}
+    far = start_gateway(str(house.engine), lend_addr="127.0.0.1", **files)
+    loans = far.worker.context.loans
+    other = trustme.CA().issue_cert("gateway.example").cert_chain_pems[0].bytes().decode()
+    loans._certified = replace(loans._certified, certificate=other)
+    with psycopg.connect(far.dsn("ana", "music"), autocommit=True) as ana:
+        refused = refusal(ana, ASK)
+        assert refused.sqlstate == "58000"
+        assert "CERTIFICATE_VERIFY_FAILED" in str(refused.diag.message_detail)
+        assert "engine_tls_cert_file" in str(refused.diag.message_hint)
+        assert ana.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_gateway_that_lends_nothing_leaves_logins(

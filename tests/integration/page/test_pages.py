@@ -326,6 +326,19 @@ async def test_failed_questions_stand_by_the_word_and_are_mended(visit: Visit, s
     assert mended.count('class="state checked">mended') == 2
 
 
+async def test_who_wants_a_stewards_word_is_named(visit: Visit, site: PageSite) -> None:
+    async with asyncpg.create_pool(site.dsn, min_size=1, max_size=1) as pool:
+        await save(Questions(pool), "q7", "Turnover by year?", "sales", word="turnover", send=True)
+        await save(Questions(pool), "q8", "Pay by year?", "hr", word="pay", send=True)
+        await Questions(pool).none_fits("q4", "ana", "only the active", send=True)
+    text = await (await visit("steward")).text("/questions")
+    assert text.count("ana waits for an answer") == 2
+    assert "<pre>SELECT count(*) FROM customers</pre>" in text
+    assert "judge: SELECT &#39;worse&#39;: behind it" in text
+    assert "link:" not in text
+    assert "Pay by year?" not in text
+
+
 async def test_a_question_about_two_databases_is_for_who_sees_both(visit: Visit, site: PageSite) -> None:
     async with asyncpg.create_pool(site.dsn, min_size=1, max_size=1) as pool:
         question = "q7", "What about the secret merger?", "hr"

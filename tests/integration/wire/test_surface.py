@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from wire_fixtures import CURSORS, NAMES, TOLD, expected, psql, refusal
+from wire_fixtures import CURSORS, IN_LINE, NAMES, TOLD, expected, psql, refusal
 
 from engine.values.messages import (
     TOPIC_COLUMNS,
@@ -162,6 +162,15 @@ def test_progress_is_told_while_the_engine_works(start_gateway: Any) -> None:
             assert heard[0] is not None
             assert heard[0].startswith("the question is being answered: 0 seconds")
             assert connection.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_a_question_in_line_is_told_its_place(gateway: Any) -> None:
+    for factory in CURSORS.values():
+        with psycopg.connect(gateway.dsn(), autocommit=True, cursor_factory=factory) as connection:
+            heard: list[str | None] = []
+            connection.add_notice_handler(lambda n, heard=heard: heard.append(n.message_primary))
+            assert connection.execute(f"NL: {IN_LINE}").fetchall() == expected(gateway, IN_LINE)
+            assert heard == ["the question waits for its turn: 2 before yours, 0 seconds so far"]
 
 
 def test_progress_inside_a_pipeline(start_gateway: Any) -> None:

@@ -23,6 +23,7 @@ from engine.app.metrics import Metrics
 from engine.values.errors import InvalidSettingError
 from page.settings import address
 from pgparley.config import Config, load
+from proxy.net.access import in_the_clear
 from tests.conftest import free_port
 from tests.unit.deploy.chart import CHART, Document, containers, environment, helm, of_kind, pods, rendered
 from tests.unit.deploy.test_containers import STAGES
@@ -142,6 +143,7 @@ def test_every_setting_is_understood(documents: list[Document], tmp_path: Path) 
             assert ports["postgresql"] == config.gateway.listen_port
             assert config.gateway.prometheus_listen == f"0.0.0.0:{ports['metrics']}"
             used = [config.gateway.engine_secret_file, config.gateway.engine_ca_file]
+            used += [config.gateway.engine_tls_cert_file, config.gateway.engine_tls_key_file]
             used += [config.gateway.client_tls_key_file, config.gateway.runtime_dir]
         elif part == "engine":
             assert config.engine.listen == f"0.0.0.0:{ports['engine']}"
@@ -178,6 +180,7 @@ def test_gateways_ask_the_engines_of_their_release_and_lend_to_them(tmp_path: Pa
     gateway = found["gateway"].gateway
     assert {each.strip() for each in gateway.engine.split(",")} == {f"https://{name}.shop.svc:{port}"}
     assert gateway.lend_addr == "10.1.2.3"
+    assert in_the_clear(gateway) == []
     policy = of_kind(documents, "NetworkPolicy")["gateway"]["spec"]["ingress"]
     lent = next(rule for rule in policy if "endPort" in rule["ports"][0])
     assert [peer["podSelector"]["matchLabels"]["app.kubernetes.io/component"] for peer in lent["from"]] == [

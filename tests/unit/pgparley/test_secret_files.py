@@ -52,6 +52,7 @@ def test_a_configuration_without_one(tmp_path: Path) -> None:
 
 def test_the_files_that_it_names(tmp_path: Path) -> None:
     keys = {"gateway": ("auth_file", "client_tls_key_file", "server_tls_key_file", "engine_secret_file")}
+    keys["gateway"] += ("engine_tls_key_file",)
     keys |= {"engine": ("secret_file", "tls_key_file"), "page": ("tls_key_file",), "model": ("api_key_file",)}
     text, named = "", []
     for section, names in keys.items():

@@ -81,6 +81,7 @@ listen_addr = "203.0.113.1"
         ('auth_type = "hba"', "needs auth_hba_file"),
         ('server_require_auth = "md5,!none"', "server_require_auth"),
         ('engine_secret_file = "FILE/none"', "cannot read"),
+        ('engine_tls_cert_file = "FILE"', "cannot be used"),
         (
             'client_tls_sslmode = "require"\nclient_tls_cert_file = "OWN"\nclient_tls_key_file = "OTHER"',
             "(?i)key.values.mismatch",

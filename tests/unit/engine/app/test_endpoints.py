@@ -14,6 +14,7 @@ import asyncpg
 import pytest
 from aiohttp import web
 
+from engine.app.admission import Admission
 from engine.app.client import _VERBS, EngineAddress, EngineClient
 from engine.app.endpoints import EngineAPI
 from engine.app.failures import as_reply
@@ -36,6 +37,7 @@ from engine.values.messages import (
     Topic,
     TopicRequest,
 )
+from engine.values.queue_place import teller
 from engine.values.settings import Limits
 from schema_catalog.catalog import CachedCatalog, StoreUnavailableError
 from schema_catalog.store import CatalogStore
@@ -49,6 +51,9 @@ class Scripted(Service):
 
     def __init__(self) -> None:
         """Needs nothing: it looks nowhere."""
+        self.admission = Admission(places=1)
+        self.asked = asyncio.Semaphore(0)
+        self.end = asyncio.Event()
 
     async def answer(self, request: AnswerRequest) -> AskReply:
         if request.qid == "old":
@@ -56,6 +61,14 @@ class Scripted(Service):
         if request.n is not None and request.n > 1:
             raise InvalidSettingError("there is no option 2", hint="NL SHOW")
         return _said(f"{request.qid} {request.n} {request.text} {request.timeout}")
+
+    async def more(self, request: MoreRequest) -> AskReply:
+        self.asked.release()
+        async with self.admission.place(request.qid, 100.0):
+            await self.end.wait()
+        if request.qid == "q3":
+            raise StaleDialogueError("the catalog has changed", hint="Ask again.")
+        return _said(request.qid)
 
     async def none(self, request: NoneRequest) -> AskReply:
         return _said(f"{request.qid} {request.why} {request.timeout}")
@@ -66,20 +79,25 @@ def _said(words: str) -> AskReply:
     return AskReply("q2", (row,))
 
 
-def interface() -> web.Application:
+def interface(service: Scripted | None = None) -> web.Application:
     # Neither a view, nor the calibration, nor an evaluation is asked for.
     views = cast("Any", SimpleNamespace(view=None))
     calibrating = cast("Any", SimpleNamespace(status=None))
     evaluating = cast("Any", SimpleNamespace(evaluate=None, known=None, trials=SimpleNamespace(begin=None)))
     suggesting = cast("Any", SimpleNamespace(suggest=None))
     return EngineAPI(
-        Scripted(), Metrics(), asyncio.Event(), views, calibrating, evaluating, suggesting
+        service or Scripted(), Metrics(), asyncio.Event(), views, calibrating, evaluating, suggesting
     ).application()
 
 
 @pytest.fixture
-async def client(tmp_path: Path) -> AsyncIterator[EngineClient]:
-    runner = web.AppRunner(interface())
+def service() -> Scripted:
+    return Scripted()
+
+
+@pytest.fixture
+async def client(tmp_path: Path, service: Scripted) -> AsyncIterator[EngineClient]:
+    runner = web.AppRunner(interface(service))
     await runner.setup()
     await web.UnixSite(runner, str(tmp_path / "e.sock")).start()
     async with EngineClient(EngineAddress(str(tmp_path / "e.sock"))) as made:
@@ -111,6 +129,23 @@ async def test_a_refusal_arrives_whole(
     with pytest.raises(NLError) as problem:
         await client.consult(request_, timeout=10.0)
     assert (problem.value.sqlstate, problem.value.hint) == (sqlstate, hint)
+
+
+async def test_who_waits_is_told_its_place_before_the_reply(client: EngineClient, service: Scripted) -> None:
+    told: asyncio.Queue[int | None] = asyncio.Queue()
+    teller.set(told.put)
+    asked = []
+    for qid in ("q1", "q2", "q3"):
+        asked.append(asyncio.create_task(client.consult(MoreRequest(ANA, qid), timeout=30.0)))
+        await service.asked.acquire()
+    assert sorted([await told.get(), await told.get()], key=str) == [0, 1]
+    service.end.set()
+    outcomes = await asyncio.gather(*asked, return_exceptions=True)
+    assert outcomes[:2] == [_said("q1"), _said("q2")]
+    # An error behind its place has all of its fields.
+    assert isinstance(outcomes[2], NLError)
+    assert (outcomes[2].sqlstate, outcomes[2].hint) == ("NL004", "Ask again.")
+    assert {told.get_nowait() for _ in range(told.qsize())} >= {None}
 
 
 async def test_every_request_has_its_route() -> None:

@@ -147,7 +147,7 @@ async def test_engines_that_all_have_no_place_say_so(tmp_path: Path) -> None:
             each.busy = True
         with pytest.raises(ReportedBusyError) as refused:
             await engines.consult(ASK, timeout=5.0)
-    assert refused.value.sqlstate == "53400"
+    assert refused.value.sqlstate == "53000"
     assert [each.asked for each in pair] == [1, 1]
 
 

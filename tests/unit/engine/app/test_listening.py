@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -83,6 +84,38 @@ async def test_another_machine_comes_by_tls(secret_file: str, tmp_path: Path) ->
         with pytest.raises(EngineLostError) as untrusted:
             await seen(EngineAddress(url, SECRET))
     assert not untrusted.value.sent
+    assert untrusted.value.detail == f"TLS: CERTIFICATE_VERIFY_FAILED at {url}."
+    assert "engine_ca_file" in str(untrusted.value.hint)
+
+
+@pytest.mark.parametrize("with_secret", [False, True])
+async def test_each_has_the_others_certificate(
+    *, with_secret: bool, secret_file: str, tmp_path: Path
+) -> None:
+    files = {}
+    for name in ("ours", "other"):
+        authority = trustme.CA()
+        authority.cert_pem.write_to_path(str(tmp_path / f"{name}.ca"))
+        files[name] = str(tmp_path / f"{name}.pem")
+        authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(files[name])
+    port, pem, ca = free_port(), files["ours"], str(tmp_path / "ours.ca")
+    shown, url = SECRET if with_secret else "", f"https://127.0.0.1:{port}"
+    settings = ListenSettings(f"0.0.0.0:{port}", pem, pem, secret_file if with_secret else "", ca)
+    async with listening(settings, tmp_path / "e.sock"):
+        assert (await seen(EngineAddress(url, shown, ca, pem, pem))).rows == (("seen",),)
+        with pytest.raises(NLError) as none:
+            await seen(EngineAddress(url, SECRET, ca))
+        assert none.value.sqlstate == "28000"
+        assert "engine_tls_cert_file" in str(none.value.hint)
+        with pytest.raises(EngineLostError) as wrong:
+            await seen(EngineAddress(url, SECRET, ca, files["other"], files["other"]))
+        assert "tls_ca_file" in str(wrong.value.hint)
+        if with_secret:
+            with pytest.raises(NLError, match="secret"):
+                await seen(EngineAddress(url, "", ca, pem, pem))
+        # Probes have neither.
+        async with EngineClient(EngineAddress(url, "", ca)) as probe:
+            assert await probe.ready()
 
 
 @pytest.mark.parametrize(
@@ -92,13 +125,14 @@ async def test_another_machine_comes_by_tls(secret_file: str, tmp_path: Path) ->
         (ListenSettings("127.0.0.1:6434"), "needs a secret"),
         (ListenSettings("127.0.0.1:6434", secret_file="/nowhere/secret"), "cannot be read"),
         (ListenSettings("10.0.0.7:6434", secret_file="{secret}"), "in the clear"),
-        (ListenSettings("10.0.0.7:6434", "{secret}", "{secret}", "{secret}"), "certificate or key"),
+        (ListenSettings("10.0.0.7:6434", "{secret}", "{secret}", "{secret}"), "certificate, key or auth"),
+        (ListenSettings("127.0.0.1:6434", secret_file="{secret}", tls_ca_file="{secret}"), "in the clear"),
     ],
 )
 def test_what_would_not_be_safe_is_refused_with_what_to_do(
     settings: ListenSettings, words: str, secret_file: str
 ) -> None:
-    fields = (settings.listen, settings.tls_cert_file, settings.tls_key_file, settings.secret_file)
+    fields = dataclasses.astuple(settings)
     with pytest.raises(InvalidSettingError, match=words) as refused:
         AddressSite(ListenSettings(*(each.replace("{secret}", secret_file) for each in fields)))
     assert refused.value.hint

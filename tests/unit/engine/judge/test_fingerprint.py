@@ -76,7 +76,7 @@ def test_a_setting_that_shapes_answers_is_part_of_it(other: EngineSettings) -> N
         replace(SETTINGS, model=ModelSettings(provider=Provider.AZURE, deployment="d", api_version="1")),
         replace(SETTINGS, model=ModelSettings(fallback=(ServiceSettings(base_url="http://localhost"),))),
         replace(SETTINGS, model=ModelSettings(circuit_failures=0, circuit_pause=1.0, circuit_patience=2.0)),
-        replace(SETTINGS, limits=Limits(k=5, k_max=7, concurrent=1, waiting=3)),
+        replace(SETTINGS, limits=Limits(k=5, k_max=7, concurrent=1)),
         replace(SETTINGS, encoder=EncoderSettings(threads=2, batch=8)),
         replace(SETTINGS, selection=SelectionSettings(enabled=False, coverage=0.9)),
         replace(SETTINGS, upstream=UpstreamSettings(pool_size=2)),

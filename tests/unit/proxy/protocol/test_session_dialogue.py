@@ -58,6 +58,7 @@ def told(data: bytes) -> list[tuple[str, str | None]]:
         ("NL ANSWER 'it''s both' OF q5;", AnswerRequest(ANN, "q5", text="it's both")),
         ("NL NONE", NoneRequest(ANN, "q7")),
         ("NL NONE 'too old' OF q5", NoneRequest(ANN, "q5", "too old")),
+        ("NL NONE SEND $$too old$$", NoneRequest(ANN, "q7", "too old", send=True)),
     ],
 )
 def test_a_turn_is_asked_and_its_answer_is_the_last_one(

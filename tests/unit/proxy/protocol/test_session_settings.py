@@ -88,6 +88,24 @@ def test_bytes_that_are_no_text_are_refused(session: Any) -> None:
     assert session.sqlstates == ["42601"]
 
 
+def test_who_agrees_to_be_named(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(say.answer())
+    for text in (
+        "NL (send): x",
+        "NL (k 2, send on): x",
+        "SET nl.send = on",
+        "NL: x",
+        "NL NONE",
+        "NL (send off): x",
+    ):
+        session.client(say.query(text))
+        if text.startswith("NL"):
+            session.engine(say.answer())
+    assert [each.send for each in session.consulted] == [False, True, True, True, True, False]
+    session.client(say.query("NL (send maybe): x"))
+    assert session.sqlstates[-1:] == ["22023"]
+
+
 def test_what_becomes_of_doubtful_statements_is_a_setting(session: Any, say: Any) -> None:
     session.client(say.query("SET nl.on_doubt = ask"), say.query("NL: x")).engine(say.answer())
     session.client(say.query("NL (on_doubt Abstain): x")).engine(say.answer())

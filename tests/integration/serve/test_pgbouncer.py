@@ -1,4 +1,4 @@
-"""The gateway in front of PgBouncer, in session and in transaction mode: plain SQL, questions, and what was chosen."""
+"""PgBouncer behind and before the gateway, in session and in transaction mode: SQL, questions, what was chosen."""
 
 from __future__ import annotations
 
@@ -22,25 +22,46 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("mode", ["session", "transaction"])
-def test_a_question_and_what_was_chosen(
-    mode: str, upstream: Cluster, stack: Stack, model: Model, tmp_path: Path
-) -> None:
-    model.script = {QUESTION: ["SELECT count(*) FROM singer WHERE age > 40"]}
-    port, file = free_port(), tmp_path / "pgparley.toml"
-    with pooler.pgbouncer(upstream, tmp_path, mode, ("analyst", "postgres")) as behind:
-        file.write_text(
-            f"""[gateway]
-upstream_host = "127.0.0.1"
-upstream_port = {behind}
+@pytest.fixture(params=["session", "transaction"])
+def mode(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def _configured(file: Path, upstream_host: str, upstream_port: int, stack: Stack) -> int:
+    """Writes a gateway's configuration; its port."""
+    port = free_port()
+    file.write_text(
+        f"""[gateway]
+upstream_host = "{upstream_host}"
+upstream_port = {upstream_port}
 listen_port = {port}
 [engine]
 socket = "{stack.socket}"
 """,
-            encoding="utf-8",
-        )
+        encoding="utf-8",
+    )
+    return port
+
+
+def test_behind(mode: str, upstream: Cluster, stack: Stack, model: Model, tmp_path: Path) -> None:
+    model.script = {QUESTION: ["SELECT count(*) FROM singer WHERE age > 40"]}
+    file = tmp_path / "pgparley.toml"
+    with pooler.pgbouncer(upstream, tmp_path, mode, ("analyst", "postgres")) as behind:
+        port = _configured(file, "127.0.0.1", behind, stack)
         with part(file, "gateway"), connected(port, "music", "analyst") as session:
             _ask_and_choose(session)
+
+
+def test_before(mode: str, upstream: Cluster, stack: Stack, model: Model, tmp_path: Path) -> None:
+    model.script = {QUESTION: ["SELECT count(*) FROM singer WHERE age > 40"]}
+    file = tmp_path / "pgparley.toml"
+    port = _configured(file, str(upstream.socket_dir), upstream.port, stack)
+    with (
+        part(file, "gateway"),
+        pooler.pgbouncer(upstream, tmp_path, mode, ("analyst", "postgres"), gateway=port) as before,
+        connected(before, "music", "analyst") as session,
+    ):
+        _ask_and_choose(session)
 
 
 def _ask_and_choose(session: psycopg.Connection[tuple[object, ...]]) -> None:

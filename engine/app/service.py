@@ -15,6 +15,7 @@ from dataclasses import replace
 from engine.app import introspection, pipeline
 from engine.app.admission import Admission, Allowance
 from engine.app.answer_rows import answer_rows, out_of_time
+from engine.app.bill import Bill, bill
 from engine.app.corrections import corrected
 from engine.app.dialogues import after_answer, after_more, after_rejection, check_has_statements, in_dialogue
 from engine.app.prompt_log import RecordingModel
@@ -201,10 +202,13 @@ class Service:
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement, run as the asker where it cannot run in their session.
 
-        Raises `ReportedError` with the server's error.
+        Raises `ReportedError` with the server's error, and `CostlyError`.
         """
         async with self._turn(request) as deadline:
             row, database, sql = await self._statement(request)
+            bill = await self._bill(database, request, sql, deadline)
+            if bill is not None and not (request.anyway and bill.anyway):
+                raise bill.error
             chosen = await self._in_place(database, request.asker, sql, deadline)
             chosen = chosen or await self._ran(database, request, sql, deadline)
         if request.learn:
@@ -221,13 +225,26 @@ class Service:
         """The EXPLAIN of a row's statement: to be run in place, or its lines where it belongs elsewhere."""
         async with self._turn(request) as deadline:
             _, database, sql = await self._statement(request)
+            bill = await self._bill(database, request, sql, deadline)
+            costs = "" if bill is None else f"{bill.error.message}: {bill.error.detail} {bill.error.hint}"
             chosen = await self._in_place(database, request.asker, sql, deadline)
             if chosen is not None:
-                return replace(chosen, sql=f"EXPLAIN {chosen.sql}")
+                return replace(chosen, sql=f"EXPLAIN {chosen.sql}", costs=costs)
             with _reported():
                 lines = await self._tools.upstream.plan(database, request.asker, sql, deadline)
         columns, rows = (ResultColumn("QUERY PLAN", "text"),), tuple((line,) for line in lines)
-        return Chosen(database.name, sql, in_place=False, columns=columns, rows=rows)
+        return Chosen(database.name, sql, in_place=False, columns=columns, rows=rows, costs=costs)
+
+    async def _bill(
+        self, database: Database, request: ChooseRequest | PlanRequest, sql: str, deadline: Deadline
+    ) -> Bill | None:
+        """What is told of a statement that the planner puts above what runs untold."""
+        limit = self._limits.choosing(database.name, request.asker.user)
+        if not limit.cost:
+            return None
+        with _reported():
+            cost = await self._tools.upstream.explain(database, request.asker, sql, deadline)
+        return bill(cost, limit, request.qid, request.n) if cost > limit.cost else None
 
     async def correct(self, request: CorrectRequest) -> AskReply:
         """Checks a correction as the asker and stores it as the answer's last row. Raises as `corrected` and `ask`."""

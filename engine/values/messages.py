@@ -194,7 +194,7 @@ class PromptReply:
 class ChooseRequest:
     """`NL CHOOSE n OF qid`. `learn`: a person chose, so that it is stored as feedback.
 
-    `timeout`: seconds.
+    `timeout`: seconds. `anyway`: whatever it costs.
     """
 
     asker: Asker
@@ -202,6 +202,7 @@ class ChooseRequest:
     n: int
     learn: bool = True
     timeout: float | None = None
+    anyway: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +228,7 @@ class Chosen:
     """The chosen statement: to be run in the asker's session (`in_place`), or run by the engine as the asker.
 
     Then `columns` and `rows`, values in text format, hold the result; `truncated`: there are more rows; `shortened`:
-    values were cut; `own`: it ran in the asker's own database.
+    values were cut; `own`: it ran in the asker's own database. `costs`: what the asker is told of them, if anything.
     """
 
     database: str
@@ -238,6 +239,7 @@ class Chosen:
     truncated: bool = False
     shortened: bool = False
     own: bool = False
+    costs: str = ""
 
     @property
     def elsewhere(self) -> bool:

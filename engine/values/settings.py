@@ -91,6 +91,19 @@ class EncoderSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ChooseCost:
+    """From which `cost` on, by the planner, a statement does not run for `role` in `database`; 0: any runs.
+
+    `anyway`: whether `NL CHOOSE n ANYWAY` runs it. Database (its registered name) and role are `*` for any.
+    """
+
+    database: str = EVERY
+    role: str = EVERY
+    cost: float = 0.0
+    anyway: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What one question may cost. Times in seconds.
 
@@ -104,6 +117,8 @@ class Limits:
     `run_candidates`: whether statements run before one is chosen, as the asker and read-only, to merge those that
     say the same in other words. `run_seconds` and `run_rows` bound each of them; one that the planner puts above
     `run_cost`, in its own units, does not run.
+
+    `choose_cost`, `choose_anyway`: `ChooseCost` for whom none of `choose_costs` fits, of which the first counts.
     """
 
     k: int = 3
@@ -120,6 +135,18 @@ class Limits:
     run_seconds: float = 2.0
     run_rows: int = 2_000
     run_cost: float = 1_000_000.0
+    choose_cost: float = 0.0
+    choose_anyway: bool = True
+    choose_costs: tuple[ChooseCost, ...] = ()
+
+    def choosing(self, database: str, role: str) -> ChooseCost:
+        """What counts for `role` in `database`, by its registered name."""
+        fits = (
+            each
+            for each in self.choose_costs
+            if each.database in (EVERY, database) and each.role in (EVERY, role)
+        )
+        return next(fits, ChooseCost(cost=self.choose_cost, anyway=self.choose_anyway))
 
     def width(self, k: int | None) -> int:
         """The number of candidates shown to an asker who wants `k`, None for the default: the one place that bounds it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
@@ -29,8 +29,8 @@ from engine.values.messages import (
     Topic,
     TopicRequest,
 )
-from proxy.protocol import codec, notices, replacement_sql
-from proxy.protocol.commands import VERBS, EngineReply
+from proxy.protocol import notices, replacement_sql
+from proxy.protocol.commands import VERBS, EngineReply, verb
 from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
 from proxy.protocol.nl.grammar import COMMANDS
@@ -60,10 +60,14 @@ _RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)
 
 @dataclass(frozen=True, slots=True)
 class TranslationContext:
-    """The session's state when a job starts. `failed`: the server is certain to refuse the first statement."""
+    """The session's state when a job starts. `failed`: the server is certain to refuse the first statement.
+
+    `idle`: tells whether it has answered all by now.
+    """
 
     failed: bool
     in_transaction: bool
+    idle: Callable[[], bool]
     standard_strings: bool
     encoding: str
 
@@ -255,9 +259,12 @@ class Conversation:
 
     def _shortened(self, reply: AskReply) -> AskReply:
         """The reply, whose steps need not name the connection's last answer."""
-        named = f" OF '{self.last_qid}'"
-        rows = (replace(row, next=row.next and row.next.removesuffix(named)) for row in reply.rows)
+        rows = (replace(row, next=row.next and self._unnamed(row.next)) for row in reply.rows)
         return replace(reply, rows=tuple(rows))
+
+    def _unnamed(self, steps: str) -> str:
+        """`steps`, where they need not name the connection's last answer."""
+        return steps.replace(f" OF '{self.last_qid}'", "")
 
     @staticmethod
     def _rows(reply: AskReply, output: OutputMode, context: TranslationContext) -> JSONRows:
@@ -282,17 +289,18 @@ class Conversation:
 
     def statement(self, statement: SqlStatement, context: TranslationContext) -> ChoiceJob:
         """The SQL of a row that the user named."""
-        self.statement_kinds.append(VERBS[type(statement.request)])
         request = self._addressed(statement.request, statement.qid)
+        self.statement_kinds.append(verb(request))
         if isinstance(request, ChooseRequest):
             found = yield from self._chosen(request, context)
             return replace(found, last=statement.qid is None)
         chosen = _as(Chosen, (yield from _consult(request)))
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
+        notice = notices.costs(self._unnamed(chosen.costs), context.encoding)
         # A plan of another database changes nothing there: it may stand in any transaction.
         again = _asked_again(request, chosen)
         return ChosenStatement(
-            sql, request.qid, last=statement.qid is None, timed=chosen.in_place, again=again
+            sql, request.qid, None, notice, last=statement.qid is None, timed=chosen.in_place, again=again
         )
 
     def run_call(self, call: RunCall, context: TranslationContext) -> ChoiceJob:
@@ -302,10 +310,13 @@ class Conversation:
         return (yield from self._chosen(request, context))
 
     def _chosen(self, request: ChooseRequest, context: TranslationContext) -> ChoiceJob:
-        chosen = _as(Chosen, (yield from _consult(request)))
+        reply = yield from _consult(request)
+        if isinstance(reply, ErrorReply) and reply.hint:
+            reply = replace(reply, hint=self._unnamed(reply.hint))
+        chosen = _as(Chosen, reply)
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         elsewhere = chosen.database if chosen.elsewhere else None
-        notice, again = _truncation(chosen, context), _asked_again(request, chosen)
+        notice, again = notices.truncation(chosen, context.encoding), _asked_again(request, chosen)
         return ChosenStatement(sql, request.qid, elsewhere, notice, timed=chosen.in_place, again=again)
 
     def confirm(self, pinned: ChosenStatement) -> Generator[EngineRequest, EngineReply, None]:
@@ -363,17 +374,6 @@ def _as(kind: type[_Reply], reply: EngineReply) -> _Reply:
     if not isinstance(reply, kind):
         raise TypeError(reply)
     return reply
-
-
-def _truncation(chosen: Chosen, context: TranslationContext) -> bytes:
-    cut: list[str] = []
-    if chosen.truncated:
-        cut.append(f"the result was cut after {len(chosen.rows)} rows")
-    if chosen.shortened:
-        cut.append("values of the result were cut")
-    hint = f'Connect to database "{chosen.database}" and run the statement there for the whole of it.'
-    notices = (ErrorReply("01000", text, hint=hint) for text in cut)
-    return b"".join(codec.encode_notice(notice, context.encoding) for notice in notices)
 
 
 def _refuse_unanswered(reply: AskReply, context: TranslationContext) -> None:

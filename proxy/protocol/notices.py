@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.values.messages import AnswerRow, AskReply, ErrorReply, RowKind
+from engine.values.messages import AnswerRow, AskReply, Chosen, ErrorReply, RowKind
 from proxy.protocol import codec
 
 _SENTENCE_END = re.compile(r"[?.:!]\s+|\n")
@@ -52,6 +52,7 @@ def question_back(rows: Sequence[AnswerRow]) -> QuestionBack | None:
 
 _NOTICE = b"NOTICE"
 _SQLSTATE = "00000"
+_WARNING = "01000"
 
 
 def answer(reply: AskReply, encoding: str) -> bytes:
@@ -71,6 +72,23 @@ def outside(database: str, encoding: str) -> bytes:
     """Tells inside of a transaction that rows are not read in it."""
     text = f'these rows of database "{database}" were read there, outside of this transaction'
     return _notice(ErrorReply(_SQLSTATE, text), encoding)
+
+
+def truncation(chosen: Chosen, encoding: str) -> bytes:
+    """Warns of what a result lacks."""
+    cut: list[str] = []
+    if chosen.truncated:
+        cut.append(f"the result was cut after {len(chosen.rows)} rows")
+    if chosen.shortened:
+        cut.append("values of the result were cut")
+    hint = f'Connect to database "{chosen.database}" and run the statement there for the whole of it.'
+    warnings = (ErrorReply(_WARNING, text, hint=hint) for text in cut)
+    return b"".join(codec.encode_notice(warning, encoding) for warning in warnings)
+
+
+def costs(text: str, encoding: str) -> bytes:
+    """Warns of what a statement costs; nothing of an empty text."""
+    return codec.encode_notice(ErrorReply(_WARNING, text), encoding) if text else b""
 
 
 def progress(seconds: float, encoding: str) -> bytes:

@@ -65,6 +65,7 @@ class AuditLine:
     id: str = ""
     session: int = 0
     role: str = ""
+    on_behalf: str = ""
     database: str = ""
     address: str = ""
     application_name: str = ""

@@ -32,7 +32,7 @@ async def corrected(
     Raises `UnknownQuestionError`; `NoRouteError` where no database can be meant; where every database refuses it, what
     the first one says: `UnsafeSQLError`, `SyntaxProblemError` or `CancelledError`.
     """
-    stored = await questions.stored(request.qid, request.asker.user)
+    stored = await questions.stored(request.qid, request.asker.owner)
     routes = await _routes(request, stored, tools)
     asked = replace(stored.request, asker=request.asker)
     question, started = Question(asked.question), time.monotonic()

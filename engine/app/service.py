@@ -128,13 +128,13 @@ class Service:
 
     async def answer(self, request: AnswerRequest) -> AskReply:
         """Answers a question whose asker was asked back, and has answered. Raises as `after_answer`."""
-        stored = await self._questions.stored(request.qid, request.asker.user)
+        stored = await self._questions.stored(request.qid, request.asker.owner)
         return await self._asked(*after_answer(stored, request))
 
     async def none(self, request: NoneRequest) -> AskReply:
         """The same question, after its asker has rejected everything that was shown."""
-        stored = await self._questions.stored(request.qid, request.asker.user)
-        await self._questions.none_fits(request.qid, request.asker.user, request.why)
+        stored = await self._questions.stored(request.qid, request.asker.owner)
+        await self._questions.none_fits(request.qid, request.asker.owner, request.why)
         if self._learner is not None:
             with _stored():
                 await self._learner.rejected(stored)
@@ -142,7 +142,7 @@ class Service:
 
     async def more(self, request: MoreRequest) -> AskReply:
         """The same question again, without the statements shown by this answer and those before it."""
-        stored = await self._questions.stored(request.qid, request.asker.user)
+        stored = await self._questions.stored(request.qid, request.asker.owner)
         return await self._asked(*after_more(stored, request))
 
     async def _asked(
@@ -192,12 +192,12 @@ class Service:
             yield
             return
         with _stored():
-            await self._allowance.admit(asker.user)
+            await self._allowance.admit(asker)
         try:
             yield
         finally:
             if model is not None:
-                await self._allowance.spend(asker.user, model.usage)
+                await self._allowance.spend(asker, model.usage)
 
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement, run as the asker where it cannot run in their session.
@@ -217,7 +217,7 @@ class Service:
                 if self._points is not None:
                     await self._points.chosen(row.qid, row.n)
                 if self._learner is not None:
-                    stored = await self._questions.stored(row.qid, request.asker.user)
+                    stored = await self._questions.stored(row.qid, request.asker.owner)
                     await self._learner.chose(stored, row, request.asker)
         return chosen
 
@@ -248,7 +248,7 @@ class Service:
 
     async def correct(self, request: CorrectRequest) -> AskReply:
         """Checks a correction as the asker and stores it as the answer's last row. Raises as `corrected` and `ask`."""
-        shown = await self._questions.stored(request.qid, request.asker.user)
+        shown = await self._questions.stored(request.qid, request.asker.owner)
         async with self._turn(request) as deadline, self._allowed(request.asker):
             reply = await corrected(request, self._tools, self._questions, deadline)
         (row,) = reply.rows
@@ -263,7 +263,7 @@ class Service:
 
     async def show(self, request: ShowRequest) -> AskReply:
         """The stored answer, or one row of it."""
-        reply = await self._questions.get(request.qid, request.asker.user)
+        reply = await self._questions.get(request.qid, request.asker.owner)
         return reply if request.n is None else replace(reply, rows=(find_row(reply, request.n),))
 
     def _check(self, request: AskRequest) -> None:
@@ -296,7 +296,7 @@ class Service:
 
     async def _statement(self, request: ChooseRequest | PlanRequest) -> tuple[AnswerRow, Database, str]:
         """The row that a request names, its database and its statement."""
-        reply = await self._questions.get(request.qid, request.asker.user)
+        reply = await self._questions.get(request.qid, request.asker.owner)
         check_has_statements(reply)
         row = find_row(reply, request.n)
         if row.sql is None or row.database is None:

@@ -70,13 +70,26 @@ class SessionLoan:
     token: str = field(repr=False)
 
 
+BEHALF = " → "
+"""Between a role and the person for whom it asks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """The role that the upstream authenticated and its server database. `session`: None where it is not lent."""
+    """The role that the upstream authenticated and its server database. `session`: None where it is not lent.
+
+    `person`: for whom the role says that it asks; nobody has proved it.
+    """
 
     user: str
     dbname: str
     session: SessionLoan | None = None
+    person: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Whose the questions are, and what is learned of them: a text for each role, and each person behind it."""
+        return f"{self.user.replace('→', '→→')}{BEHALF}{self.person}" if self.person else self.user
 
 
 @dataclass(frozen=True, slots=True)

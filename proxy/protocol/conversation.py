@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from engine.values.errors import (
-    AbstainedError,
-    NeedsAnswerError,
+    NLError,
     ReportedError,
     StalePlanError,
     UnknownQuestionError,
@@ -34,7 +33,8 @@ from proxy.protocol.commands import VERBS, EngineReply, verb
 from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
 from proxy.protocol.nl.grammar import COMMANDS
-from proxy.protocol.nl.settings import OutputMode
+from proxy.protocol.nl.persons import BehalfRules
+from proxy.protocol.nl.settings import OutputMode, SettingValues
 from proxy.protocol.nl.statements import (
     NOBODY,
     AnswerStatement,
@@ -50,7 +50,6 @@ from proxy.protocol.nl.statements import (
     SqlStatement,
     TableStatement,
 )
-from proxy.protocol.notices import question_back
 from proxy.protocol.replies import Allowance
 
 _Reply = TypeVar("_Reply", AskReply, Chosen, RowSet)
@@ -118,26 +117,30 @@ class Conversation:
 
     __slots__ = (
         "_after",
-        "_asker",
-        "_initial",
-        "_local",
+        "_login",
         "_max_chars",
+        "_rules",
         "_seconds",
-        "_session",
         "_unanswered",
+        "_values",
         "last_qid",
         "statement_kinds",
     )
 
     def __init__(
-        self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int, seconds: float
+        self,
+        asker: Asker,
+        values: tuple[tuple[str, str], ...],
+        rules: BehalfRules,
+        *,
+        max_chars: int,
+        seconds: float,
     ) -> None:
-        self._asker = asker
+        self._login = asker
+        self._rules = rules
         self._max_chars = max_chars
         self._seconds = seconds
-        self._initial = dict(values)
-        self._session = dict(values)
-        self._local: dict[str, str] = {}
+        self._values = SettingValues(values)
         self.last_qid: str | None = None
         self._unanswered = False
         self._after: str | None = None
@@ -148,31 +151,39 @@ class Conversation:
     @property
     def has_settings(self) -> bool:
         """Whether a setting differs from what the session started with, so that resetting matters."""
-        return bool(self._local) or self._session != self._initial
-
-    def apply(self, changes: tuple[SettingChange, ...]) -> None:
-        """Applies changes of settings."""
-        for change in changes:
-            values = self._local if change.local else self._session
-            if change.name is None:
-                self._session = dict(self._initial)
-                # So pools hand a connection to the next user.
-                self._after = None
-                self._local.clear()
-            elif change.value is not None:
-                values[change.name] = change.value
-            else:
-                values.pop(change.name, None)
-                if change.name in self._initial:
-                    values[change.name] = self._initial[change.name]
-
-    def transaction_ended(self) -> None:
-        """SET LOCAL ends with its transaction."""
-        self._local.clear()
+        return self._values.changed
 
     @property
     def _effective(self) -> dict[str, str]:
-        return {**self._session, **self._local}
+        return self._values.effective
+
+    @property
+    def _asker(self) -> Asker:
+        """Who asks, and for whom; raises `NLError` where the login may not say so."""
+        person = self._values.person
+        if person:
+            self._rules.check(self._login.user, person)
+        return replace(self._login, person=person)
+
+    def refusal(self, changes: tuple[SettingChange, ...]) -> NLError | None:
+        """Why they are not to be applied, nor to reach the server."""
+        return self._rules.refusal(
+            self._login.user, changes, self._values.person, self._values.initial_person
+        )
+
+    def apply(self, changes: tuple[SettingChange, ...]) -> None:
+        """Applies changes of settings."""
+        person = self._values.person
+        self._values.apply(changes)
+        if any(change.name is None for change in changes):
+            # So pools hand a connection to the next user.
+            self._after = None
+        if person != self._values.person:
+            self.last_qid = self._after = None
+
+    def transaction_ended(self) -> None:
+        """SET LOCAL ends with its transaction."""
+        self._values.end_local()
 
     def runs(self, question: NLQuestion) -> bool:
         """Whether a plain question is to be run (`nl.mode`); raises `InvalidSettingError`."""
@@ -191,7 +202,7 @@ class Conversation:
         reply = self._answer((yield from _consult(self._follow_up(statement))))
         # What is stored is shown as it is: the way to see again what an error has told of.
         if strict and not isinstance(statement.request, ShowRequest):
-            _refuse_unanswered(reply, context)
+            notices.refuse_unanswered(reply.rows, in_transaction=context.in_transaction)
         return self._rows(self._shortened(reply), output, context)
 
     def _follow_up(self, statement: FollowUp) -> FollowUpRequest:
@@ -227,7 +238,7 @@ class Conversation:
         request = settings.request(self._asker, replace(question, text=text), self._effective, after)
         reply = self._answer((yield from _consult(replace(request, run=run))))
         if strict:
-            _refuse_unanswered(reply, context)
+            notices.refuse_unanswered(reply.rows, in_transaction=context.in_transaction)
         return reply
 
     def _topic_rows(self, statement: TableStatement, context: TranslationContext) -> RowsJob:
@@ -374,22 +385,3 @@ def _as(kind: type[_Reply], reply: EngineReply) -> _Reply:
     if not isinstance(reply, kind):
         raise TypeError(reply)
     return reply
-
-
-def _refuse_unanswered(reply: AskReply, context: TranslationContext) -> None:
-    """Raises NL001 where the answer is a question back, NL002 where it is an abstention."""
-    back = question_back(reply.rows)
-    if back is not None:
-        first = (
-            "This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. "
-            if context.in_transaction
-            else ""
-        )
-        raise NeedsAnswerError(
-            "the question waits for an answer", detail="\n".join(back.lines), hint=first + back.way_to_answer
-        )
-    abstained = next((row for row in reply.rows[:1] if row.kind is RowKind.ABSTAIN), None)
-    if abstained is not None:
-        raise AbstainedError(
-            "the question was not answered", detail=abstained.explanation, hint=abstained.next
-        )

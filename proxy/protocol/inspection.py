@@ -17,6 +17,7 @@ from proxy.protocol.encoding import decode, unreadable
 from proxy.protocol.framing import HEADER_SIZE, ProtocolViolationError
 from proxy.protocol.nl import settings
 from proxy.protocol.nl.classify import begins_with_nl, examine, holds_nl_word
+from proxy.protocol.nl.persons import BehalfRules
 from proxy.protocol.nl.statements import MOST_FINDINGS, Examination, Finding, Question, RefusedQuestion
 from proxy.protocol.replacements import Job, ParameterStatement, PreparedTreatment, Rewritten
 from proxy.protocol.replies import Allowance, DroppedMark, Mark, TransactionStatus
@@ -58,6 +59,7 @@ class Inspector:
     __slots__ = (
         "_backend",
         "_question_chars",
+        "_rules",
         "_seconds",
         "_translator",
         "need",
@@ -65,10 +67,13 @@ class Inspector:
         "startup",
     )
 
-    def __init__(self, startup: Startup, backend: Backend, question_chars: int, seconds: float) -> None:
+    def __init__(
+        self, startup: Startup, backend: Backend, question_chars: int, seconds: float, rules: BehalfRules
+    ) -> None:
         self.startup = startup
         self._backend = backend
         self._question_chars = question_chars
+        self._rules = rules
         self._seconds = seconds
         self._translator: Translator | None = None
         self.need = 0
@@ -92,7 +97,7 @@ class Inspector:
             asker = Asker(user, self.startup.parameter("database") or user)
             values = settings.from_startup(self.startup)
             self._translator = Translator(
-                asker, values, max_chars=self._question_chars, seconds=self._seconds
+                asker, values, self._rules, max_chars=self._question_chars, seconds=self._seconds
             )
         return self._translator
 
@@ -188,6 +193,9 @@ class Inspector:
         if len(found.findings) > MOST_FINDINGS:
             return _refused(found, _TOO_MANY)
         if found.changes:
+            problem = self.translator.conversation.refusal(found.changes)
+            if problem is not None:
+                return _refused(found, problem)
             self.translator.conversation.apply(found.changes)
             self._backend.watching = True
         return (decoded, found) if found.findings else None

@@ -1,4 +1,4 @@
-"""The notices beside an answer: its rows in words, a question back, and the progress of a question.
+"""The notices beside an answer: its rows in words, a question back, and the progress of a question; and its errors.
 
 pgjdbc and DBeaver show the message field alone, so it holds the essential part.
 """
@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.values.errors import AbstainedError, NeedsAnswerError
 from engine.values.messages import AnswerRow, AskReply, Chosen, ErrorReply, RowKind
 from proxy.protocol import codec
 
@@ -117,3 +118,17 @@ def _row(row: AnswerRow) -> ErrorReply:
 
 def _notice(notice: ErrorReply, encoding: str) -> bytes:
     return codec.encode_notice(notice, encoding, severity=_NOTICE)
+
+
+def refuse_unanswered(rows: Sequence[AnswerRow], *, in_transaction: bool) -> None:
+    """Raises NL001 where an answer is a question back, NL002 where it is an abstention."""
+    back = question_back(rows)
+    if back is not None:
+        failed = "This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. "
+        hint = failed * in_transaction + back.way_to_answer
+        raise NeedsAnswerError("the question waits for an answer", detail="\n".join(back.lines), hint=hint)
+    abstained = next((row for row in rows[:1] if row.kind is RowKind.ABSTAIN), None)
+    if abstained is not None:
+        raise AbstainedError(
+            "the question was not answered", detail=abstained.explanation, hint=abstained.next
+        )

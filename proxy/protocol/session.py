@@ -39,6 +39,7 @@ from proxy.protocol.framing import (
 )
 from proxy.protocol.inspection import InspectionOutcome, Inspector
 from proxy.protocol.interruptions import Interruptible
+from proxy.protocol.nl.persons import NOBODY_ELSE, BehalfRules
 from proxy.protocol.passed import Passed
 from proxy.protocol.replacements import Job, Rewritten, Told
 from proxy.protocol.replies import RelayState, TransactionStatus
@@ -65,15 +66,13 @@ class Session(Interruptible):
         "_key_reported",
         "_need",
         "_plain",
-        "_question_chars",
         "_rest",
-        "_seconds",
+        "_settings",
     )
 
-    def __init__(self, question_chars: int, seconds: float) -> None:
+    def __init__(self, question_chars: int, seconds: float, rules: BehalfRules = NOBODY_ELSE) -> None:
         """`question_chars`: characters of the longest question. `seconds`: what `nl.timeout` is by itself."""
-        self._question_chars = question_chars
-        self._seconds = seconds
+        self._settings = question_chars, seconds, rules
         super().__init__()
         self._inspector: Inspector | None = None
         self._plain = False
@@ -186,7 +185,7 @@ class Session(Interruptible):
         if not isinstance(startup, Startup):
             raise ProtocolViolationError("expected a startup packet")
         self._move(Event.STARTED)
-        self._inspector = Inspector(startup, self.backend, self._question_chars, self._seconds)
+        self._inspector = Inspector(startup, self.backend, *self._settings)
         self.backend.observe_with(self._inspector)
         out.append(Dial(startup))
         return length

@@ -22,6 +22,7 @@ from proxy.protocol.conversation import (
     TranslationContext,
 )
 from proxy.protocol.encoding import decode, encode, unreadable
+from proxy.protocol.nl.persons import BehalfRules
 from proxy.protocol.nl.statements import (
     AskCall,
     Examination,
@@ -65,10 +66,16 @@ class Translator:
     __slots__ = ("_token", "_unnamed", "conversation", "expected", "fresh", "nl_prepared", "portals")
 
     def __init__(
-        self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int, seconds: float
+        self,
+        asker: Asker,
+        values: tuple[tuple[str, str], ...],
+        rules: BehalfRules,
+        *,
+        max_chars: int,
+        seconds: float,
     ) -> None:
         """`seconds`: what `nl.timeout` is where it is not set."""
-        self.conversation = Conversation(asker, values, max_chars=max_chars, seconds=seconds)
+        self.conversation = Conversation(asker, values, rules, max_chars=max_chars, seconds=seconds)
         self._token = 0
         self._unnamed = b""
         self.nl_prepared: dict[bytes, PreparedTreatment] = {}

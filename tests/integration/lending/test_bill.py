@@ -81,7 +81,7 @@ def test_psycopg_is_told_and_its_transaction_goes_on(house: House, protocol: str
             ana.execute("CREATE TEMP TABLE kept AS SELECT 1 AS n")
         ana.execute(ASK).fetchall()
         for statement in ("NL CHOOSE 1", "SELECT * FROM nl.run('{qid}', 1) AS t"):
-            qid = ana.execute("NL HISTORY 1").fetchone()[1]
+            qid = ana.execute("NL HISTORY 1").fetchall()[0][1]
             error = refusal(ana, statement.format(qid=qid))
             assert (error.sqlstate, error.diag.message_primary) == ("NL006", TOLD)
             assert "up to 10,000 runs without being asked again" in (error.diag.message_detail or "")

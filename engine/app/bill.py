@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.values.errors import CostlyError
-from engine.values.settings import ChooseCost
+from engine.values.role_limits import ChooseCost
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from engine.values.session_loan import SessionLoan
+
 
 class RowKind(StrEnum):
     """The `kind` column of an answer."""
@@ -53,23 +55,6 @@ ANSWER_COLUMNS: tuple[tuple[str, str], ...] = (
 """(name, PostgreSQL type) of the fields of `AnswerRow`, in order."""
 
 
-LOAN_PARAMETER = "pgparley.loan"
-"""The startup parameter in which a connection to a `SessionLoan` sends its token."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionLoan:
-    """The address at which the engine borrows the asker's own session.
-
-    `host`: an IP address, or the directory of a Unix socket. `token`: valid until the request is answered; who has it
-    may act as the asker.
-    """
-
-    host: str
-    port: int
-    token: str = field(repr=False)
-
-
 BEHALF = " → "
 """Between a role and the person for whom it asks."""
 
@@ -89,7 +74,8 @@ class Asker:
     @property
     def owner(self) -> str:
         """Whose the questions are, and what is learned of them: a text for each role, and each person behind it."""
-        return f"{self.user.replace('→', '→→')}{BEHALF}{self.person}" if self.person else self.user
+        login = self.user.replace("→", "→→")
+        return f"{login}{BEHALF}{self.person}" if self.person else login
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ class AuditLog:
         role, person = line.role, line.on_behalf
         if self._people is not None:
             person = person and self._people.pseudonym(Asker(role, "", person=person).owner)
-            role = self._people.pseudonym(role)
+            role = self._people.pseudonym(Asker(role, "").owner)
         return replace(line, role=_clean(role), on_behalf=_clean(person))
 
     def _put(self, line: bytes, moment: str) -> None:

@@ -18,7 +18,8 @@ from typing import cast
 
 import structlog
 
-from engine.values.messages import LOAN_PARAMETER, EngineRequest, ErrorReply, SessionLoan
+from engine.values.messages import EngineRequest, ErrorReply
+from engine.values.session_loan import LOAN_PARAMETER, SessionLoan
 from proxy.metrics import GatewayMetrics
 from proxy.net.upstream.dialer import without_delay
 from proxy.protocol import codec

@@ -12,7 +12,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from engine.values.settings import ChooseCost, Limits
+from engine.values.role_limits import ChooseCost
+from engine.values.settings import Limits
 from tests.wire_fixtures import CURSORS, psql, refusal
 
 from .conftest import House

@@ -52,7 +52,7 @@ SAID = """
     SELECT nl_catalog.describe('sales', 'what the company sold, to whom, and who works there');
     SELECT nl_catalog.describe('sales.orders', 'one row for each order of a customer');
     SELECT nl_catalog.add_synonym('sales.orders', 'purchase'), nl_catalog.add_synonym('sales.orders', 'receipt');
-    SELECT nl_catalog.set_quota('public', 60), nl_catalog.set_token_budget('public', 200000);
+    SELECT nl_catalog.set_quota('public', 60), nl_catalog.set_budget('public', 200000);
     INSERT INTO pgparley.token_use (day, asker, questions, prefilled, cached, generated)
     VALUES (pgparley.today(), 'ana', 41, 61200, 180400, 5310), (pgparley.today(), 'bo', 12, 17950, 52100, 1490);
     SELECT nl_catalog.verify('sales', 'How many orders are there?', 'SELECT count(*) FROM orders', '{kpi}');

@@ -28,10 +28,10 @@ SUGGESTIONS = f"""
 """Descriptions and synonyms that nobody has decided on, by element."""
 
 TOKEN_USE = f"""
-    SELECT day, role, questions, tokens, tokens_a_day AS budget FROM nl_catalog.token_use
-    ORDER BY day DESC, tokens DESC, role LIMIT {SHOWN}
+    SELECT day, role, person, questions, tokens, money, tokens_a_day AS budget FROM nl_catalog.token_use
+    ORDER BY day DESC, tokens DESC, role, person LIMIT {SHOWN}
 """  # noqa: S608 - a constant
-"""Tokens that a role's questions of a day took, who used most first. `budget`: of today; null: none, or another day."""
+"""What questions of a day took, who used most tokens first. `budget`: of today; null: none, or another day."""
 
-LIMITS = "SELECT role, questions_an_hour, tokens_a_day FROM nl_catalog.quotas ORDER BY role"
-"""What roles may ask; null: as much as they like."""
+LIMITS = "SELECT * FROM nl_catalog.quotas ORDER BY role, person"
+"""What roles, and people behind them, may ask; null: as much as they like."""

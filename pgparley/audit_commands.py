@@ -19,7 +19,7 @@ import msgspec
 import typer
 
 from engine.values.errors import NLError, ReportedError
-from engine.values.messages import AskReply, AskRequest, ErrorReply
+from engine.values.messages import Asker, AskReply, AskRequest, ErrorReply
 from pgparley.config import Config
 from pgparley.store_session import run_on_store_as_it_is
 from pgparley.terminal import fail, printable
@@ -31,6 +31,9 @@ from proxy.net.pseudonyms import People
 from proxy.protocol.meter import Delivered
 
 T = TypeVar("T")
+
+Role = Annotated[str, typer.Argument(help="The role.", show_default=False)]
+Person = Annotated[str, typer.Option("--on-behalf", help="The person behind it (nl.on_behalf).")]
 
 _KEY_BYTES = 32
 
@@ -60,10 +63,10 @@ def audit_app(config: Callable[[], Config]) -> typer.Typer:
         raise typer.Exit(_verify(_key(config()), files, heads))
 
     @app.command()
-    def person(name: Annotated[str, typer.Argument(help="The role.", show_default=False)]) -> None:
+    def person(name: Role, *, on_behalf: Person = "") -> None:
         """Say under which pseudonym a person stands in the log."""
         try:
-            found = _people(config()).known(name)
+            found = _people(config()).known(Asker(name, "", person=on_behalf).owner)
         except OSError as problem:
             fail(f"cannot read the person's key: {problem}")
         typer.echo(found or fail(f"{name} has no key: there are no lines of theirs, or they were forgotten"))
@@ -110,9 +113,9 @@ def add_forget_command(app: typer.Typer, config: Callable[[], Config]) -> None:
     """Adds `pgparley forget`."""
 
     @app.command()
-    def forget(person: Annotated[str, typer.Argument(help="The role.", show_default=False)]) -> None:
+    def forget(person: Role, *, on_behalf: Person = "") -> None:
         """Delete what a person asked and taught, and make their lines of the audit log nobody's."""
-        _forget(config(), person)
+        _forget(config(), Asker(person, "", person=on_behalf).owner)
 
 
 def _forget(config: Config, person: str) -> None:

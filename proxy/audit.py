@@ -18,10 +18,9 @@ from engine.values.messages import (
     MoreRequest,
     NoneRequest,
     RowKind,
-    TopicRequest,
 )
 from proxy.protocol import lexer
-from proxy.protocol.commands import VERBS, EngineReply
+from proxy.protocol.commands import EngineReply, verb
 from proxy.protocol.lexer import TokenKind
 from proxy.settings import AuditRedaction
 
@@ -66,6 +65,7 @@ class AuditLine:
     id: str = ""
     session: int = 0
     role: str = ""
+    on_behalf: str = ""
     database: str = ""
     address: str = ""
     application_name: str = ""
@@ -95,19 +95,19 @@ class OutcomeLine:
 
 def asked(request: EngineRequest) -> AuditLine:
     """A line of the verb of `request`, and of what its asker said."""
-    verb = request.topic if isinstance(request, TopicRequest) else VERBS[type(request)]
+    line = AuditLine(verb=verb(request))
     match request:
         case AskRequest():
-            return AuditLine(verb=verb, question=request.question)
+            return replace(line, question=request.question)
         case AnswerRequest():
-            return AuditLine(verb=verb, qid=request.qid, n=request.n, question=request.text)
+            return replace(line, qid=request.qid, n=request.n, question=request.text)
         case NoneRequest():
-            return AuditLine(verb=verb, qid=request.qid, question=request.why)
+            return replace(line, qid=request.qid, question=request.why)
         case CorrectRequest():
-            return AuditLine(verb=verb, qid=request.qid, statements=(request.sql,))
+            return replace(line, qid=request.qid, statements=(request.sql,))
         case MoreRequest():
-            return AuditLine(verb=verb, qid=request.qid)
-    return AuditLine(verb=verb, qid=request.qid, n=request.n)
+            return replace(line, qid=request.qid)
+    return replace(line, qid=request.qid, n=request.n)
 
 
 def replied(line: AuditLine, reply: EngineReply) -> AuditLine:

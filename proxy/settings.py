@@ -148,6 +148,10 @@ class GatewaySettings:
     """Roles, separated by commas, that may do everything on the console."""
     stats_users: str = ""
     """Roles that may use SHOW on the console, save for what tells about other people."""
+    on_behalf_users: str = ""
+    """Roles, separated by commas, that may say on whose behalf they ask (`nl.on_behalf`)."""
+    transaction_pooler: bool = False
+    """Whether a pooler in front has its clients share connections, a transaction each: nl.on_behalf is refused."""
     auth_type: AuthType = AuthType.PASSTHROUGH
     auth_file: str = ""
     """File of `"user" "secret"` lines; a secret is a password, an md5 hash or a SCRAM verifier."""

@@ -1,7 +1,7 @@
-"""How many questions an asker may ask, and tokens use: counted in the store, so that all engines count together.
+"""How much askers may ask, and what their questions use: counted in the store, so that all engines count together.
 
-Owns the SQL of it (`sql/`, tables `quota`, `token_budget`, `token_use`); whose quota and budget count is decided there.
-Does not know what a question is.
+Owns the SQL of it (`sql/`, tables `quota`, `asked`, `token_use`); whose limits count is decided there. Does not know
+what a question is.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 import asyncpg
 
@@ -18,19 +19,17 @@ from schema_catalog.pg import Pool
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """No further question now. `again_at`: from when on there is room; None where `questions_an_hour` is 0."""
+    """No further question now. `person`: whose limit it is, behind the role; empty: the role's.
 
-    questions_an_hour: int
+    `what`: `questions_an_hour`, or `tokens` or `money`, `_a_day` or `_a_month`, of which `most` are allowed.
+    `again_at`: from when on there is room; None where there is none ever.
+    """
+
+    person: str
+    what: str
+    most: Decimal
+    used: Decimal
     again_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetSpent:
-    """No further question today. `anew_at`: when the next day begins; None where `tokens_a_day` is 0."""
-
-    tokens_a_day: int
-    used: int
-    anew_at: datetime | None
 
 
 class QuotaStore:
@@ -39,17 +38,15 @@ class QuotaStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def admit(self, asker: str) -> Exhausted | BudgetSpent | None:
-        """Counts a question of `asker`'s, unless their quota or budget leaves no room for it."""
-        row = await self._row("SELECT * FROM pgparley.admit_within_budget($1)", asker)
-        budget, used, anew_at, most, spent, again_at = row
-        if budget is not None and used >= budget:
-            return BudgetSpent(budget, used, anew_at)
-        return None if most is None or spent < most else Exhausted(most, again_at)
+    async def admit(self, role: str, person: str) -> Exhausted | None:
+        """Counts a question of `role`, for `person`, unless a limit of either leaves no room for it."""
+        row = await self._row("SELECT * FROM pgparley.admit($1, $2)", role, person)
+        return None if row["what"] is None else Exhausted(*row)
 
-    async def spend(self, asker: str, *, prefilled: int, cached: int, generated: int) -> None:
-        """Adds the tokens of one question of `asker`'s to their day."""
-        await self._row("SELECT pgparley.spend_tokens($1, $2, $3, $4)", asker, prefilled, cached, generated)
+    async def spend(self, role: str, person: str, tokens: tuple[int, int, int], money: float) -> None:
+        """Adds what one question cost to their day. `tokens`: prefilled, from the cache, generated."""
+        sql = "SELECT pgparley.spend_tokens($1, $2, $3, $4, $5, $6)"
+        await self._row(sql, role, person, *tokens, money)
 
     async def _row(self, sql: str, *values: object) -> asyncpg.Record:
         try:

@@ -1,7 +1,7 @@
-"""Who may ask now: quotas, places and the queue.
+"""Who may ask now: limits, places and the queue.
 
-What an asker may still ask today and in this hour, by the store's count, in words that help; and adding to it. What
-counts and for whom is `schema_catalog.quotas`'.
+What an asker may still ask in this hour, today and this month, by the store's count, in words that help. What counts
+and for whom is `schema_catalog.quotas`'.
 
 Which question is answered next, where more are asked at once than the engine answers: a place is free, or the question
 waits, and the roles that wait get places in turn. Who asks a hundred questions keeps nobody else waiting for more than
@@ -22,10 +22,13 @@ from datetime import UTC, datetime
 import structlog
 
 from engine.values.errors import BusyError, NLError, NotPermittedError, QuotaError, for_log
-from engine.values.messages import Usage
+from engine.values.messages import Asker, Usage
 from engine.values.queue_place import teller
 from schema_catalog.catalog import StoreUnavailableError
-from schema_catalog.quotas import BudgetSpent, Exhausted, QuotaStore
+from schema_catalog.quotas import Exhausted, QuotaStore
+
+_DAY = 24 * 60
+"""Minutes."""
 
 log = structlog.stdlib.get_logger("engine")
 
@@ -36,47 +39,47 @@ class Allowance:
 
     quotas: QuotaStore
 
-    async def admit(self, asker: str) -> None:
+    async def admit(self, asker: Asker) -> None:
         """Counts a question; raises `QuotaError`, `NotPermittedError` and `StoreUnavailableError`."""
-        refusal = await self.quotas.admit(asker)
-        match refusal:
-            case Exhausted():
-                raise _questions(asker, refusal)
-            case BudgetSpent():
-                raise _tokens(asker, refusal)
+        refusal = await self.quotas.admit(asker.user, asker.person)
+        if refusal is not None:
+            raise _exhausted(asker, refusal)
 
-    async def spend(self, asker: str, usage: Usage) -> None:
+    async def spend(self, asker: Asker, usage: Usage) -> None:
         """Adds what a question cost. A store that does not answer then loses that, and not the question."""
         if not usage.calls:
             return
+        tokens = usage.prefilled, usage.cached, usage.generated
         try:
-            await self.quotas.spend(
-                asker, prefilled=usage.prefilled, cached=usage.cached, generated=usage.generated
-            )
+            await self.quotas.spend(asker.user, asker.person, tokens, usage.money)
         except StoreUnavailableError as problem:
-            tokens = usage.prefilled + usage.generated
-            log.warning("tokens not counted", user=asker, tokens=tokens, problem=for_log(problem))
+            lost = usage.prefilled + usage.generated
+            log.warning("tokens not counted", user=asker.user, tokens=lost, problem=for_log(problem))
 
 
-def _questions(asker: str, exhausted: Exhausted) -> NLError:
-    quota = f'The quota of "{asker}" is {exhausted.questions_an_hour} questions an hour.'
-    if exhausted.again_at is None:
-        return _never(quota, "set_quota")
+def _exhausted(asker: Asker, refusal: Exhausted) -> NLError:
+    what, _, period = refusal.what.replace("_an_", "_a_").partition("_a_")
+    whose = f'"{refusal.person}", for whom "{asker.user}" asks,' if refusal.person else f'"{asker.user}"'
+    if what == "questions":
+        limit = f"The quota of {whose} is {refusal.most:f} questions an {period}."
+        if refusal.again_at is None:
+            return _never(limit, "set_quota")
+        return QuotaError(
+            f"you have asked as many questions as you may in an {period}",
+            detail=limit,
+            hint=f"Ask again at {_when(refusal.again_at)}, or ask an nl_admin for more: nl_catalog.set_quota().",
+        )
+    unit = "" if what == "money" else " tokens"
+    if refusal.again_at is None:
+        return _never(f"The budget of {whose} is 0{unit} a {period}.", "set_budget")
+    since = "today" if period == "day" else "this month"
+    did = "cost" if what == "money" else "used"
     return QuotaError(
-        "you have asked as many questions as you may in an hour",
-        detail=quota,
-        hint=f"Ask again at {_when(exhausted.again_at)}, or ask an nl_admin for more: nl_catalog.set_quota().",
-    )
-
-
-def _tokens(asker: str, spent: BudgetSpent) -> NLError:
-    if spent.anew_at is None:
-        return _never(f'The budget of "{asker}" is 0 tokens a day.', "set_token_budget")
-    return QuotaError(
-        "your questions have used the language model as much as they may in a day",
-        detail=f'They have used {spent.used} tokens today; the budget of "{asker}" is {spent.tokens_a_day} a day.',
-        hint=f"It begins anew at {_when(spent.anew_at)}; or ask an nl_admin for more:"
-        " nl_catalog.set_token_budget().",
+        f"your questions have {'cost' if what == 'money' else 'used the language model'} as much as they may"
+        f" in a {period}",
+        detail=f"They have {did} {refusal.used.normalize():f}{unit} {since};"
+        f" the budget of {whose} is {refusal.most:f} a {period}.",
+        hint=f"It begins anew at {_when(refusal.again_at)}; or ask an nl_admin for more: nl_catalog.set_budget().",
     )
 
 
@@ -91,6 +94,8 @@ def _never(detail: str, function: str) -> NLError:
 def _when(at: datetime) -> str:
     """In UTC, and how long that is from now."""
     minutes = max(1, math.ceil((at - datetime.now(UTC)).total_seconds() / 60))
+    if minutes > _DAY:
+        return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, in {math.ceil(minutes / _DAY)} days"
     return f"{at.astimezone(UTC):%H:%M:%S} UTC, in {minutes} minutes"
 
 

@@ -41,7 +41,7 @@ async def with_row(
     request: CorrectRequest, tools: Tools, questions: Questions, deadline: Deadline
 ) -> tuple[AskReply, Candidate]:
     """The stored answer with the statement as its last row, checked as the asker; raises as `corrected`."""
-    stored = await questions.stored(request.qid, request.asker.user)
+    stored = await questions.stored(request.qid, request.asker.owner)
     routes = await _routes(request, stored, tools)
     asked = replace(stored.request, asker=request.asker)
     question, started = Question(asked.question), time.monotonic()

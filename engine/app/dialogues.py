@@ -32,7 +32,7 @@ async def in_dialogue(request: AskRequest, questions: Questions, *, by_model: bo
     if request.after is None:
         return alone, Dialogue()
     try:
-        stored = await questions.stored(request.after, request.asker.user)
+        stored = await questions.stored(request.after, request.asker.owner)
     except UnknownQuestionError:
         return alone, Dialogue()
     # Who goes on past a question back takes what is likeliest.

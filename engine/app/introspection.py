@@ -25,7 +25,7 @@ async def introspect(request: TopicRequest, questions: Questions, tools: Tools) 
 
     Raises `UnknownQuestionError` where the question is not the asker's, `InvalidSettingError` where it has no row `n`.
     """
-    user = request.asker.user
+    user = request.asker.owner
     match request.topic:
         case Topic.HISTORY:
             limit = min(request.n or HISTORY_ROWS, MAX_HISTORY_ROWS)
@@ -55,7 +55,7 @@ async def _proposed(asker: Asker, tools: Tools) -> tuple[tuple[Cell, ...], ...]:
 
 
 async def _about(request: TopicRequest, qid: str, questions: Questions) -> RowSet:
-    user = request.asker.user
+    user = request.asker.owner
     match request.topic:
         case Topic.PROMPT:
             sent = await questions.prompts(qid, user)

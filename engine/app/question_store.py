@@ -112,7 +112,7 @@ class Questions:
             " (qid, asker, dbname, question, reply, request, prompts, dialogue, expires_at, sent)"
             " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9), $10)",
             reply.qid,
-            ask.asker.user,
+            ask.asker.owner,
             ask.asker.dbname,
             ask.question,
             _json(reply),

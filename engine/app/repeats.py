@@ -83,7 +83,7 @@ class Repeats:
     async def known(self, request: AskRequest, keys: Keys, questions: Questions) -> AskReply | None:
         """The answer that was given to the same question; it has cost nothing now."""
         for key in filter(None, (keys.own, keys.alone)):
-            found = await questions.repeated(request.asker.user, key, self.seconds)
+            found = await questions.repeated(request.asker.owner, key, self.seconds)
             if found is not None:
                 return _again(*found)
         return None

@@ -15,6 +15,7 @@ from dataclasses import replace
 from engine.app import introspection, pipeline
 from engine.app.admission import Admission, Allowance
 from engine.app.answer_rows import answer_rows, out_of_time
+from engine.app.bill import Bill, bill
 from engine.app.corrections import corrected
 from engine.app.dialogues import after_answer, after_more, after_rejection, check_has_statements, in_dialogue
 from engine.app.prompt_log import RecordingModel
@@ -128,13 +129,13 @@ class Service:
 
     async def answer(self, request: AnswerRequest) -> AskReply:
         """Answers a question whose asker was asked back, and has answered. Raises as `after_answer`."""
-        stored = await self._questions.stored(request.qid, request.asker.user)
+        stored = await self._questions.stored(request.qid, request.asker.owner)
         return await self._asked(*after_answer(stored, request))
 
     async def none(self, request: NoneRequest) -> AskReply:
         """The same question, after its asker has rejected everything that was shown."""
-        stored = await self._questions.stored(request.qid, request.asker.user)
-        await self._questions.none_fits(request.qid, request.asker.user, request.why, send=request.send)
+        stored = await self._questions.stored(request.qid, request.asker.owner)
+        await self._questions.none_fits(request.qid, request.asker.owner, request.why, send=request.send)
         if self._learner is not None:
             with _stored():
                 await self._learner.rejected(stored)
@@ -142,7 +143,7 @@ class Service:
 
     async def more(self, request: MoreRequest) -> AskReply:
         """The same question again, without the statements shown by this answer and those before it."""
-        stored = await self._questions.stored(request.qid, request.asker.user)
+        stored = await self._questions.stored(request.qid, request.asker.owner)
         return await self._asked(*after_more(stored, request))
 
     async def _asked(
@@ -197,20 +198,23 @@ class Service:
             yield
             return
         with _stored():
-            await self._allowance.admit(asker.user)
+            await self._allowance.admit(asker)
         try:
             yield
         finally:
             if model is not None:
-                await self._allowance.spend(asker.user, model.usage)
+                await self._allowance.spend(asker, model.usage)
 
     async def choose(self, request: ChooseRequest) -> Chosen:
         """The chosen statement, run as the asker where it cannot run in their session.
 
-        Raises `ReportedError` with the server's error.
+        Raises `ReportedError` with the server's error, and `CostlyError`.
         """
         async with self._turn(request) as deadline:
             row, database, sql = await self._statement(request)
+            bill = await self._bill(database, request, sql, deadline)
+            if bill is not None and not (request.anyway and bill.anyway):
+                raise bill.error
             chosen = await self._in_place(database, request.asker, sql, deadline)
             chosen = chosen or await self._ran(database, request, sql, deadline)
         if request.learn:
@@ -219,7 +223,7 @@ class Service:
                 if self._points is not None:
                     await self._points.chosen(row.qid, row.n)
                 if self._learner is not None:
-                    stored = await self._questions.stored(row.qid, request.asker.user)
+                    stored = await self._questions.stored(row.qid, request.asker.owner)
                     await self._learner.chose(stored, row, request.asker)
         return chosen
 
@@ -227,17 +231,30 @@ class Service:
         """The EXPLAIN of a row's statement: to be run in place, or its lines where it belongs elsewhere."""
         async with self._turn(request) as deadline:
             _, database, sql = await self._statement(request)
+            bill = await self._bill(database, request, sql, deadline)
+            costs = "" if bill is None else f"{bill.error.message}: {bill.error.detail} {bill.error.hint}"
             chosen = await self._in_place(database, request.asker, sql, deadline)
             if chosen is not None:
-                return replace(chosen, sql=f"EXPLAIN {chosen.sql}")
+                return replace(chosen, sql=f"EXPLAIN {chosen.sql}", costs=costs)
             with _reported():
                 lines = await self._tools.upstream.plan(database, request.asker, sql, deadline)
         columns, rows = (ResultColumn("QUERY PLAN", "text"),), tuple((line,) for line in lines)
-        return Chosen(database.name, sql, in_place=False, columns=columns, rows=rows)
+        return Chosen(database.name, sql, in_place=False, columns=columns, rows=rows, costs=costs)
+
+    async def _bill(
+        self, database: Database, request: ChooseRequest | PlanRequest, sql: str, deadline: Deadline
+    ) -> Bill | None:
+        """What is told of a statement that the planner puts above what runs untold."""
+        limit = self._limits.choosing(database.name, request.asker.user)
+        if not limit.cost:
+            return None
+        with _reported():
+            cost = await self._tools.upstream.explain(database, request.asker, sql, deadline)
+        return bill(cost, limit, request.qid, request.n) if cost > limit.cost else None
 
     async def correct(self, request: CorrectRequest) -> AskReply:
         """Checks a correction as the asker and stores it as the answer's last row. Raises as `corrected` and `ask`."""
-        shown = await self._questions.stored(request.qid, request.asker.user)
+        shown = await self._questions.stored(request.qid, request.asker.owner)
         async with self._turn(request) as deadline, self._allowed(request.asker):
             reply = await corrected(request, self._tools, self._questions, deadline)
         (row,) = reply.rows
@@ -252,7 +269,7 @@ class Service:
 
     async def show(self, request: ShowRequest) -> AskReply:
         """The stored answer, or one row of it."""
-        reply = await self._questions.get(request.qid, request.asker.user)
+        reply = await self._questions.get(request.qid, request.asker.owner)
         return reply if request.n is None else replace(reply, rows=(find_row(reply, request.n),))
 
     def _check(self, request: AskRequest) -> None:
@@ -285,7 +302,7 @@ class Service:
 
     async def _statement(self, request: ChooseRequest | PlanRequest) -> tuple[AnswerRow, Database, str]:
         """The row that a request names, its database and its statement."""
-        reply = await self._questions.get(request.qid, request.asker.user)
+        reply = await self._questions.get(request.qid, request.asker.owner)
         check_has_statements(reply)
         row = find_row(reply, request.n)
         if row.sql is None or row.database is None:

@@ -56,7 +56,7 @@ class Learner:
         await self._store.keep(
             [
                 NewExample(
-                    ask.asker.user, row.database, stored.question.text, row.sql, ExampleKind.REJECTED, qid
+                    ask.asker.owner, row.database, stored.question.text, row.sql, ExampleKind.REJECTED, qid
                 )
                 for row in stored.reply.rows
                 if row.database is not None and row.sql is not None
@@ -88,10 +88,10 @@ class Learner:
         ]
         shown = await asyncio.to_thread(self._votes, stored.question, sql, others, snapshot, kind)
         taught = NewExample(
-            ask.asker.user, database, stored.question.text, sql, kind, stored.reply.qid, shown
+            ask.asker.owner, database, stored.question.text, sql, kind, stored.reply.qid, shown
         )
         await self._store.keep([taught])
-        await self._train_when_due(ask.asker.user)
+        await self._train_when_due(ask.asker.owner)
 
     async def _readable(self, name: str, asker: Asker) -> Snapshot | None:
         for database, snapshot in await self._tools.catalog.entries():

@@ -46,7 +46,7 @@ async def recall(state: State, tools: Tools) -> State:
         return state
     try:
         feedback_by_route = [
-            await tools.memory.known(state.ask.asker.user, each.database.name) for each in state.routes
+            await tools.memory.known(state.ask.asker.owner, each.database.name) for each in state.routes
         ]
     except StoreUnavailableError as problem:
         return state.noted(TraceLine("link", "nothing is recalled", str(problem)))

@@ -16,8 +16,9 @@ from engine.upstream.connections import Connections
 from engine.upstream.errors import translated
 from engine.values.deadline import Deadline
 from engine.values.errors import NotPermittedError, UnsupportedError
-from engine.values.messages import Asker, SessionLoan
+from engine.values.messages import Asker
 from engine.values.recent import Recent
+from engine.values.session_loan import SessionLoan
 from engine.values.settings import UpstreamSettings
 from schema_catalog.dsn import user_of
 from schema_catalog.identity import IDENTITY_QUERY

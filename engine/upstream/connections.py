@@ -18,7 +18,7 @@ import asyncpg
 from engine.upstream.meter import MeteredConnection
 from engine.values.deadline import Deadline
 from engine.values.errors import DatabaseUnavailableError
-from engine.values.messages import LOAN_PARAMETER, SessionLoan
+from engine.values.session_loan import LOAN_PARAMETER, SessionLoan
 from engine.values.settings import UpstreamSettings
 from schema_catalog.pg import CATALOG_PATH, Connection, Pool, own_password
 from schema_catalog.types import Database, Login

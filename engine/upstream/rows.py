@@ -14,7 +14,7 @@ from engine.guard import allowed
 from engine.statement.printing.statement import Printed
 from engine.upstream.meter import MeteredConnection
 from engine.values.ports import Result
-from engine.values.settings import ResultCaps
+from engine.values.role_limits import ResultCaps
 
 _FIRST_OF_USERS = 16_384
 """The first OID that is not built in (`FirstNormalObjectId`)."""

@@ -153,6 +153,12 @@ class UnsafeSQLError(NLError):
     sqlstate = "NL005"
 
 
+class CostlyError(NLError):
+    """What was chosen costs more than is run without being told: the gateway sends it without ending a transaction."""
+
+    sqlstate = "NL006"
+
+
 class InternalError(NLError):
     """A fault of ours."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from engine.values.session_loan import SessionLoan
+
 
 class RowKind(StrEnum):
     """The `kind` column of an answer."""
@@ -53,31 +55,27 @@ ANSWER_COLUMNS: tuple[tuple[str, str], ...] = (
 """(name, PostgreSQL type) of the fields of `AnswerRow`, in order."""
 
 
-LOAN_PARAMETER = "pgparley.loan"
-"""The startup parameter in which a connection to a `SessionLoan` sends its token."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionLoan:
-    """The address at which the engine borrows the asker's own session.
-
-    `host`: an IP address, or the directory of a Unix socket. `token`: valid until the request is answered; who has it
-    may act as the asker. `certificate`: the only one that the address may have, in PEM; empty: it is without TLS.
-    """
-
-    host: str
-    port: int
-    token: str = field(repr=False)
-    certificate: str = field(default="", repr=False)
+BEHALF = " → "
+"""Between a role and the person for whom it asks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """The role that the upstream authenticated and its server database. `session`: None where it is not lent."""
+    """The role that the upstream authenticated and its server database. `session`: None where it is not lent.
+
+    `person`: for whom the role says that it asks; nobody has proved it.
+    """
 
     user: str
     dbname: str
     session: SessionLoan | None = None
+    person: str = ""
+
+    @property
+    def owner(self) -> str:
+        """Whose the questions are, and what is learned of them: a text for each role, and each person behind it."""
+        login = self.user.replace("→", "→→")
+        return f"{login}{BEHALF}{self.person}" if self.person else login
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +195,7 @@ class PromptReply:
 class ChooseRequest:
     """`NL CHOOSE n OF qid`. `learn`: a person chose, so that it is stored as feedback.
 
-    `timeout`: seconds.
+    `timeout`: seconds. `anyway`: whatever it costs.
     """
 
     asker: Asker
@@ -205,6 +203,7 @@ class ChooseRequest:
     n: int
     learn: bool = True
     timeout: float | None = None
+    anyway: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +229,7 @@ class Chosen:
     """The chosen statement: to be run in the asker's session (`in_place`), or run by the engine as the asker.
 
     Then `columns` and `rows`, values in text format, hold the result; `truncated`: there are more rows; `shortened`:
-    values were cut; `own`: it ran in the asker's own database.
+    values were cut; `own`: it ran in the asker's own database. `costs`: what the asker is told of them, if anything.
     """
 
     database: str
@@ -241,6 +240,7 @@ class Chosen:
     truncated: bool = False
     shortened: bool = False
     own: bool = False
+    costs: str = ""
 
     @property
     def elsewhere(self) -> bool:

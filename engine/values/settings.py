@@ -9,33 +9,7 @@ from pathlib import Path
 from engine.values.errors import InvalidSettingError
 from engine.values.messages import OnDoubt
 from engine.values.model_settings import ModelSettings
-
-EVERY = "*"
-"""Any database, or any role."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResultCaps:
-    """How much a statement that runs may give, in `database` (its registered name) to `role`; both `*` for any.
-
-    `value_bytes`: of one value; a longer one is cut. `answer_bytes`: of all values together; rows beyond it are
-    left out. `rows`: at most, also where `[limits]` allows more.
-    """
-
-    database: str = EVERY
-    role: str = EVERY
-    value_bytes: int = 1 << 20
-    answer_bytes: int = 16 << 20
-    rows: int = 100_000
-
-    def __post_init__(self) -> None:
-        for name in ("value_bytes", "answer_bytes", "rows"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
-
-    def fits(self, database: str, role: str) -> bool:
-        """Whether these are for `role` in `database`."""
-        return self.database in (EVERY, database) and self.role in (EVERY, role)
+from engine.values.role_limits import ChooseCost, ResultCaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +80,8 @@ class Limits:
     `run_candidates`: whether statements run before one is chosen, as the asker and read-only, to merge those that
     say the same in other words. `run_seconds` and `run_rows` bound each of them; one that the planner puts above
     `run_cost`, in its own units, does not run.
+
+    `choose_cost`, `choose_anyway`: `ChooseCost` for whom none of `choose_costs` fits, of which the first counts.
     """
 
     k: int = 3
@@ -121,6 +97,14 @@ class Limits:
     run_seconds: float = 2.0
     run_rows: int = 2_000
     run_cost: float = 1_000_000.0
+    choose_cost: float = 0.0
+    choose_anyway: bool = True
+    choose_costs: tuple[ChooseCost, ...] = ()
+
+    def choosing(self, database: str, role: str) -> ChooseCost:
+        """What counts for `role` in `database`, by its registered name."""
+        fits = (each for each in self.choose_costs if each.fits(database, role))
+        return next(fits, ChooseCost(cost=self.choose_cost, anyway=self.choose_anyway))
 
     def width(self, k: int | None) -> int:
         """The number of candidates shown to an asker who wants `k`, None for the default: the one place that bounds it.

@@ -23,6 +23,7 @@ from proxy.protocol.auth.hba import ClientOrigin, HBARule, Method, decide, parse
 from proxy.protocol.auth.scram import Verifier
 from proxy.protocol.auth.secrets import MockRole, Secret, VisibleTraits, parse_user_list
 from proxy.protocol.auth.server_methods import Requirement, parse_requirement
+from proxy.protocol.nl.persons import BehalfRules
 from proxy.settings import AuditSettings, AuthType, GatewaySettings
 
 CONSOLE_DATABASES = frozenset({"pgparley", "pgbouncer"})
@@ -53,6 +54,7 @@ class Access:
     traits: Counter[VisibleTraits]
     admins: frozenset[str]
     statisticians: frozenset[str]
+    behalf: BehalfRules
     client_tls: ssl.SSLContext | None
     server_tls: ssl.SSLContext | None
     lending: tls.LendingTLS | None
@@ -105,6 +107,7 @@ def load(settings: GatewaySettings) -> Access:
         traits=Counter(VisibleTraits.of(secret) for secret in users.values() if secret is not None),
         admins=_names(settings.admin_users),
         statisticians=_names(settings.stats_users),
+        behalf=BehalfRules(_names(settings.on_behalf_users), settings.transaction_pooler),
         client_tls=client_tls,
         server_tls=server_tls,
         lending=lending,

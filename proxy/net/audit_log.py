@@ -22,7 +22,7 @@ from typing import NoReturn
 import msgspec
 
 from engine.values.errors import UnrecordedError
-from engine.values.messages import EngineRequest, ErrorReply
+from engine.values.messages import Asker, EngineRequest, ErrorReply
 from proxy.audit import AuditLine, Event, OutcomeLine, asked, replied, written
 from proxy.audit_chain import Chain, Continued, Head
 from proxy.console.reports import ClientReport
@@ -173,10 +173,8 @@ class AuditLog:
         try:
             if isinstance(line, AuditLine):
                 question, statements = written(line.question, line.statements, self._redaction)
-                role = line.role if self._people is None else self._people.pseudonym(line.role)
                 line = replace(
-                    line,
-                    role=_clean(role),
+                    self._under_pseudonyms(line),
                     database=_clean(line.database),
                     application_name=_clean(line.application_name),
                     question=question,
@@ -191,6 +189,13 @@ class AuditLog:
             self._lost()
             return False
         return True
+
+    def _under_pseudonyms(self, line: AuditLine) -> AuditLine:
+        role, person = line.role, line.on_behalf
+        if self._people is not None:
+            person = person and self._people.pseudonym(Asker(role, "", person=person).owner)
+            role = self._people.pseudonym(Asker(role, "").owner)
+        return replace(line, role=_clean(role), on_behalf=_clean(person))
 
     def _put(self, line: bytes, moment: str) -> None:
         if self._sink is None:
@@ -340,6 +345,7 @@ class AuditTrail:
             id=self._log.new_id(),
             session=self._client.id,
             role=self._client.user,
+            on_behalf="" if request is None else request.asker.person,
             database=self._client.database,
             address=self._client.address,
             application_name=self._client.application_name,

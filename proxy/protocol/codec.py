@@ -110,6 +110,7 @@ def message(kind: bytes, body: bytes) -> bytes:
 
 AUTHENTICATION_OK = message(b"R", bytes(4))
 SYNC = message(b"S", b"")
+FLUSH = message(b"H", b"")
 TERMINATE = message(b"X", b"")
 
 

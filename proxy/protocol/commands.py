@@ -18,6 +18,7 @@ from engine.values.messages import (
     PlanRequest,
     RowSet,
     ShowRequest,
+    TopicRequest,
 )
 from proxy.protocol.codec import Startup
 from proxy.protocol.meter import Delivered
@@ -35,7 +36,15 @@ VERBS: dict[type[EngineRequest], str] = {
     CorrectRequest: "correct",
     ShowRequest: "show",
 }
-"""Request → what it is called in the metrics and in the audit log; those about a topic are called as it is."""
+"""Request → what it is called."""
+
+
+def verb(request: EngineRequest) -> str:
+    """What it is called in the metrics and in the audit log; one about a topic is called as that is."""
+    if isinstance(request, TopicRequest):
+        return request.topic
+    anyway = isinstance(request, ChooseRequest) and request.anyway
+    return VERBS[type(request)] + "_anyway" * anyway
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from engine.values.errors import (
-    AbstainedError,
-    NeedsAnswerError,
+    NLError,
     ReportedError,
     StalePlanError,
     UnknownQuestionError,
@@ -30,12 +29,13 @@ from engine.values.messages import (
     Topic,
     TopicRequest,
 )
-from proxy.protocol import codec, notices, replacement_sql
-from proxy.protocol.commands import VERBS, EngineReply
+from proxy.protocol import notices, replacement_sql
+from proxy.protocol.commands import VERBS, EngineReply, verb
 from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
 from proxy.protocol.nl.grammar import COMMANDS
-from proxy.protocol.nl.settings import OutputMode
+from proxy.protocol.nl.persons import BehalfRules
+from proxy.protocol.nl.settings import OutputMode, SettingValues
 from proxy.protocol.nl.statements import (
     NOBODY,
     AnswerStatement,
@@ -51,7 +51,6 @@ from proxy.protocol.nl.statements import (
     SqlStatement,
     TableStatement,
 )
-from proxy.protocol.notices import question_back
 from proxy.protocol.replies import Allowance
 
 _Reply = TypeVar("_Reply", AskReply, Chosen, RowSet)
@@ -61,10 +60,14 @@ _RUNNABLE = (RowKind.CANDIDATE, RowKind.VERIFIED)
 
 @dataclass(frozen=True, slots=True)
 class TranslationContext:
-    """The session's state when a job starts. `failed`: the server is certain to refuse the first statement."""
+    """The session's state when a job starts. `failed`: the server is certain to refuse the first statement.
+
+    `idle`: tells whether it has answered all by now.
+    """
 
     failed: bool
     in_transaction: bool
+    idle: Callable[[], bool]
     standard_strings: bool
     encoding: str
 
@@ -115,26 +118,30 @@ class Conversation:
 
     __slots__ = (
         "_after",
-        "_asker",
-        "_initial",
-        "_local",
+        "_login",
         "_max_chars",
+        "_rules",
         "_seconds",
-        "_session",
         "_unanswered",
+        "_values",
         "last_qid",
         "statement_kinds",
     )
 
     def __init__(
-        self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int, seconds: float
+        self,
+        asker: Asker,
+        values: tuple[tuple[str, str], ...],
+        rules: BehalfRules,
+        *,
+        max_chars: int,
+        seconds: float,
     ) -> None:
-        self._asker = asker
+        self._login = asker
+        self._rules = rules
         self._max_chars = max_chars
         self._seconds = seconds
-        self._initial = dict(values)
-        self._session = dict(values)
-        self._local: dict[str, str] = {}
+        self._values = SettingValues(values)
         self.last_qid: str | None = None
         self._unanswered = False
         self._after: str | None = None
@@ -145,31 +152,39 @@ class Conversation:
     @property
     def has_settings(self) -> bool:
         """Whether a setting differs from what the session started with, so that resetting matters."""
-        return bool(self._local) or self._session != self._initial
-
-    def apply(self, changes: tuple[SettingChange, ...]) -> None:
-        """Applies changes of settings."""
-        for change in changes:
-            values = self._local if change.local else self._session
-            if change.name is None:
-                self._session = dict(self._initial)
-                # So pools hand a connection to the next user.
-                self._after = None
-                self._local.clear()
-            elif change.value is not None:
-                values[change.name] = change.value
-            else:
-                values.pop(change.name, None)
-                if change.name in self._initial:
-                    values[change.name] = self._initial[change.name]
-
-    def transaction_ended(self) -> None:
-        """SET LOCAL ends with its transaction."""
-        self._local.clear()
+        return self._values.changed
 
     @property
     def _effective(self) -> dict[str, str]:
-        return {**self._session, **self._local}
+        return self._values.effective
+
+    @property
+    def _asker(self) -> Asker:
+        """Who asks, and for whom; raises `NLError` where the login may not say so."""
+        person = self._values.person
+        if person:
+            self._rules.check(self._login.user, person)
+        return replace(self._login, person=person)
+
+    def refusal(self, changes: tuple[SettingChange, ...]) -> NLError | None:
+        """Why they are not to be applied, nor to reach the server."""
+        return self._rules.refusal(
+            self._login.user, changes, self._values.person, self._values.initial_person
+        )
+
+    def apply(self, changes: tuple[SettingChange, ...]) -> None:
+        """Applies changes of settings."""
+        person = self._values.person
+        self._values.apply(changes)
+        if any(change.name is None for change in changes):
+            # So pools hand a connection to the next user.
+            self._after = None
+        if person != self._values.person:
+            self.last_qid = self._after = None
+
+    def transaction_ended(self) -> None:
+        """SET LOCAL ends with its transaction."""
+        self._values.end_local()
 
     def runs(self, question: NLQuestion) -> bool:
         """Whether a plain question is to be run (`nl.mode`); raises `InvalidSettingError`."""
@@ -188,7 +203,7 @@ class Conversation:
         reply = self._answer((yield from _consult(self._follow_up(statement))))
         # What is stored is shown as it is: the way to see again what an error has told of.
         if strict and not isinstance(statement.request, ShowRequest):
-            _refuse_unanswered(reply, context)
+            notices.refuse_unanswered(reply.rows, in_transaction=context.in_transaction)
         return self._rows(self._shortened(reply), output, context)
 
     def _follow_up(self, statement: FollowUp) -> FollowUpRequest:
@@ -226,7 +241,7 @@ class Conversation:
         request = settings.request(self._asker, replace(question, text=text), self._effective, after)
         reply = self._answer((yield from _consult(replace(request, run=run))))
         if strict:
-            _refuse_unanswered(reply, context)
+            notices.refuse_unanswered(reply.rows, in_transaction=context.in_transaction)
         return reply
 
     def _topic_rows(self, statement: TableStatement, context: TranslationContext) -> RowsJob:
@@ -258,9 +273,12 @@ class Conversation:
 
     def _shortened(self, reply: AskReply) -> AskReply:
         """The reply, whose steps need not name the connection's last answer."""
-        named = f" OF '{self.last_qid}'"
-        rows = (replace(row, next=row.next and row.next.removesuffix(named)) for row in reply.rows)
+        rows = (replace(row, next=row.next and self._unnamed(row.next)) for row in reply.rows)
         return replace(reply, rows=tuple(rows))
+
+    def _unnamed(self, steps: str) -> str:
+        """`steps`, where they need not name the connection's last answer."""
+        return steps.replace(f" OF '{self.last_qid}'", "")
 
     @staticmethod
     def _rows(reply: AskReply, output: OutputMode, context: TranslationContext) -> JSONRows:
@@ -285,17 +303,18 @@ class Conversation:
 
     def statement(self, statement: SqlStatement, context: TranslationContext) -> ChoiceJob:
         """The SQL of a row that the user named."""
-        self.statement_kinds.append(VERBS[type(statement.request)])
         request = self._addressed(statement.request, statement.qid)
+        self.statement_kinds.append(verb(request))
         if isinstance(request, ChooseRequest):
             found = yield from self._chosen(request, context)
             return replace(found, last=statement.qid is None)
         chosen = _as(Chosen, (yield from _consult(request)))
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
+        notice = notices.costs(self._unnamed(chosen.costs), context.encoding)
         # A plan of another database changes nothing there: it may stand in any transaction.
         again = _asked_again(request, chosen)
         return ChosenStatement(
-            sql, request.qid, last=statement.qid is None, timed=chosen.in_place, again=again
+            sql, request.qid, None, notice, last=statement.qid is None, timed=chosen.in_place, again=again
         )
 
     def run_call(self, call: RunCall, context: TranslationContext) -> ChoiceJob:
@@ -305,10 +324,13 @@ class Conversation:
         return (yield from self._chosen(request, context))
 
     def _chosen(self, request: ChooseRequest, context: TranslationContext) -> ChoiceJob:
-        chosen = _as(Chosen, (yield from _consult(request)))
+        reply = yield from _consult(request)
+        if isinstance(reply, ErrorReply) and reply.hint:
+            reply = replace(reply, hint=self._unnamed(reply.hint))
+        chosen = _as(Chosen, reply)
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         elsewhere = chosen.database if chosen.elsewhere else None
-        notice, again = _truncation(chosen, context), _asked_again(request, chosen)
+        notice, again = notices.truncation(chosen, context.encoding), _asked_again(request, chosen)
         return ChosenStatement(sql, request.qid, elsewhere, notice, timed=chosen.in_place, again=again)
 
     def confirm(self, pinned: ChosenStatement) -> Generator[EngineRequest, EngineReply, None]:
@@ -366,33 +388,3 @@ def _as(kind: type[_Reply], reply: EngineReply) -> _Reply:
     if not isinstance(reply, kind):
         raise TypeError(reply)
     return reply
-
-
-def _truncation(chosen: Chosen, context: TranslationContext) -> bytes:
-    cut: list[str] = []
-    if chosen.truncated:
-        cut.append(f"the result was cut after {len(chosen.rows)} rows")
-    if chosen.shortened:
-        cut.append("values of the result were cut")
-    hint = f'Connect to database "{chosen.database}" and run the statement there for the whole of it.'
-    notices = (ErrorReply("01000", text, hint=hint) for text in cut)
-    return b"".join(codec.encode_notice(notice, context.encoding) for notice in notices)
-
-
-def _refuse_unanswered(reply: AskReply, context: TranslationContext) -> None:
-    """Raises NL001 where the answer is a question back, NL002 where it is an abstention."""
-    back = question_back(reply.rows)
-    if back is not None:
-        first = (
-            "This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. "
-            if context.in_transaction
-            else ""
-        )
-        raise NeedsAnswerError(
-            "the question waits for an answer", detail="\n".join(back.lines), hint=first + back.way_to_answer
-        )
-    abstained = next((row for row in reply.rows[:1] if row.kind is RowKind.ABSTAIN), None)
-    if abstained is not None:
-        raise AbstainedError(
-            "the question was not answered", detail=abstained.explanation, hint=abstained.next
-        )

@@ -14,9 +14,10 @@ from proxy.protocol.backend import Backend
 from proxy.protocol.codec import Startup
 from proxy.protocol.conversation import ChosenStatement, TranslationContext
 from proxy.protocol.encoding import decode, unreadable
-from proxy.protocol.framing import HEADER_SIZE
+from proxy.protocol.framing import HEADER_SIZE, ProtocolViolationError
 from proxy.protocol.nl import settings
 from proxy.protocol.nl.classify import begins_with_nl, examine, holds_nl_word
+from proxy.protocol.nl.persons import BehalfRules
 from proxy.protocol.nl.statements import MOST_FINDINGS, Examination, Finding, Question, RefusedQuestion
 from proxy.protocol.replacements import Job, ParameterStatement, PreparedTreatment, Rewritten
 from proxy.protocol.replies import Allowance, DroppedMark, Mark, TransactionStatus
@@ -34,38 +35,58 @@ _NAME_LIMIT = 1 << 16
 
 _QUERY = ord("Q")
 _BIND = ord("B")
+_SYNC = ord("S")
 
 
 class InspectionOutcome(Enum):
     """The outcome for a message that is not translated.
 
-    Pass it, wait for more of it, or hold it until the server has answered all that came before.
+    Pass it, wait for more of it, hold it until the server has answered all that came before, or drop it.
     """
 
     PASS = auto()
     MORE = auto()
     HOLD = auto()
+    DROP = auto()
 
 
 class Inspector:
-    """The inspection of one session's messages; `need`: bytes of a message that it waits for."""
+    """The inspection of one session's messages; `need`: bytes of a message that it waits for.
 
-    __slots__ = ("_backend", "_question_chars", "_seconds", "_translator", "need", "startup")
+    `skipping`: the client was told an error that the server knows nothing of, and all up to its Sync is dropped.
+    """
 
-    def __init__(self, startup: Startup, backend: Backend, question_chars: int, seconds: float) -> None:
+    __slots__ = (
+        "_backend",
+        "_question_chars",
+        "_rules",
+        "_seconds",
+        "_translator",
+        "need",
+        "skipping",
+        "startup",
+    )
+
+    def __init__(
+        self, startup: Startup, backend: Backend, question_chars: int, seconds: float, rules: BehalfRules
+    ) -> None:
         self.startup = startup
         self._backend = backend
         self._question_chars = question_chars
+        self._rules = rules
         self._seconds = seconds
         self._translator: Translator | None = None
         self.need = 0
+        self.skipping = False
 
     @property
     def tracks_nl_state(self) -> bool:
         """Whether messages need a look that pass unread in a session that has never used NL."""
         translator = self._translator
         return translator is not None and (
-            bool(translator.nl_prepared or translator.portals) or translator.conversation.has_settings
+            self.skipping
+            or bool(translator.nl_prepared or translator.portals)
+            or translator.conversation.has_settings
         )
 
     @property
@@ -76,7 +97,7 @@ class Inspector:
             asker = Asker(user, self.startup.parameter("database") or user)
             values = settings.from_startup(self.startup)
             self._translator = Translator(
-                asker, values, max_chars=self._question_chars, seconds=self._seconds
+                asker, values, self._rules, max_chars=self._question_chars, seconds=self._seconds
             )
         return self._translator
 
@@ -94,6 +115,9 @@ class Inspector:
 
     def inspect(self, kind: int, data: bytes, pos: int, end: int) -> InspectionOutcome | Rewritten | Job:
         """The outcome for the message `data[pos:end]`, which may not have arrived whole."""
+        if self.skipping and kind != _SYNC:
+            return self._skip(end - pos, whole=end <= len(data))
+        self.skipping = False
         inspector = self._INSPECTIONS.get(kind)
         replies = self._backend.replies
         if inspector is None or replies.skipping or replies.copy_in:
@@ -103,6 +127,13 @@ class Inspector:
             if outcome is not None:
                 return outcome
         return inspector(self, data[pos:end])
+
+    def _skip(self, size: int, *, whole: bool) -> InspectionOutcome:
+        """As the server does after an error in an extended query."""
+        if size > INSPECTION_LIMIT:
+            raise ProtocolViolationError("a message behind one that failed is too long to be skipped")
+        self.need = size
+        return InspectionOutcome.DROP if whole else InspectionOutcome.MORE
 
     def _inspect_partial(self, kind: int, data: bytes, pos: int, end: int) -> InspectionOutcome:
         """Whether to wait for the rest of a message. A long one passes, unless it is certain to be translated."""
@@ -162,6 +193,9 @@ class Inspector:
         if len(found.findings) > MOST_FINDINGS:
             return _refused(found, _TOO_MANY)
         if found.changes:
+            problem = self.translator.conversation.refusal(found.changes)
+            if problem is not None:
+                return _refused(found, problem)
             self.translator.conversation.apply(found.changes)
             self._backend.watching = True
         return (decoded, found) if found.findings else None
@@ -237,6 +271,7 @@ class Inspector:
         return TranslationContext(
             failed=replies.in_failed_transaction,
             in_transaction=replies.status == TransactionStatus.OPEN,
+            idle=lambda: replies.settled,
             standard_strings=self._backend.standard_strings,
             encoding=self._backend.encoding,
         )
@@ -248,7 +283,7 @@ class Inspector:
         ord("D"): _inspect_describe,
         ord("C"): _inspect_close,
         ord("E"): _inspect_execute,
-        ord("S"): _inspect_sync,
+        _SYNC: _inspect_sync,
     }
 
 

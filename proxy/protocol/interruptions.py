@@ -22,6 +22,8 @@ from proxy.protocol.loan import LOST, Loan
 from proxy.protocol.replies import Allowance
 from proxy.protocol.session_phases import Phase
 
+SHUTTING_DOWN = ErrorReply("57P01", "terminating connection because the gateway shuts down")
+
 
 class Interruptible(ABC):
     """The part of a session that they reach; `Session` has the streams."""
@@ -49,6 +51,10 @@ class Interruptible(ABC):
     @abstractmethod
     def end(self, error: ErrorReply) -> list[Command]:
         """Ends the session with an error, wherever it stands."""
+
+    def shut_down(self) -> list[Command]:
+        """The gateway ends the session."""
+        return self.end(SHUTTING_DOWN)
 
     # -- of the streams
 

@@ -30,7 +30,6 @@ _READY = ord("Z")
 _ERROR = ord("E")
 _NOTIFICATION = ord("A")
 
-_FLUSH = codec.message(b"H", b"")
 _ENCODING = "SET LOCAL client_encoding = 'UTF8'"
 _FRAMES = {
     TransactionStatus.IDLE: (f"BEGIN READ ONLY; {_ENCODING}", "ROLLBACK"),
@@ -159,7 +158,7 @@ class Loan:
         if replies.waiting_for_server or not self._backend.at_boundary:
             return []
         if replies.has_open_segment:
-            flush: list[Command] = [] if self._flushed else [ToUpstream(_FLUSH)]
+            flush: list[Command] = [] if self._flushed else [ToUpstream(codec.FLUSH)]
             self._flushed = True
             return flush
         if not replies.sync_is_harmless:

@@ -1,4 +1,4 @@
-"""The notices beside an answer: its rows in words, a question back, and the progress of a question.
+"""The notices beside an answer: its rows in words, a question back, and the progress of a question; and its errors.
 
 pgjdbc and DBeaver show the message field alone, so it holds the essential part.
 """
@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.values.messages import AnswerRow, AskReply, ErrorReply, RowKind
+from engine.values.errors import AbstainedError, NeedsAnswerError
+from engine.values.messages import AnswerRow, AskReply, Chosen, ErrorReply, RowKind
 from proxy.protocol import codec
 
 _SENTENCE_END = re.compile(r"[?.:!]\s+|\n")
@@ -52,6 +53,7 @@ def question_back(rows: Sequence[AnswerRow]) -> QuestionBack | None:
 
 _NOTICE = b"NOTICE"
 _SQLSTATE = "00000"
+_WARNING = "01000"
 
 
 def answer(reply: AskReply, encoding: str) -> bytes:
@@ -71,6 +73,23 @@ def outside(database: str, encoding: str) -> bytes:
     """Tells inside of a transaction that rows are not read in it."""
     text = f'these rows of database "{database}" were read there, outside of this transaction'
     return _notice(ErrorReply(_SQLSTATE, text), encoding)
+
+
+def truncation(chosen: Chosen, encoding: str) -> bytes:
+    """Warns of what a result lacks."""
+    cut: list[str] = []
+    if chosen.truncated:
+        cut.append(f"the result was cut after {len(chosen.rows)} rows")
+    if chosen.shortened:
+        cut.append("values of the result were cut")
+    hint = f'Connect to database "{chosen.database}" and run the statement there for the whole of it.'
+    warnings = (ErrorReply(_WARNING, text, hint=hint) for text in cut)
+    return b"".join(codec.encode_notice(warning, encoding) for warning in warnings)
+
+
+def costs(text: str, encoding: str) -> bytes:
+    """Warns of what a statement costs; nothing of an empty text."""
+    return codec.encode_notice(ErrorReply(_WARNING, text), encoding) if text else b""
 
 
 def progress(seconds: float, before: int | None, encoding: str) -> bytes:
@@ -100,3 +119,17 @@ def _row(row: AnswerRow) -> ErrorReply:
 
 def _notice(notice: ErrorReply, encoding: str) -> bytes:
     return codec.encode_notice(notice, encoding, severity=_NOTICE)
+
+
+def refuse_unanswered(rows: Sequence[AnswerRow], *, in_transaction: bool) -> None:
+    """Raises NL001 where an answer is a question back, NL002 where it is an abstention."""
+    back = question_back(rows)
+    if back is not None:
+        failed = "This transaction has failed: ROLLBACK, or ROLLBACK TO a savepoint. "
+        hint = failed * in_transaction + back.way_to_answer
+        raise NeedsAnswerError("the question waits for an answer", detail="\n".join(back.lines), hint=hint)
+    abstained = next((row for row in rows[:1] if row.kind is RowKind.ABSTAIN), None)
+    if abstained is not None:
+        raise AbstainedError(
+            "the question was not answered", detail=abstained.explanation, hint=abstained.next
+        )

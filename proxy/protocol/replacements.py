@@ -9,7 +9,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from engine.values.errors import SyntaxProblemError, UnsupportedError
-from engine.values.messages import ANSWER_COLUMNS, TOPIC_COLUMNS, EngineRequest
+from engine.values.messages import ANSWER_COLUMNS, TOPIC_COLUMNS, EngineRequest, ErrorReply
 from proxy.protocol import codec, notices, replacement_sql
 from proxy.protocol.codec import Bind, Parse
 from proxy.protocol.commands import EngineReply
@@ -60,7 +60,17 @@ class Rewritten:
     mark: Mark | None = None
 
 
-Job = Generator[EngineRequest, EngineReply, Rewritten]
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The client gets this error in place of the message, and the server, which is idle, nothing.
+
+    So a transaction goes on.
+    """
+
+    error: ErrorReply
+
+
+Job = Generator[EngineRequest, EngineReply, Rewritten | Told]
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,21 +39,20 @@ from proxy.protocol.framing import (
 )
 from proxy.protocol.inspection import InspectionOutcome, Inspector
 from proxy.protocol.interruptions import Interruptible
+from proxy.protocol.nl.persons import NOBODY_ELSE, BehalfRules
 from proxy.protocol.passed import Passed
-from proxy.protocol.replacements import Job, Rewritten
+from proxy.protocol.replacements import Job, Rewritten, Told
 from proxy.protocol.replies import RelayState, TransactionStatus
 from proxy.protocol.session_phases import HOLDING, TRANSITIONS, Event, Phase
-
-SHUTTING_DOWN = ErrorReply("57P01", "terminating connection because the gateway shuts down")
 
 BACKLOG_LIMIT = 1 << 16
 """Bytes of a client that are held back during a translation before the driver should stop reading."""
 
+_QUERY = ord("Q")
 _SYNC = ord("S")
 _TERMINATE = ord("X")
 _PLAIN_TABLE = passes(FRONTEND_LIMITS, b"QPSFcf")
 _SPECIAL_TABLE = passes(FRONTEND_LIMITS, b"QPSFcfBDCE")
-_FLUSH = codec.message(b"H", b"")
 
 
 class Session(Interruptible):
@@ -67,15 +66,13 @@ class Session(Interruptible):
         "_key_reported",
         "_need",
         "_plain",
-        "_question_chars",
         "_rest",
-        "_seconds",
+        "_settings",
     )
 
-    def __init__(self, question_chars: int, seconds: float) -> None:
+    def __init__(self, question_chars: int, seconds: float, rules: BehalfRules = NOBODY_ELSE) -> None:
         """`question_chars`: characters of the longest question. `seconds`: what `nl.timeout` is by itself."""
-        self._question_chars = question_chars
-        self._seconds = seconds
+        self._settings = question_chars, seconds, rules
         super().__init__()
         self._inspector: Inspector | None = None
         self._plain = False
@@ -188,7 +185,7 @@ class Session(Interruptible):
         if not isinstance(startup, Startup):
             raise ProtocolViolationError("expected a startup packet")
         self._move(Event.STARTED)
-        self._inspector = Inspector(startup, self.backend, self._question_chars, self._seconds)
+        self._inspector = Inspector(startup, self.backend, *self._settings)
         self.backend.observe_with(self._inspector)
         out.append(Dial(startup))
         return length
@@ -206,13 +203,7 @@ class Session(Interruptible):
     def dial_failed(self, error: ErrorReply) -> list[Command]:
         """There is no upstream connection."""
         self._move(Event.DIAL_FAILED)
-        out: list[Command] = []
-        self._end(error, out)
-        return out
-
-    def shut_down(self) -> list[Command]:
-        """The gateway ends the session."""
-        return self.end(SHUTTING_DOWN)
+        return self.end(error)
 
     def end(self, error: ErrorReply) -> list[Command]:
         """Ends the session with an error, wherever it stands."""
@@ -277,7 +268,7 @@ class Session(Interruptible):
         """The next message waits until the server has answered all before it."""
         self._move(Event.HELD)
         if self.backend.replies.has_open_segment:
-            out.append(ToUpstream(_FLUSH))
+            out.append(ToUpstream(codec.FLUSH))
 
     def _go_on(self, out: list[Command]) -> None:
         """Ends the hold where the server has answered, and no cancelling can meet what comes next."""
@@ -315,7 +306,8 @@ class Session(Interruptible):
                 passed.account(kind, pos, end)
             else:
                 passed.send(pos, end, out)
-                self._emit_or_ask(kind, action, out)
+                if action is not InspectionOutcome.DROP:
+                    self._emit_or_ask(kind, action, out)
             pos = end
         consumed = min(pos, size)
         passed.send(consumed, consumed, out)
@@ -347,9 +339,12 @@ class Session(Interruptible):
             self._move(Event.CONSULTED)
             out.append(Consult(request))
 
-    def _emit(self, kind: int, rewritten: Rewritten, out: list[Command]) -> None:
+    def _emit(self, kind: int, rewritten: Rewritten | Told, out: list[Command]) -> None:
         translator = self._inspecting.translator
         self._report(out)
+        if isinstance(rewritten, Told):
+            self._tell(kind, rewritten.error, out)
+            return
         for expected in translator.expected:
             self.backend.expect_error(expected)
             out.append(StatementFailed(expected.error))
@@ -359,12 +354,22 @@ class Session(Interruptible):
         timed = rewritten.mark is not None and rewritten.mark.allowance is not None and not replies.skipping
         if timed and replies.has_open_segment:
             # The server keeps its replies to what came before until it is told to send them, or has done this too.
-            out.append(ToUpstream(_FLUSH))
+            out.append(ToUpstream(codec.FLUSH))
         replies.forwarded(bytes([kind]), rewritten.mark)
         out.append(ToUpstream(rewritten.message))
         if timed:
             # A cancelling may come: it must not meet what follows.
             self._hold(out)
+
+    def _tell(self, kind: int, error: ErrorReply, out: list[Command]) -> None:
+        """The client gets an error that the server knows nothing of; a Query's ReadyForQuery is that of a Sync."""
+        out += [ToClient(codec.encode_error(error, self.backend.encoding)), StatementFailed(error)]
+        if kind == _QUERY:
+            self.backend.begin_count()
+            self.backend.replies.forwarded(bytes([kind]))
+            out.append(ToUpstream(codec.SYNC))
+        else:
+            self._inspecting.skipping = True
 
     def _report(self, out: list[Command]) -> None:
         statement_kinds = self._inspecting.translator.conversation.statement_kinds

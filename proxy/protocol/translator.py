@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from engine.values.errors import NLError, ReportedError, StalePlanError, UnsupportedError
+from engine.values.errors import CostlyError, NLError, ReportedError, StalePlanError, UnsupportedError
 from engine.values.messages import ANSWER_COLUMNS, Asker, EngineRequest, ErrorReply
 from proxy.protocol import codec, replacement_sql
 from proxy.protocol.backend import ExpectedError
@@ -22,6 +22,7 @@ from proxy.protocol.conversation import (
     TranslationContext,
 )
 from proxy.protocol.encoding import decode, encode, unreadable
+from proxy.protocol.nl.persons import BehalfRules
 from proxy.protocol.nl.statements import (
     AskCall,
     Examination,
@@ -42,6 +43,7 @@ from proxy.protocol.replacements import (
     Replacement,
     ReplacementJob,
     Rewritten,
+    Told,
     bound,
     call_rows,
     columns,
@@ -64,10 +66,16 @@ class Translator:
     __slots__ = ("_token", "_unnamed", "conversation", "expected", "fresh", "nl_prepared", "portals")
 
     def __init__(
-        self, asker: Asker, values: tuple[tuple[str, str], ...], *, max_chars: int, seconds: float
+        self,
+        asker: Asker,
+        values: tuple[tuple[str, str], ...],
+        rules: BehalfRules,
+        *,
+        max_chars: int,
+        seconds: float,
     ) -> None:
         """`seconds`: what `nl.timeout` is where it is not set."""
-        self.conversation = Conversation(asker, values, max_chars=max_chars, seconds=seconds)
+        self.conversation = Conversation(asker, values, rules, max_chars=max_chars, seconds=seconds)
         self._token = 0
         self._unnamed = b""
         self.nl_prepared: dict[bytes, PreparedTreatment] = {}
@@ -112,6 +120,8 @@ class Translator:
                 else:
                     replacement = yield from self._in_text(finding.content, context)
             except NLError as error:
+                if _is_bill(error) and context.idle() and examination.statements == 1:
+                    return Told(error.reply())
                 replacement = Replacement(replacement_sql.refused_query(self._expect(error)))
             replacements.append(replacement)
         try:
@@ -186,6 +196,8 @@ class Translator:
             try:
                 sql, treatment = yield from self._parse(parse, text, examination, context)
             except NLError as error:
+                if _is_bill(error) and context.idle():
+                    return Told(error.reply())
                 sql = replacement_sql.refused_query(self._expect(error))
         try:
             written = encode(sql, context.encoding)
@@ -240,6 +252,8 @@ class Translator:
             else:
                 rows = yield from self._rows(bind, treatment, context)
         except NLError as error:
+            if _is_bill(error) and context.idle():
+                return Told(error.reply())
             # There is no such statement: the server fails where the client expects it, naming the token.
             token = self._expect(error).encode()
             return Rewritten(codec.encode_bind(Bind(bind.portal, token, (), (), bind.results)))
@@ -278,3 +292,7 @@ class Translator:
         token = f"{replacement_sql.ERROR_TOKEN}{self._token}"
         self.expected.append(ExpectedError(token, error.reply(), isinstance(error, StalePlanError)))
         return token
+
+
+def _is_bill(error: NLError) -> bool:
+    return error.sqlstate == CostlyError.sqlstate

@@ -1,4 +1,4 @@
-"""PgBouncer between the gateway and the server, or before the gateway, as `make pooler` unpacks it.
+"""PgBouncer in front of a server, or of a gateway, as `make pooler` unpacks it.
 
 Owns its configuration, starting and stopping it.
 """
@@ -26,23 +26,19 @@ _SECONDS = 10.0
 
 @contextmanager
 def pgbouncer(
-    server: Cluster, folder: Path, mode: str, roles: tuple[str, ...], gateway: int | None = None
+    server: Cluster, folder: Path, mode: str, roles: tuple[str, ...], *, gateway: int = 0
 ) -> Iterator[int]:
-    """PgBouncer with one connection for each database and role; yields its port.
+    """PgBouncer with one connection to the server for each database and role; yields its port.
 
-    `gateway`: the port of one on this machine that it connects to; None: to the server.
+    `gateway`: the port on which a gateway listens that it goes to instead.
     """
-    behind = (
-        f"host={server.socket_dir} port={server.port}"
-        if gateway is None
-        else f"host=127.0.0.1 port={gateway}"
-    )
+    behind = f"127.0.0.1 port={gateway}" if gateway else f"{server.socket_dir} port={server.port}"
     port = free_port()
     users, file = folder / "users.txt", folder / "pgbouncer.ini"
     users.write_text("".join(f'"{role}" ""\n' for role in roles), encoding="utf-8")
     file.write_text(
         f"""[databases]
-* = {behind}
+* = host={behind}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = {port}

@@ -24,7 +24,7 @@ from proxy.protocol.auth.hba import Method
 from proxy.protocol.auth.secrets import Credentials
 from proxy.protocol.codec import CancelRequest, EncryptionRequest, Startup
 from proxy.protocol.framing import AUTHENTICATION_LIMIT, ProtocolViolationError, startup_length
-from proxy.protocol.session import SHUTTING_DOWN
+from proxy.protocol.interruptions import SHUTTING_DOWN
 
 _MAX_ENCRYPTION_REQUESTS = 2
 """GSSENCRequest and SSLRequest, once each."""

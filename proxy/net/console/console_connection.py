@@ -20,8 +20,8 @@ from proxy.net.access import CONSOLE_DATABASES
 from proxy.net.worker.context import GatewayContext, ShutdownMode
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol import codec
+from proxy.protocol.interruptions import SHUTTING_DOWN
 from proxy.protocol.numbers import whole
-from proxy.protocol.session import SHUTTING_DOWN
 from proxy.settings import GatewaySettings, described
 
 _VERSION = "pgparley 0.1.0"

@@ -22,7 +22,7 @@ from proxy.protocol.framing import (
     message_end,
     unexpected_response,
 )
-from proxy.protocol.session import SHUTTING_DOWN
+from proxy.protocol.interruptions import SHUTTING_DOWN
 
 _RESPONSE_LIMIT = AUTHENTICATION_LIMIT - 1
 """Length of a client's response: the whole message fits in `AUTHENTICATION_LIMIT` bytes."""

@@ -18,8 +18,9 @@ from typing import cast
 
 import structlog
 
-from engine.values.messages import LOAN_PARAMETER, EngineRequest, ErrorReply, SessionLoan
+from engine.values.messages import EngineRequest, ErrorReply
 from engine.values.queue_place import teller
+from engine.values.session_loan import LOAN_PARAMETER, SessionLoan
 from proxy.metrics import GatewayMetrics
 from proxy.net.tls import LendingTLS
 from proxy.net.upstream.dialer import without_delay

@@ -63,7 +63,8 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
 
     def __init__(self, context: GatewayContext, client: ClientReport, login: LoginHandler | None) -> None:
         """`login`: the gateway's part in the server's login phase, None for none."""
-        super().__init__(Session(context.settings.max_question_chars, context.settings.nl_timeout))
+        settings = context.settings
+        super().__init__(Session(settings.max_question_chars, settings.nl_timeout, context.access.behalf))
         self._context = context
         self.client = client
         self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login)

@@ -46,7 +46,10 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("NL (db sales, k 5): $$question$$", "ask with options: " + ", ".join(OPTION_NAMES)),
     ("NL NEW $$question$$", 'ask, without what was asked before; else "only the west" goes on from that'),
     ("SELECT * FROM nl.ask('question')", "ask inside of any SELECT; the argument may be a parameter"),
-    ("NL CHOOSE n [OF 'qid']", "run candidate n of the last answer, or of the answer qid, and learn from it"),
+    (
+        "NL CHOOSE n [OF 'qid'] [ANYWAY]",
+        "run candidate n of the last answer, or of the answer qid, and learn from it; anyway: whatever it costs",
+    ),
     ("NL RUN $$question$$", "ask, and run the answer where it is the only one that stood"),
     ("SELECT * FROM nl.run('qid', n) AS t", "candidate n of an answer inside of any SELECT"),
     ("NL SHOW [n] [OF 'qid']", "show an answer again, or row n of it"),
@@ -195,27 +198,28 @@ def _show(rest: _Rest) -> NLStatement:
     return FollowUp(ShowRequest(NOBODY, "", n), qid)
 
 
-def _numbered(rest: _Rest, verb: str) -> tuple[int, str | None]:
-    form = f"NL {verb} n [OF 'qid']"
-    n, qid = rest.number(), rest.qid()
+def _numbered(rest: _Rest, verb: str, word: str = "") -> tuple[int, str | None, bool]:
+    """Row number, qid, and whether the `word` that may stand at the end does."""
+    form = f"NL {verb} n [OF 'qid']{word and f' [{word}]'}"
+    n, qid, said = rest.number(), rest.qid(), bool(word) and rest.word(word.lower())
     rest.end(form)
     if n is None:
         raise SyntaxProblemError(f"NL {verb} needs a row number", hint=f"Write {form}.")
-    return n, qid
+    return n, qid, said
 
 
 def _choose(rest: _Rest) -> NLStatement:
-    n, qid = _numbered(rest, "CHOOSE")
-    return SqlStatement(ChooseRequest(NOBODY, "", n), qid)
+    n, qid, anyway = _numbered(rest, "CHOOSE", "ANYWAY")
+    return SqlStatement(ChooseRequest(NOBODY, "", n, anyway=anyway), qid)
 
 
 def _plan(rest: _Rest) -> NLStatement:
-    n, qid = _numbered(rest, "PLAN")
+    n, qid, _ = _numbered(rest, "PLAN")
     return SqlStatement(PlanRequest(NOBODY, "", n), qid)
 
 
 def _explain(rest: _Rest) -> NLStatement:
-    n, qid = _numbered(rest, "EXPLAIN")
+    n, qid, _ = _numbered(rest, "EXPLAIN")
     return AnswerTopic(Topic.EXPLAIN, qid, n)
 
 

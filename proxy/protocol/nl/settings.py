@@ -14,6 +14,7 @@ from engine.values.errors import InvalidSettingError
 from engine.values.messages import Asker, AskRequest, OnDoubt
 from proxy.protocol.codec import Startup
 from proxy.protocol.lexer import LexedStatement, LexedToken, SqlText
+from proxy.protocol.nl.persons import ON_BEHALF
 from proxy.protocol.nl.statements import NLQuestion, Option, SettingChange
 from proxy.protocol.numbers import decimal, whole
 
@@ -33,6 +34,56 @@ _PREFIX = "nl."
 _OPTION_WORD = re.compile(r"(?:\\.|[^\s\\])+")
 _TIMEOUT = re.compile(r"\s*+([0-9.]++)\s*+(ms|s|min)?\s*")
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, None: 1.0}
+
+
+class SettingValues:
+    """Those of one session, as far as it is known."""
+
+    __slots__ = ("_initial", "_local", "_session")
+
+    def __init__(self, values: Sequence[tuple[str, str]]) -> None:
+        """`values`: (name, value), as the session starts."""
+        self._initial = dict(values)
+        self._session = dict(values)
+        self._local: dict[str, str] = {}
+
+    @property
+    def changed(self) -> bool:
+        """Whether one differs from what the session started with."""
+        return bool(self._local) or self._session != self._initial
+
+    @property
+    def effective(self) -> dict[str, str]:
+        """Those that count now."""
+        return {**self._session, **self._local}
+
+    @property
+    def person(self) -> str:
+        """On whose behalf the session asks; empty: its login's own."""
+        return self._session.get(ON_BEHALF, "")
+
+    @property
+    def initial_person(self) -> str:
+        """The same, as it started."""
+        return self._initial.get(ON_BEHALF, "")
+
+    def apply(self, changes: Sequence[SettingChange]) -> None:
+        """Applies changes."""
+        for change in changes:
+            values = self._local if change.local else self._session
+            if change.name is None:
+                self._session = dict(self._initial)
+                self._local.clear()
+            elif change.value is not None:
+                values[change.name] = change.value
+            else:
+                values.pop(change.name, None)
+                if change.name in self._initial:
+                    values[change.name] = self._initial[change.name]
+
+    def end_local(self) -> None:
+        """A transaction has ended."""
+        self._local.clear()
 
 
 def change(source: SqlText, statement: LexedStatement) -> SettingChange | None:

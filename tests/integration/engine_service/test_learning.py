@@ -159,6 +159,13 @@ async def test_another_users_choice_counts_once_it_is_approved(
     assert (await ask(learning, QUESTION, BOB)).rows[0].kind is RowKind.VERIFIED
 
 
+async def test_what_a_person_behind_a_login_shows_counts_for_that_person_alone(learning: Service) -> None:
+    eva, udo = (replace(ANA, person=name) for name in ("eva", "udo"))
+    await choose(learning, STAGE, asker=eva)
+    kinds = [(await ask(learning, QUESTION, asker)).rows[0].kind for asker in (eva, udo, ANA)]
+    assert kinds == [RowKind.VERIFIED, RowKind.CANDIDATE, RowKind.CANDIDATE]
+
+
 async def test_auto_approval_shares_at_once(tools: Tools, pool: Any, music: Any) -> None:
     shared = made(tools, pool, LearningSettings(auto_approve=True))
     await choose(shared, STAGE)

@@ -70,7 +70,7 @@ async def test_the_own_quota_counts_then_the_largest_of_the_groups_then_that_of_
 ) -> None:
     async def quotas() -> list[object]:
         return [
-            await pool.fetchval("SELECT pgparley.quota_of($1)", role)
+            await pool.fetchval("SELECT most FROM pgparley.limits_of($1, '')", role)
             for role in ("ana", "bob", "nobody", "postgres")
         ]
 
@@ -97,13 +97,13 @@ async def test_who_sets_and_sees_quotas(server: Cluster, pool: Any) -> None:
         assert refused.value.hint
     await pool.execute("GRANT nl_steward TO ana")
     async with connected(server.dsn("store", "ana")) as theirs:
-        assert await theirs.fetch("SELECT * FROM nl_catalog.quotas") == [("staff", 5, None)]
+        assert await theirs.fetch("SELECT role, questions_an_hour FROM nl_catalog.quotas") == [("staff", 5)]
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="only an nl_admin says who may ask"):
             await theirs.execute(f"{SET}('ana', 1000)")
         for forbidden in (
             "TABLE pgparley.asked",
             "DELETE FROM pgparley.quota",
-            "SELECT pgparley.admit('bob')",
+            "SELECT pgparley.admit('bob', '')",
         ):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await theirs.execute(forbidden)

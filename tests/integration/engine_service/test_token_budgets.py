@@ -12,7 +12,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from engine.app.service import Service
-from engine.values.errors import CancelledError, ModelUnavailableError, NLError, QuotaError
+from engine.values.errors import (
+    CancelledError,
+    ModelUnavailableError,
+    NLError,
+    NotPermittedError,
+    QuotaError,
+)
 from engine.values.messages import Asker, AskReply, AskRequest, ShowRequest
 from engine.values.ports import Completion, Prompt
 from pgparley.cluster import Cluster
@@ -21,7 +27,7 @@ from tests.support.statements import connected
 
 ANA = Asker("ana", "music")
 BOB = Asker("bob", "music")
-SET = "SELECT nl_catalog.set_token_budget"
+SET = "SELECT nl_catalog.set_budget"
 ASK = AskRequest(ANA, "names of all singers")
 USED = "SELECT questions, prefilled, cached, generated FROM pgparley.token_use WHERE asker = $1"
 
@@ -97,7 +103,7 @@ async def test_who_has_used_their_budget_learns_when_it_begins_anew(
         )
         assert re.fullmatch(
             r"It begins anew at 00:00:00 UTC, in \d+ minutes; or ask an nl_admin for more:"
-            r" nl_catalog\.set_token_budget\(\)\.",
+            r" nl_catalog\.set_budget\(\)\.",
             refused.value.hint or "",
         )
     assert await pool.fetchval("SELECT count(*) FROM pgparley.asked") == 1, "none of the hour's questions"
@@ -109,9 +115,68 @@ async def test_who_has_used_their_budget_learns_when_it_begins_anew(
     await engines[1].ask(ASK)
     assert await pool.fetchval("SELECT count(*) FROM pgparley.token_use WHERE asker = 'ana'") == 2
     await pool.execute("UPDATE pgparley.token_use SET day = day - 30 WHERE day < pgparley.today()")
-    await pool.execute(f"{SET}('ana', NULL), nl_catalog.set_token_budget('public', NULL)")
+    await pool.execute(f"{SET}('ana'), nl_catalog.set_budget('public')")
     await engines[0].ask(ASK)
     assert await pool.fetchval("SELECT count(*) FROM pgparley.token_use WHERE asker = 'ana'") == 1
+
+
+async def test_budgets_are_of_months_and_of_money_as_well(
+    engines: tuple[Service, Service], pool: Any, model: Costly
+) -> None:
+    await pool.execute("SELECT pgparley.spend_tokens('ana', '', 60, 0, 40, 2.5)")
+    # Of another day of this month, or of the last one.
+    await pool.execute(
+        "UPDATE pgparley.token_use SET day = date_trunc('month', pgparley.today()::timestamp)::date"
+    )
+    for limit, month, did in (
+        ("tokens_a_month => 100", 'the budget of "ana" is 100 a month', "used 100 tokens this month"),
+        ("money_a_month => 2.50", 'the budget of "ana" is 2.50 a month', "cost 2.5 this month"),
+    ):
+        await pool.execute(f"{SET}('ana', {limit})")
+        with pytest.raises(QuotaError, match="as much as they may in a month") as refused:
+            await engines[0].ask(ASK)
+        assert refused.value.sqlstate == "53400"
+        assert refused.value.detail == f"They have {did}; {month}."
+        # From the last day on it is by the minute.
+        begins = r"It begins anew at (\d{4}-\d\d-01 00:00:00 UTC, in \d+ days|00:00:00 UTC, in \d+ minutes);"
+        assert re.match(begins, refused.value.hint or "")
+    await pool.execute(f"{SET}('ana', tokens_a_month => 101, money_a_month => 2.51, money_a_day => 0)")
+    with pytest.raises(NotPermittedError) as never:
+        await engines[0].ask(ASK)
+    assert never.value.detail == 'The budget of "ana" is 0 a day.'
+    await pool.execute(f"{SET}('ana', tokens_a_month => 101, money_a_month => 2.51)")
+    assert (await engines[0].ask(ASK)).rows
+    await pool.execute("UPDATE pgparley.token_use SET day = day - 31")
+    await pool.execute(f"{SET}('ana', tokens_a_month => 1)")
+    assert (await engines[1].ask(ASK)).rows, "the last month's are none of this one's"
+
+
+async def test_the_limits_of_a_person_and_those_of_the_login_hold_together(
+    engines: tuple[Service, Service], pool: Any, model: Costly
+) -> None:
+    people = [
+        replace(ASK, asker=replace(ANA, person=name)) for name in ("eva@example.org", "udo@example.org")
+    ]
+    quota = "SELECT nl_catalog.set_quota"
+    await pool.execute(f"{quota}('ana', 3), nl_catalog.set_quota('ana', 1, person => '*')")
+    await pool.execute(f"{quota}('ana', 2, person => 'udo@example.org')")
+    assert (await engines[0].ask(people[0])).rows
+    with pytest.raises(QuotaError) as refused:
+        await engines[1].ask(people[0])
+    assert refused.value.detail == (
+        'The quota of "eva@example.org", for whom "ana" asks, is 1 questions an hour.'
+    )
+    for _ in range(2):
+        assert (await engines[0].ask(people[1])).rows
+    with pytest.raises(QuotaError) as refused:
+        await engines[0].ask(ASK)
+    assert refused.value.detail == 'The quota of "ana" is 3 questions an hour.'
+    used = "SELECT person, questions FROM nl_catalog.token_use ORDER BY person"
+    assert await pool.fetch(used) == [("eva@example.org", 1), ("udo@example.org", 2)]
+    await pool.execute(f"{quota}('ana', NULL), nl_catalog.set_budget('ana', 1, person => 'eva@example.org')")
+    with pytest.raises(QuotaError, match="as much as they may in a day"):
+        await engines[0].ask(people[0])
+    assert (await engines[0].ask(ASK)).rows
 
 
 @pytest.mark.parametrize("problem", [ModelUnavailableError("gone"), CancelledError("out of time")])
@@ -140,21 +205,22 @@ async def test_a_question_that_was_cancelled_too(
 async def test_who_sets_and_sees_budgets_and_what_was_used(
     engines: tuple[Service, Service], server: Cluster, pool: Any, model: Costly
 ) -> None:
-    await pool.execute(f"{SET}('staff', 5000), nl_catalog.set_token_budget('bob', 1)")
+    await pool.execute(f"{SET}('staff', 5000), nl_catalog.set_budget('bob', 1)")
     await pool.execute("SELECT nl_catalog.set_quota('bob', 3)")
     for call in ("'bob', -1", "NULL, 1", "'', 1"):
         with pytest.raises(asyncpg.InvalidParameterValueError) as refused:
             await pool.execute(f"{SET}({call})")
         assert refused.value.hint
     await engines[0].ask(ASK)
-    await pool.execute("SELECT pgparley.spend_tokens('bob', 7, 8, 9)")
+    await pool.execute("SELECT pgparley.spend_tokens('bob', '', 7, 8, 9, 0.5)")
     calls = len(model.prompts)
     own = ("ana", 1, 100 * calls, 90 * calls, 1_000 * calls, 10 * calls, 5_000)
     seen = (
         "SELECT role, questions, tokens, prefilled, cached, generated, tokens_a_day FROM nl_catalog.token_use"
     )
     assert await pool.fetch(f"{seen} ORDER BY role") == [own, ("bob", 1, 16, 7, 8, 9, 1)]
-    quotas = await pool.fetch("SELECT * FROM nl_catalog.quotas ORDER BY role")
+    listed = "SELECT role, questions_an_hour, tokens_a_day FROM nl_catalog.quotas ORDER BY role"
+    quotas = await pool.fetch(listed)
     assert quotas == [("bob", 3, 1), ("staff", None, 5_000)]
     await pool.execute("GRANT nl_steward TO ana")
     async with connected(server.dsn("store", "ana")) as theirs:
@@ -163,8 +229,8 @@ async def test_who_sets_and_sees_budgets_and_what_was_used(
             await theirs.execute(f"{SET}('ana', 1000)")
         for forbidden in (
             "TABLE pgparley.token_use",
-            "DELETE FROM pgparley.token_budget",
-            "SELECT pgparley.spend_tokens('bob', 1, 1, 1)",
+            "DELETE FROM pgparley.quota",
+            "SELECT pgparley.spend_tokens('bob', '', 1, 1, 1, 0)",
         ):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await theirs.execute(forbidden)
@@ -173,11 +239,11 @@ async def test_who_sets_and_sees_budgets_and_what_was_used(
 async def test_without_the_store_nobody_is_admitted_and_a_cost_is_lost_and_told(
     engines: tuple[Service, Service], pool: Any, model: Costly
 ) -> None:
-    await pool.execute("ALTER TABLE pgparley.token_use RENAME TO elsewhere")
+    await pool.execute("ALTER TABLE pgparley.quota RENAME TO elsewhere")
     with pytest.raises(ModelUnavailableError):
         await engines[0].ask(ASK)
     assert not model.prompts
-    await pool.execute("ALTER TABLE pgparley.elsewhere RENAME TO token_use")
+    await pool.execute("ALTER TABLE pgparley.elsewhere RENAME TO quota")
     await pool.execute("ALTER TABLE pgparley.token_use RENAME COLUMN prefilled TO otherwise")
     with capture_logs() as told:
         assert (await engines[0].ask(ASK)).rows

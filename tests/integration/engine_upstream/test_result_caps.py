@@ -8,7 +8,8 @@ from engine.upstream import Databases
 from engine.values.deadline import Deadline
 from engine.values.messages import Asker
 from engine.values.ports import StatementError
-from engine.values.settings import ResultCaps, UpstreamSettings
+from engine.values.role_limits import ResultCaps
+from engine.values.settings import UpstreamSettings
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
 

@@ -113,7 +113,7 @@ async def test_a_whole_table_is_described_at_once(visit: Visit, site: PageSite) 
 async def test_models_and_budgets_are_seen(visit: Visit, site: PageSite) -> None:
     await execute(
         site.dsn,
-        "SELECT nl_catalog.set_quota('public', 100), nl_catalog.set_token_budget('public', 4000);"
+        "SELECT nl_catalog.set_quota('public', 100), nl_catalog.set_budget('public', 4000);"
         "INSERT INTO pgparley.token_use (day, asker, questions, prefilled, cached, generated)"
         " VALUES (pgparley.today(), 'ana', 3, 900, 50, 100)",
     )

@@ -19,6 +19,8 @@ from engine.values.messages import (
     RowKind,
     ShowRequest,
 )
+from proxy.protocol import codec
+from proxy.protocol.commands import StatementSeen
 from tests.support.messages import parsed, text_of, token_of
 
 ANN = Asker("ann", "sales")
@@ -226,3 +228,55 @@ def test_the_next_step_names_its_answer_where_it_may_be_kept(
     row = replace(single().rows[0], next="NL CHOOSE 1 OF 'q5'")
     session.client(say.query(text)).engine(AskReply("q5", (row,), members=2))
     assert f'"next":"{step}","qid":"q5"' in text_of(session.to_server)
+
+
+BILL = ErrorReply("NL006", "expensive", hint="NL CHOOSE 1 OF 'q5' ANYWAY runs it")
+TOLD = codec.encode_error(replace(BILL, hint="NL CHOOSE 1 ANYWAY runs it"), "utf-8")
+
+
+@pytest.mark.parametrize("status", ["I", "T"])
+def test_a_bill_is_told_without_an_error_of_the_server(session: Any, say: Any, status: str) -> None:
+    session.answered("q5").client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready(status)).forget()
+    session.client(say.query("NL CHOOSE 1"), say.query("SELECT 2")).engine(BILL)
+    assert session.to_client == TOLD
+    assert session.to_server == say.sync + say.query("SELECT 2")
+    session.server(say.ready(status), say.columns(), say.done(), say.ready(status))
+    assert session.to_client == TOLD + say.ready(status) + say.columns() + say.done() + say.ready(status)
+    assert session.sqlstates == ["NL006"]
+
+
+def test_what_follows_a_bill_is_skipped_to_its_sync(session: Any, say: Any) -> None:
+    session.answered("q5").client(say.query("BEGIN")).server(say.done("BEGIN"), say.ready("T")).forget()
+    rest = (say.bind(name="s"), say.describe("P"), say.execute, say.parse("INSERT"), say.query("INSERT"))
+    session.client(say.parse("NL CHOOSE 1", "s"), *rest).engine(BILL)
+    session.client(say.close(name="s"), say.sync, say.query("SELECT 2"))
+    assert (session.to_client, session.to_server) == (TOLD, say.sync + say.query("SELECT 2"))
+    # It was never defined: a Bind of it meets the server.
+    session.server(say.ready("T"), say.ready("T")).forget().client(say.bind(name="s"), say.sync)
+    assert session.to_server == say.bind(name="s") + say.sync
+
+
+def test_a_bill_behind_other_statements_of_a_pipeline_is_an_error_of_the_server(
+    session: Any, say: Any
+) -> None:
+    session.answered("q5").client(say.parse("INSERT"), say.bind(), say.execute, say.parse("NL CHOOSE 1"))
+    session.engine(BILL)
+    assert session.to_client == b""
+    assert token_of(session.to_server)
+
+
+def test_a_message_that_is_too_long_to_be_skipped_ends_the_session(session: Any, say: Any) -> None:
+    session.answered("q5").client(say.parse("NL CHOOSE 1")).engine(BILL).forget()
+    session.client(codec.message(b"B", bytes(5))[:1] + (1 << 30).to_bytes(4, "big"))
+    assert b"C08P01\0" in session.to_client
+
+
+def test_anyway_is_said_to_the_engine(session: Any, say: Any) -> None:
+    session.client(say.query("NL CHOOSE 1 OF 'q8' anyway"))
+    assert session.consulted == [ChooseRequest(ANN, "q8", 1, anyway=True)]
+    assert StatementSeen("choose_anyway") in session.commands
+
+
+def test_anyway_stands_behind_a_choice_alone(session: Any, say: Any) -> None:
+    session.client(say.query("NL PLAN 1 ANYWAY"))
+    assert session.sqlstates == ["42601"]

@@ -180,12 +180,13 @@ def put_back(sql: str, marks: Marks, snapshot: Snapshot) -> str:
 def _said(text: str, marks: Marks, use: str) -> str:
     for mark, hidden in marks:
         if mark in text:
-            number = use == _NUMBER and _digits(hidden)
-            text = text.replace(mark, number or _ESCAPES.get(use, str)(hidden))
+            number = use == _NUMBER and _DIGITS.fullmatch(hidden)
+            text = text.replace(mark, _digits(hidden) if number else _ESCAPES.get(use, str)(hidden))
     return text
 
 
 _NUMBER = "number"
+_DIGITS = re.compile(r"[+(]?\d[\d ()/.-]*")
 _NUMBERS = frozenset({"smallint", "integer", "bigint", "numeric", "int2", "int4", "int8"})
 _LIKE = frozenset({"~~", "!~~", "~~*", "!~~*"})
 _REGEX = frozenset({"~", "!~", "~*", "!~*"})

@@ -140,6 +140,7 @@ MARKS = (("\u27e8email 1a\u27e9", "o'n_il@x.org"), ("\u27e8phone 2b\u27e9", "+43
         ("phone::text = '⟨phone 2b⟩'", "CAST(phone AS text) = '436641234567'"),
         ("name = '⟨email zz⟩'", None),
         ("name = 'x'", None),
+        ("phone = '⟨email 1a⟩'", "phone = 'o''n_il@x.org'"),
     ],
 )
 def test_marks_come_back_in_string_constants(written: str, sent: str | None) -> None:

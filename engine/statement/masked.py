@@ -59,7 +59,7 @@ def masks_of(snapshot: Snapshot, lineage: Lineage, rules: Rules) -> Masks:
     found = Masks(said_masked(snapshot), frozenset(table.key for table in kinds))
     while True:
         columns, unknown = set(found.columns), set(found.unknown)
-        columns.update(_by_table(snapshot, lineage, columns))
+        columns.update(_by_table(snapshot, lineage, found.columns))
         for key, bound in views.items():
             shown = None if bound is None else _shown_by(bound, found, snapshot)
             if shown is None:
@@ -74,14 +74,14 @@ def masks_of(snapshot: Snapshot, lineage: Lineage, rules: Rules) -> Masks:
 def _by_table(snapshot: Snapshot, lineage: Lineage, masked: Collection[ColumnKey]) -> Iterator[ColumnKey]:
     """What has the values of masked columns by keys, inheritance or generation."""
     for one, other in lineage.children:
-        yield from ((*other, key[2]) for key in list(masked) if key[:2] == one)
-        yield from ((*one, key[2]) for key in list(masked) if key[:2] == other)
+        yield from ((*other, name) for *table, name in masked if tuple(table) == one)
+        yield from ((*one, name) for *table, name in masked if tuple(table) == other)
     yield from (column for column, source in lineage.generated if source in masked)
-    for table in snapshot.tables:
-        for key in table.foreign_keys:
-            for own, other in zip(key.columns, key.ref_columns, strict=True):
-                if (key.ref_schema, key.ref_table, other) in masked:
-                    yield (*table.key, own)
+    for each in snapshot.tables:
+        for key in each.foreign_keys:
+            for own, referred in zip(key.columns, key.ref_columns, strict=True):
+                if (key.ref_schema, key.ref_table, referred) in masked:
+                    yield (*each.key, own)
 
 
 def _pure(rules: Rules) -> Rules:

@@ -72,8 +72,11 @@ class Masking:
 
 
 def _lineage(rows: list[Record]) -> Lineage:
-    def pairs(kind: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-        return [(tuple(row["element"]), tuple(row["source"])) for row in rows if row["kind"] == kind]
+    def of(kind: str) -> list[Record]:
+        return [row for row in rows if row["kind"] == kind]
 
-    views = {tuple(row["element"]): row["definition"] for row in rows if row["kind"] == "view"}
-    return Lineage(views, pairs("child"), pairs("generated"))
+    return Lineage(
+        {tuple(row["element"]): row["definition"] for row in of("view")},
+        [(tuple(row["element"]), tuple(row["source"])) for row in of("child")],
+        [(tuple(row["element"]), tuple(row["source"])) for row in of("generated")],
+    )

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from engine.app.checking import check_pending
 from engine.app.service import Service
 from engine.learn.store import LearningStore
 from engine.link.source import StoredValues
@@ -250,9 +251,10 @@ async def test_a_local_service_gets_the_text(asking: Tools, pool: Any) -> None:
 
 async def test_history_and_worked_examples_are_hidden(asking: Tools, pool: Any) -> None:
     await pool.execute(
-        "SELECT nl_catalog.verify('music', 'In which city does the client with ann_7.sample@mail7.example live?',"
-        " $$SELECT city FROM client WHERE email = 'ann_7.sample@mail7.example'$$)"
+        "SELECT nl_catalog.verify('music', 'In which city does the client ann_7.sample@mail7.example live?',"
+        " 'SELECT city FROM client WHERE id = 7')"
     )
+    await check_pending(pool, asking.upstream)
     async with served(asking, pool) as (stand, service):
         first = await service.ask(AskRequest(ANA, ASKED[0][1], db="music"))
         await service.ask(
@@ -262,6 +264,7 @@ async def test_history_and_worked_examples_are_hidden(asking: Tools, pool: Any) 
         )
         said = sent(stand)
         assert "Statement: " in said
+        assert re.search("city does the client ⟨email [0-9a-f]{8}⟩ live", said)
         assert said.count("⟨email") >= 4
         assert [value for value in personal() if value in said and "@" in value] == []
 

@@ -14,6 +14,7 @@ from pgparley.knowledge_commands import add_knowledge_commands
 from pgparley.login_commands import add_login_commands, listed_logins, logins_in_short
 from pgparley.store_session import SETTINGS, run_on_store
 from pgparley.terminal import AsJson, minute, print_json, print_table, printable, uri_of
+from schema_catalog.catalog import CachedCatalog
 from schema_catalog.definitions import State
 from schema_catalog.drift import Change
 from schema_catalog.drift_store import Finding
@@ -194,7 +195,7 @@ async def _refresh(pool: Pool, name: str | None, settings: UpstreamSettings, gua
     if not entries:
         typer.echo(_NONE)
     failed = False
-    async with aclosing(Databases(settings, guard)) as databases:
+    async with aclosing(Databases(settings, guard, catalog=CachedCatalog(store))) as databases:
         for entry in entries:
             try:
                 changes = await refresh(store, entry.database, SETTINGS)

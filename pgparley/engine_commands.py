@@ -70,6 +70,7 @@ async def check_prompt(
     if as_json:
         print_json(reply, indent=True)
         return 0
+    typer.echo(printable(f"--- to {reply.to}"))
     for role, text in (("system", reply.system), ("user", reply.user)):
         typer.echo(f"--- {role}")
         typer.echo("\n".join(map(printable, text.splitlines())))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from schema_catalog.definitions import Join
-from schema_catalog.types import Attributes, Column, ForeignKey, Snapshot, Table, TableKey, Term
+from schema_catalog.types import Attributes, Column, ForeignKey, Sensitivity, Snapshot, Table, TableKey, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,14 @@ class _Known:
         return (*words, *(word for word in others if word.lower() not in folded))
 
     def attributes(self, element: tuple[str, ...]) -> Attributes | None:
-        """The DBA's over an import's. A column of a sensitive table is sensitive."""
+        """The DBA's over an import's. A column of a sensitive table is sensitive, of a masked one masked."""
         found = Attributes()
         for each in (self.own.get(element), self.imported.get(element)):
             found = found if each is None else found.over(each.attributes)
         if element[2:]:
             table = self.attributes(element[:2]) or Attributes()
+            if table.sensitivity is Sensitivity.MASKED:
+                found = replace(found, sensitivity=Sensitivity.MASKED)
             found = found.over(Attributes(sensitivity=table.sensitivity))
         return None if found == Attributes() else found
 

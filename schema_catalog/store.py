@@ -69,7 +69,7 @@ _SAID = """
 """
 
 _ENTRY = """
-    SELECT d.name, d.dsn, d.dbname, d.search_path, d.schemas, d.identity, d.registered_at, s.id, s.taken_at,
+    SELECT d.name, d.dsn, d.dbname, d.search_path, d.schemas, d.identity, d.local, d.registered_at, s.id, s.taken_at,
            ARRAY(SELECT ARRAY[l.asker, l.dsn] FROM pgparley.login l
                  WHERE l.database = d.name ORDER BY l.asker COLLATE "C") AS logins
     FROM pgparley.database d LEFT JOIN pgparley.snapshot s ON s.id = d.newest
@@ -276,6 +276,7 @@ def _entry(row: asyncpg.Record) -> Entry:
         tuple(row["schemas"]),
         tuple(Login(asker, dsn) for asker, dsn in row["logins"]),
         row["identity"],
+        row["local"],
     )
     return Entry(database, row["registered_at"], row["id"], row["taken_at"])
 

@@ -43,9 +43,10 @@ class Status(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """Whether values of an element may be kept and shown."""
+    """Whether values of an element may be kept and shown; `MASKED`: nor may a statement that we write read them."""
 
     SENSITIVE = "sensitive"
+    MASKED = "masked"
 
 
 class DeclaredKey(StrEnum):
@@ -322,6 +323,7 @@ class Database:
     schemas: tuple[str, ...] = ()
     logins: tuple[Login, ...] = ()
     identity: str | None = None
+    local: bool = False
 
 
 T = TypeVar("T")

@@ -49,7 +49,9 @@ async def in_dialogue(request: AskRequest, questions: Questions, *, by_model: bo
     known = (each.meaning.says for each in stored.dialogue.survivors or () if each.sql == row.sql)
     earlier = () if stored.dialogue.follow_up is None else stored.dialogue.follow_up.turns
     before = FollowUp(stored.question.text, row.sql, request.question, next(known, ""), earlier)
-    return replace(alone, db=request.db if by_model else last), Dialogue(follow_up=before, database=last)
+    return replace(alone, db=request.db if by_model else last), Dialogue(
+        follow_up=before, database=last, local=stored.dialogue.local
+    )
 
 
 def after_answer(stored: Stored, request: AnswerRequest) -> Continued:

@@ -64,6 +64,7 @@ async def _about(request: TopicRequest, qid: str, questions: Questions) -> RowSe
                     (call, role, content)
                     for call, prompt in enumerate(sent, 1)
                     for role, content in (
+                        ("to", prompt.to),
                         ("system", prompt.system),
                         ("user", prompt.user),
                         ("assistant", prompt.prefix + prompt.begun),

@@ -97,11 +97,11 @@ async def tools(
     async with AsyncExitStack() as stack:
         pool = await _store(settings.store_dsn)
         stack.push_async_callback(pool.close)
-        upstream = Databases(settings.upstream, settings.guard)
+        catalog = CachedCatalog(CatalogStore(pool))
+        upstream = Databases(settings.upstream, settings.guard, catalog=catalog)
         stack.push_async_callback(upstream.aclose)
         model = await _language_model(settings.model, circuit, ProfileStore(pool), stack)
         encoder = MiniLMEncoder(settings.encoder)
-        catalog = CachedCatalog(CatalogStore(pool))
         built = Tools(
             catalog=catalog,
             upstream=upstream,

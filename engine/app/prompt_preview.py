@@ -16,7 +16,7 @@ from engine.values.elements import plain_name
 from engine.values.errors import AbstainedError
 from engine.values.messages import AskRequest, PersonalPart, PromptReply
 from engine.values.model_profile import ModelProfile
-from engine.values.ports import LanguageModel, Prompt
+from engine.values.ports import LanguageModel, Outgoing, Prompt
 from engine.values.settings import Limits
 from engine.values.state import Route, State
 from engine.values.tools import Tools
@@ -55,7 +55,7 @@ class _Unasked:
 
 async def preview(request: AskRequest, tools: Tools, limits: Limits) -> PromptReply:
     """The first prompt of a question; raises `NLError`, `AbstainedError` where it comes to none."""
-    model: LanguageModel = _Unasked(tools.model.profile)
+    asked_model, model = tools.model, _Unasked(tools.model.profile)
     tools = replace(tools, model=model)
     started = time.monotonic()
     deadline = Deadline(started + min(request.timeout or limits.timeout, limits.timeout))
@@ -67,17 +67,19 @@ async def preview(request: AskRequest, tools: Tools, limits: Limits) -> PromptRe
         if not state.settled and state.routes:
             await write(state, tools)
     except _AskedError as asked:
-        return await asyncio.to_thread(_reply, asked.prompt, state)
+        return await asyncio.to_thread(_reply, asked.prompt, state, asked_model)
     why = state.refusal.words if state.refusal else "the catalog answers it, or asks back"
     raise AbstainedError(
         "the model would not be asked", detail=f"{why}.", hint="Name the database: --database NAME."
     )
 
 
-def _reply(prompt: Prompt, state: State) -> PromptReply:
+def _reply(prompt: Prompt, state: State, model: LanguageModel) -> PromptReply:
+    if isinstance(model, Outgoing):
+        prompt = model.outgoing(prompt)
     text = "\n\n".join(filter(None, (prompt.system, prompt.user, prompt.prefix)))
     personal = dict.fromkeys((*_known(state.routes, text), *_seen(text)))
-    return PromptReply(prompt.system, prompt.user, round(len(text) / CHARACTERS), tuple(personal))
+    return PromptReply(prompt.system, prompt.user, round(len(text) / CHARACTERS), tuple(personal), prompt.to)
 
 
 def _known(routes: Iterable[Route], text: str) -> Iterator[PersonalPart]:

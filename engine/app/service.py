@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 
@@ -173,9 +173,9 @@ class Service:
             members=0 if unread else sum(each.may_run_instead for each in members),
             key=keys.of(dialogue, state.dialogue) if keys is not None and is_repeatable(state) else "",
             databases=tuple(route.database.name for route in state.routes),
-            notices=(out_of_time(rows),) if state.late else (),
+            notices=tuple(_notices(state, rows, model.hidden)),
         )
-        await self._questions.save(request, reply, model.sent, state.dialogue)
+        await self._questions.save(request, reply, model.sent, replace(state.dialogue, local=state.local))
         if self._points is not None and state.selection is not None and _calibrates(state):
             with _stored():
                 await self._points.answered(qid, state.selection)
@@ -369,6 +369,13 @@ def _stored() -> Iterator[None]:
         raise ModelUnavailableError(
             "the engine's store does not answer", hint="Its administrator should check its connection."
         ) from problem
+
+
+def _notices(state: State, rows: Sequence[AnswerRow], hidden: str) -> Iterator[str]:
+    if state.late:
+        yield out_of_time(rows)
+    if hidden:
+        yield f"hidden from the model: {hidden}"
 
 
 def _calibrates(state: State) -> bool:

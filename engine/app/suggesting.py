@@ -31,7 +31,7 @@ from schema_catalog.naming import dotted, quote_ident, quote_literal
 from schema_catalog.personal import personal_by_name, personal_value
 from schema_catalog.pg import Pool
 from schema_catalog.store import SuggestionStore, UnknownNameError
-from schema_catalog.types import Column, ColumnKey, Snapshot, Suggestion, SuggestionKind, Table
+from schema_catalog.types import Column, ColumnKey, Database, Snapshot, Suggestion, SuggestionKind, Table
 from schema_catalog.values import ValueStore
 
 VALUES = 5
@@ -204,7 +204,7 @@ class Suggesting:
             ) from problem
 
     async def _suggest(self, request: SuggestRequest) -> SuggestReply:
-        snapshot = await self._snapshot(request.database)
+        database, snapshot = await self._entry(request.database)
         store = SuggestionStore(self.pool)
         suggested = await store.elements(request.database)
         missed = await store.missed(request.database) if request.missed else None
@@ -219,25 +219,25 @@ class Suggesting:
         if not waiting:
             return SuggestReply()
         table, asked = waiting[0]
-        found = await self._written(snapshot, table, asked)
+        found = await self._written(snapshot, table, asked, local=database.local)
         await store.add(request.database, found)
         return SuggestReply(table.key, found, len(waiting) - 1)
 
-    async def _snapshot(self, name: str) -> Snapshot:
+    async def _entry(self, name: str) -> tuple[Database, Snapshot]:
         for database, snapshot in await self.catalog.entries():
             if database.name == name:
-                return snapshot
+                return database, snapshot
         raise UnknownNameError(f'database "{name}" is not registered, or all of it is hidden')
 
     async def _written(
-        self, snapshot: Snapshot, table: Table, asked: Sequence[Asked]
+        self, snapshot: Snapshot, table: Table, asked: Sequence[Asked], *, local: bool
     ) -> tuple[Suggestion, ...]:
         values = await self._values(snapshot.database, table)
         found: list[Suggestion] = []
         for first in range(0, len(asked), TOGETHER):
             some = asked[first : first + TOGETHER]
             completion = await self.model.complete(
-                asking(snapshot, table, some, values),
+                replace(asking(snapshot, table, some, values), local=local),
                 deadline=Deadline(time.monotonic() + SECONDS),
                 max_tokens=TOKENS * len(some),
                 grammar=grammar(some) if self.model.profile.grammars else None,

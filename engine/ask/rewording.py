@@ -9,6 +9,7 @@ import asyncio
 from dataclasses import replace
 
 from engine.llm.prompts import prompt
+from engine.llm.redaction import words
 from engine.question.language import Language
 from engine.question.question import Question
 from engine.question.tokens import keeps_values
@@ -29,19 +30,21 @@ _FENCE = "```"
 
 
 async def translate(
-    question: Question, language: Language, model: LanguageModel, deadline: Deadline
+    question: Question, language: Language, model: LanguageModel, deadline: Deadline, *, local: bool = False
 ) -> tuple[Question | None, Completion]:
     """`question` in English with the model's call; None where what the model wrote is no faithful translation.
 
-    Raises the model's errors.
+    `local`: it may be of a local database. Raises the model's errors.
     """
     asked = Prompt(
         prompt("translate_system"),
         prompt("translate_user", language=language.name, question=" ".join(question.text.split())),
+        asked=(question.text,),
+        local=local,
     )
     most = TOKENS_PER_CHARACTER * len(question.text) + SLACK_TOKENS
     written = await model.complete(asked, deadline=deadline, max_tokens=most)
-    english = replace(question, text=_line(written.text))
+    english = replace(question, text=words(_line(written.text), written.marks))
     faithful = written.finished and await asyncio.to_thread(_is_faithful, question, english)
     return (english if faithful else None), written
 
@@ -57,7 +60,9 @@ def _is_faithful(question: Question, english: Question) -> bool:
     return bool(english.text) and keeps_values(english.text, question.text) and english.language is None
 
 
-async def in_full(follow_up: FollowUp, model: LanguageModel, deadline: Deadline) -> tuple[str, Completion]:
+async def in_full(
+    follow_up: FollowUp, model: LanguageModel, deadline: Deadline, *, local: bool = False
+) -> tuple[str, Completion]:
     """What `follow_up` asks for as a question by itself, with the model's call; `joined` where that lost a part of it.
 
     Raises the model's errors.
@@ -65,9 +70,12 @@ async def in_full(follow_up: FollowUp, model: LanguageModel, deadline: Deadline)
     asked = Prompt(
         prompt("follow_up_system"),
         prompt("follow_up_user", **before_text(follow_up), question=quoted(follow_up.then, EARLIER)),
+        asked=(*(each.question for each in follow_up.turns), follow_up.then),
+        local=local,
     )
     written = await model.complete(asked, deadline=deadline, max_tokens=FULL_TOKENS)
     full = next((line.strip() for line in written.text.splitlines() if line.strip()), "")
+    full = words(full, written.marks)
     told = written.finished and full and keeps_values(full, follow_up.then)
     return (full if told else joined(follow_up)), written
 

@@ -40,13 +40,15 @@ async def understand(state: State, tools: Tools) -> State:
     if language is None:
         return checked
     views, _ = await askable_views(state, tools)
+    # It may be of any of them.
+    local = state.local or any(database.local for database, *_ in views)
     own = await asyncio.to_thread(_is_own_language, state.question, language, views)
     if not state.asks_for_readings:
-        translated = await _translated(checked, language, tools)
+        translated = await _translated(checked, language, tools, local=local)
         return replace(translated, routed_by=state.question) if own else translated
-    if own or len(views) == 1 or at_home(state, views):
+    if own or len(views) == 1 or at_home(state, views) or local:
         return checked
-    english, checked = await _in_english(checked, language, tools)
+    english, checked = await _in_english(checked, language, tools, local=local)
     return replace(checked, routed_by=english)
 
 
@@ -63,7 +65,7 @@ async def _in_full(state: State, tools: Tools) -> State:
         return state.in_full(dialogue.read_as or state.question.text)
     if state.asks_for_readings:
         return replace(state, question=replace(state.question, text=joined(follow_up)))
-    full, call = await in_full(follow_up, tools.model, state.deadline)
+    full, call = await in_full(follow_up, tools.model, state.deadline, local=state.local)
     line = TraceLine("understand", "follow-up read as", full)
     return replace(state, usage=state.usage.plus(call.usage)).noted(line).in_full(full)
 
@@ -76,16 +78,18 @@ async def _checked(state: State) -> State:
     )
 
 
-async def _translated(state: State, language: Language, tools: Tools) -> State:
-    english, state = await _in_english(state, language, tools)
+async def _translated(state: State, language: Language, tools: Tools, *, local: bool) -> State:
+    english, state = await _in_english(state, language, tools, local=local)
     if english is None:
         return state.refused(untranslated(language.name), "understand")
     return await _checked(replace(state, question=english, translation=english.text))
 
 
-async def _in_english(state: State, language: Language, tools: Tools) -> tuple[Question | None, State]:
+async def _in_english(
+    state: State, language: Language, tools: Tools, *, local: bool
+) -> tuple[Question | None, State]:
     """The question in English, None where that lost a part of it; and the state with what it took."""
-    english, call = await translate(state.question, language, tools.model, state.deadline)
+    english, call = await translate(state.question, language, tools.model, state.deadline, local=local)
     state = replace(state, usage=state.usage.plus(call.usage))
     event = f"translated from {language.name}" if english else f"not translated from {language.name}"
     said = english.text if english else call.text

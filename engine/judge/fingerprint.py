@@ -88,6 +88,7 @@ def counting(settings: EngineSettings) -> EngineSettings:
             deployment="",
             api_version="",
             price=model.price,
+            local=False,
             # An outage is no part of the recipe.
             fallback=(),
             circuit_failures=model.circuit_failures,

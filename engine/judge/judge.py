@@ -112,7 +112,9 @@ async def questions(candidates: Sequence[Candidate], state: State, tools: Tools)
     until = Deadline(clock() + state.deadline.remaining() * TIME, clock)
 
     async def told(candidate: Candidate) -> Completion | None:
-        asked = Prompt(prompt("generate_system"), prompt("rank_by_question_user", sql=candidate.sql))
+        asked = Prompt(
+            prompt("generate_system"), prompt("rank_by_question_user", sql=candidate.sql), local=state.local
+        )
         try:
             return await tools.model.likelihood(asked, state.question.text, deadline=until)
         except NLError:

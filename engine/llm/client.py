@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,12 +23,13 @@ from engine.llm.call import Call
 from engine.llm.circuit import Circuit, Outage
 from engine.llm.discovery import Discovery, ListedModel
 from engine.llm.reading import TOLD, Listed, Reply, completion, is_cut_short, is_filtered, read, thinks
+from engine.llm.redaction import Redaction
 from engine.llm.wire import StrangersClient
 from engine.values.deadline import Deadline
 from engine.values.errors import CancelledError, ModelAwayError, ModelUnavailableError
 from engine.values.model_profile import EMBEDDED, UNKNOWN, ModelProfile, NoProfiles, Profiles
 from engine.values.model_settings import GrammarSupport, ModelSettings, Provider
-from engine.values.ports import Completion, Prompt
+from engine.values.ports import Completion, Marks, Prompt
 
 CONNECT_SECONDS = 5.0
 """What a connection may take to be made."""
@@ -63,6 +65,7 @@ class ChatModel:
         self._key = self._settings.place, self._settings.called
         self._finding_out = asyncio.Lock()
         self._client = _client(self._settings)
+        self._redaction = Redaction(frozenset(settings.redact), secrets.token_bytes())
 
     @property
     def profile(self) -> ModelProfile:
@@ -85,15 +88,17 @@ class ChatModel:
         schema: Mapping[str, object] | None = None,
     ) -> Completion:
         """See `engine.values.ports.LanguageModel.complete`."""
+        prompt, grammar, marks = await asyncio.to_thread(self._leaving, prompt, grammar)
         own = {"begun": prompt.begun} if prompt.begun else {}
         call = Call(prompt, max_tokens, others, grammar, schema, own)
         reply = await self._ask(call, deadline)
         prefix = prompt.prefix if self.profile.continuation else ""
-        return completion(reply, prefix, self._settings.price)
+        return replace(completion(reply, prefix, self._settings.price), marks=marks)
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """See `engine.values.ports.LanguageModel.likelihood`."""
-        reply = await self._ask(Call(prompt, 1, own={"given": answer}), deadline)
+        prompt, given, _ = await asyncio.to_thread(self._leaving, prompt, answer)
+        reply = await self._ask(Call(prompt, 1, own={"given": given}), deadline)
         return completion(reply, price=self._settings.price)
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
@@ -109,6 +114,24 @@ class ChatModel:
         )
         await self._told(make, deadline)
         self._circuit.answered(deadline.clock())
+
+    def outgoing(self, prompt: Prompt) -> Prompt:
+        """See `engine.values.ports.Outgoing`."""
+        return self._leaving(prompt)[0]
+
+    def _leaving(self, prompt: Prompt, more: str | None = None) -> tuple[Prompt, str | None, Marks]:
+        """What leaves of a prompt, and of `more` with it; raises `ModelAwayError` where nothing may."""
+        settings = self._settings
+        to = f"{settings.called} at {settings.address}"
+        if settings.own:
+            return replace(prompt, asked=(), to=f"{to} (local)"), more, ()
+        if prompt.local:
+            raise ModelAwayError(
+                "no model may be asked about this database",
+                detail=f"It is local, and {to} is not.",
+                hint="Operators: the embedded model may be asked, and a service with local = true in [model].",
+            )
+        return self._redaction.hidden(replace(prompt, to=to), more)
 
     async def remember(self) -> None:
         """Takes the profile that is kept, where there is one."""

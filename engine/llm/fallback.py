@@ -32,6 +32,16 @@ class FallbackModel:
     def _first(self) -> ChatModel:
         return next((each for each in self._models if each.outage is None), self._models[0])
 
+    def outgoing(self, prompt: Prompt) -> Prompt:
+        """See `engine.values.ports.Outgoing`: of the first that may be asked."""
+        *before, last = sorted(self._models, key=lambda model: model.outage is not None)
+        for model in before:
+            try:
+                return model.outgoing(prompt)
+            except ModelAwayError:
+                continue
+        return last.outgoing(prompt)
+
     async def complete(self, prompt: Prompt, **options: Any) -> Completion:
         """See `engine.values.ports.LanguageModel.complete`."""
         return await self._one(lambda model: model.complete(prompt, **options))

@@ -25,6 +25,7 @@ from engine.upstream.access import Access, Accesses
 from engine.upstream.connections import Connections
 from engine.upstream.errors import translated
 from engine.upstream.frame import Frame
+from engine.upstream.masking import Masking
 from engine.upstream.meter import MeteredConnection
 from engine.upstream.overdue import Overdue, Statement
 from engine.upstream.rows import TypeNames, rows
@@ -33,7 +34,7 @@ from engine.values.deadline import Deadline
 from engine.values.errors import NLError, UnsafeSQLError, for_log
 from engine.values.guard_rules import Dropped
 from engine.values.messages import Asker
-from engine.values.ports import Result, StatementError
+from engine.values.ports import Catalog, Result, StatementError
 from engine.values.settings import GuardSettings, UpstreamSettings
 from schema_catalog.pg import Connection
 from schema_catalog.privileges import readable_columns, row_secured_tables, unbound
@@ -74,8 +75,9 @@ class Databases:
         settings: UpstreamSettings,
         guard: GuardSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
+        catalog: Catalog | None = None,
     ) -> None:
-        """`guard`: names that a DBA allows beyond the built-in lists."""
+        """`guard`: names that a DBA allows beyond the built-in lists. `catalog`: says what is masked."""
         self._settings = settings
         self._guard = guard or GuardSettings()
         self._clock = clock
@@ -87,6 +89,7 @@ class Databases:
         self._readable = TTLCache[tuple[Database, str, int], ReadableColumns](ttl, clock)
         self._secured = TTLCache[Database, frozenset[TableKey]](ttl, clock)
         self._rules = TTLCache[Database, Rules](ttl, clock)
+        self._masking = Masking(catalog, self._asked, ttl, clock)
         self._warned: set[tuple[str, str]] = set()
         self._dropped: dict[Database, tuple[Dropped, ...]] = {}
         self._overdue = Overdue(self._still_running, clock, most=settings.overdue_per_asker)
@@ -243,14 +246,20 @@ class Databases:
 
         None where that is another database, or where the statement may mean something else there. Raises as `plan`.
         """
-        rules = await self.rules(database)
-        analysis = await asyncio.to_thread(_guarded, sql, rules)
+        analysis, rules = await self._checked(database, sql)
         access = await self._accesses.lent(database, asker)
         if access is None:
             return None
         async with self._transaction(access, deadline, chosen=True) as connection:
             await self._frame.open(connection, deadline, version=rules.version, lent=True)
             return await self._frame.placed(connection, analysis, access, rules)
+
+    async def _checked(self, database: Database, sql: str) -> tuple[Analysis, Rules]:
+        """The statement behind the first wall; raises `UnsafeSQLError`."""
+        rules = await self.rules(database)
+        analysis = await asyncio.to_thread(_guarded, sql, rules)
+        await self._masking.check(database, analysis, rules)
+        return analysis, rules
 
     async def session_timeout(self, asker: Asker) -> float | None:
         """Seconds of the session's `statement_timeout`; None where it has none, or cannot be lent."""
@@ -267,8 +276,7 @@ class Databases:
     async def _open(
         self, database: Database, asker: Asker, sql: str, deadline: Deadline, *, chosen: bool = False
     ) -> AsyncIterator[_Open]:
-        rules = await self.rules(database)
-        analysis = await asyncio.to_thread(_guarded, sql, rules)
+        analysis, rules = await self._checked(database, sql)
         access = await self._accesses.get(database, asker)
         async with self._transaction(access, deadline, chosen=chosen) as connection:
             await self._frame.open(connection, deadline, version=rules.version, lent=access.lent)

@@ -124,7 +124,7 @@ class Dialogue:
     candidates that agree with all of that; None where statements are to be written. `pending`: the question that waits
     for an answer. `fingerprints`: of each database's schema as the asker could read it, by name. `follow_up`: None of a
     question by itself; `read_as`: a follow-up in full words, as far as it has been read. `database`: of the session's
-    last answer, in which a question by itself may go on.
+    last answer, in which a question by itself may go on. `local`: it holds something of a local database.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -136,6 +136,7 @@ class Dialogue:
     follow_up: FollowUp | None = None
     read_as: str = ""
     database: str | None = None
+    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)

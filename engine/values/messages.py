@@ -183,12 +183,13 @@ class PersonalPart:
 
 @dataclass(frozen=True, slots=True)
 class PromptReply:
-    """What a model would be sent first for a question. `tokens`: about."""
+    """What a model would be sent first for a question, and whom that is. `tokens`: about."""
 
     system: str
     user: str
     tokens: int
     personal: tuple[PersonalPart, ...] = ()
+    to: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,16 @@ class Provider(StrEnum):
     AZURE = "azure"
 
 
+class Redacted(StrEnum):
+    """Kinds of texts of a question that a service of somebody else's is not told. `QUOTED`: what stands in quotes."""
+
+    EMAIL = "email"
+    PHONE = "phone"
+    IBAN = "iban"
+    CARD = "card"
+    QUOTED = "quoted"
+
+
 class Effort(StrEnum):
     """How many calls a question may cost a model that is asked for readings."""
 
@@ -81,7 +91,8 @@ class ServiceSettings:
 
     `api_key`: shown to the server, and what the embedded one wants to be shown; with `NO_KEY` that wants none. A file
     that holds it (`api_key_file`) goes before, and a variable of the environment (`api_key_env`). `grammar` None: found
-    out. `deployment`: Azure's name for the model, where it differs; `api_version`: of Azure's interface.
+    out. `deployment`: Azure's name for the model, where it differs; `api_version`: of Azure's interface. `local`: it is
+    the operator's own, and is told all that the embedded one is.
     """
 
     base_url: str | None = None
@@ -94,6 +105,12 @@ class ServiceSettings:
     api_version: str = "2024-10-21"
     grammar: GrammarSupport | None = None
     price: Price = Price()
+    local: bool = False
+
+    @property
+    def own(self) -> bool:
+        """Whether it may be told everything: the embedded one, or one that is said to be local."""
+        return self.local or self.grammar is GrammarSupport.EMBEDDED
 
     @property
     def address(self) -> str:
@@ -134,10 +151,11 @@ class ModelSettings(ServiceSettings):
 
     `fallback`: the next is asked where one is away. `circuit_failures`: in a row, after which no call is made for
     `circuit_pause` seconds, and then one to see; 0: calls are always made. `circuit_patience`: seconds without an
-    answer that count as a failure.
+    answer that count as a failure. `redact`: kinds of texts that services which are not local get marks for.
     """
 
     fallback: tuple[ServiceSettings, ...] = ()
+    redact: tuple[Redacted, ...] = (Redacted.EMAIL, Redacted.PHONE, Redacted.IBAN, Redacted.CARD)
     effort: Effort = Effort.NORMAL
     circuit_failures: int = 5
     circuit_pause: float = 15.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,12 +49,16 @@ class Token:
     others: tuple[tuple[str, float], ...]
 
 
+Marks = tuple[tuple[str, str], ...]
+"""(mark, the text that it stands for)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """An answer of a language model. Tokens by kind as in `Usage`; `logprob`: mean over the generated tokens.
 
     `tokens`: of the text, in order, where alternatives were requested and the model gives them. `refusal`: what the
-    model said instead of an answer. `money`: as in `Usage`.
+    model said instead of an answer. `money`: as in `Usage`. `marks`: in the text, for what the model was not told.
     """
 
     text: str
@@ -66,6 +70,7 @@ class Completion:
     tokens: tuple[Token, ...] = ()
     refusal: str | None = None
     money: float = 0.0
+    marks: Marks = ()
 
     @property
     def usage(self) -> Usage:
@@ -77,13 +82,25 @@ class Completion:
 class Prompt:
     """A conversation with the model. `prefix` is the beginning of its answer, to be continued.
 
-    `begun`: what it has written behind that, of which a grammar takes notice.
+    `begun`: what it has written behind that, of which a grammar takes notice. `asked`: the asker's own texts in it.
+    `local`: it may hold something of a local database. `to`: whom it was sent to, once it was.
     """
 
     system: str
     user: str
     prefix: str = ""
     begun: str = ""
+    asked: tuple[str, ...] = ()
+    local: bool = False
+    to: str = ""
+
+
+@runtime_checkable
+class Outgoing(Protocol):
+    """A model that tells what it would be sent."""
+
+    def outgoing(self, prompt: Prompt) -> Prompt:
+        """What leaves of `prompt`, and to whom; raises as `complete` where nothing may. Blocks: call it in a thread."""
 
 
 class LanguageModel(Protocol):

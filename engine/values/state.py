@@ -121,6 +121,11 @@ class State:
         """Whether the model is asked for the readings of the question; else statements are searched for."""
         return self.strategy is Strategy.READINGS
 
+    @property
+    def local(self) -> bool:
+        """Whether what is written of it for a model may hold something of a local database."""
+        return self.dialogue.local or any(route.database.local for route in self.routes)
+
     def route_of(self, database: str) -> Route:
         """The route to it; raises `KeyError` where there is none."""
         return {route.database.name: route for route in self.routes}[database]

@@ -25,7 +25,7 @@ from engine.values.elements import (
     is_masked,
 )
 from engine.values.learned import Example, Learned, Preference
-from engine.values.state import Route
+from engine.values.state import Route, State
 from schema_catalog.types import ColumnKey, Snapshot, Term
 
 EARLIER = 400
@@ -227,6 +227,14 @@ def conversation_text(dialogue: Dialogue) -> str:
     lines += [f"Rejected: {_line(sql)}" for sql in dialogue.rejected[-SHOWN_STATEMENTS:]]
     lines += [f"The asker says: {_quoted(remark)}" for remark in dialogue.remarks]
     return "\n".join(lines)
+
+
+def asked_texts(state: State) -> tuple[str, ...]:
+    """What the asker has typed of what a prompt may hold."""
+    follow_up, dialogue = state.dialogue.follow_up, state.dialogue
+    before = () if follow_up is None else (*(each.question for each in follow_up.turns), follow_up.then)
+    answers = (turn.text for turn in dialogue.turns if turn.text)
+    return (state.ask.question, state.question.text, *before, *dialogue.remarks, *answers)
 
 
 def _answer(turn: Turn) -> str:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from engine.link.legends import legend
 from schema_catalog.naming import quote_ident, quote_literal
-from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
+from schema_catalog.types import Column, ColumnKey, Sensitivity, Snapshot, Table, TableKey
 
 COMMENT_LENGTH = 60
 LEGEND_LENGTH = 400
@@ -139,14 +139,15 @@ def _comment(element: Table | Column, most: int) -> str:
 
 
 def marks_text(element: Table | Column) -> str:
-    """What is said of an element beside words: its status, a declared key, unit and time zone; empty for nothing."""
+    """What is said of an element beside words: status, mask, declared key, unit and time zone; empty for nothing."""
     marks = element.attributes
     if marks is None:
         return ""
     zone = marks.time_zone and f"time zone {marks.time_zone}"
     unit = marks.unit and f"in {marks.unit}"
     key = marks.key and "unique"
-    return ", ".join(filter(None, (marks.status, key, unit, zone)))
+    masked = "masked: for joins by key alone" if marks.sensitivity is Sensitivity.MASKED else ""
+    return ", ".join(filter(None, (marks.status, masked, key, unit, zone)))
 
 
 def _short(text: str, length: int = COMMENT_LENGTH) -> str:

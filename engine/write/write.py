@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from engine.values.errors import StaleDialogueError
+from engine.values.messages import TraceLine
 from engine.values.settings import Strategy
 from engine.values.state import State
 from engine.values.tools import Tools
@@ -33,11 +34,23 @@ async def write(state: State, tools: Tools) -> State:
     time is over before there is one.
     """
     await asyncio.to_thread(check_unchanged, state)
+    state = _apart(state)
     if state.dialogue.survivors:
         # Without a cost: they are admitted anew, since rights may have gone meanwhile.
         return replace(state, candidates=tuple(replace(c, cost=None) for c in state.dialogue.survivors))
     early = replace(state, deadline=state.deadline.sooner(RESERVED, RESERVED_SECONDS))
     return replace(await GENERATORS[state.strategy](early, tools), deadline=state.deadline)
+
+
+def _apart(state: State) -> State:
+    """Without the databases that are not local where the likeliest is, and without local ones beside it where not."""
+    if len({route.database.local for route in state.routes}) < 2:  # noqa: PLR2004 - both kinds
+        return state
+    local = state.routes[0].database.local
+    left = [route.database.name for route in state.routes if route.database.local is not local]
+    line = TraceLine("write", "asked apart from", f"{', '.join(left)}: a local database shares no prompt")
+    kept = tuple(route for route in state.routes if route.database.local is local)
+    return replace(state, routes=kept).noted(line)
 
 
 def check_unchanged(state: State) -> None:

@@ -15,6 +15,7 @@ from itertools import chain, count
 
 from engine.findings.admit import Door, Rejection
 from engine.llm.prompts import prompt
+from engine.llm.redaction import put_back, words
 from engine.llm.replies import Reading, Readings, readings
 from engine.values.candidate import Candidate, Meaning, change_lines
 from engine.values.dialogue import FollowUp
@@ -23,7 +24,7 @@ from engine.values.errors import CancelledError, ContextLengthError
 from engine.values.messages import TraceLine
 from engine.values.ports import Completion
 from engine.values.refusal import Refusal, RefusalReason
-from engine.values.state import State
+from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.readings.prompt import LEAST_ROOM, Writer, room
 from schema_catalog.types import TableKey
@@ -189,7 +190,7 @@ class _Asking:
             if written.finished or not self._may_ask:
                 break
         self._ready = self._ready or self._state.deadline.clock()
-        found = await asyncio.to_thread(readings, written.text)
+        found = await asyncio.to_thread(self._read, written)
         if found is None:
             said = written.refusal or written.text or "nothing"
             self._lines.append(TraceLine(STAGE, "no readings in the reply", said[:LONGEST]))
@@ -200,6 +201,33 @@ class _Asking:
             self._lines.append(TraceLine(STAGE, event, full))
             await self.read(self._state.in_full(full))
         return found if written.finished else replace(found, readings=found.readings[:-1])
+
+    def _read(self, written: Completion) -> Readings | None:
+        """What a reply says, with what the model was not told in its place. Blocks: call it in a thread."""
+        found, marks = readings(written.text), written.marks
+        if found is None or not marks:
+            return found
+        said = tuple(
+            Reading(
+                put_back(each.sql, marks, self._route_of(each).snapshot),
+                words(each.meaning, marks),
+                words(each.assumes, marks),
+                each.database,
+            )
+            for each in found.readings
+        )
+        return replace(
+            found,
+            readings=said,
+            cannot=words(found.cannot, marks),
+            question=found.question and words(found.question, marks),
+        )
+
+    def _route_of(self, reading: Reading) -> Route:
+        return self._doors[self._database(reading)].route
+
+    def _database(self, reading: Reading) -> str:
+        return reading.database if reading.database in self._doors else next(iter(self._doors))
 
     @property
     def _unread(self) -> FollowUp | None:
@@ -233,8 +261,7 @@ class _Asking:
         return rejected
 
     def _candidate(self, reading: Reading, place: int) -> Candidate:
-        database = reading.database if reading.database in self._doors else next(iter(self._doors))
-        return Candidate(database, reading.sql, meaning=_meaning(reading, place))
+        return Candidate(self._database(reading), reading.sql, meaning=_meaning(reading, place))
 
     async def _without(self) -> None:
         """Asks for readings without what the linker holds for doubtful (Odin §5: a mask, told in words)."""

@@ -19,7 +19,7 @@ from engine.values.errors import NLError
 from engine.values.ports import Prompt, StatementError
 from engine.values.state import Route, State
 from engine.values.tools import Tools
-from engine.write.known_text import known_text, rules_text, turns_text
+from engine.write.known_text import asked_texts, known_text, rules_text, turns_text
 from engine.write.readings.schema import Described, described
 from schema_catalog.types import TableKey
 
@@ -95,7 +95,8 @@ class Writer:
     def prompt(self, state: State, unread: FollowUp | None, more: str = "") -> Prompt:
         """For the question of `state`, with `more` behind it. `unread`: what it goes on from. Blocks: in a thread."""
         user = self._user(state, unread)
-        return Prompt(prompt("readings_system"), "\n\n".join(filter(None, (user, more))))
+        text = "\n\n".join(filter(None, (user, more)))
+        return Prompt(prompt("readings_system"), text, asked=asked_texts(state), local=state.local)
 
     def _user(self, state: State, unread: FollowUp | None) -> str:
         question, before = state.question.text, ""

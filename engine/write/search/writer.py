@@ -24,6 +24,7 @@ from engine.link.mentions import called_columns, terms_used
 from engine.link.schema_linker import DOUBTFUL, LEAST, unlikely
 from engine.link.source import relevance
 from engine.llm.prompts import prompt
+from engine.llm.redaction import put_back
 from engine.llm.replies import FENCE, statement
 from engine.statement.written import defined
 from engine.values.candidate import Candidate, Origin
@@ -32,7 +33,7 @@ from engine.values.elements import elements_read, is_masked
 from engine.values.ports import Completion, Prompt
 from engine.values.state import Route, State
 from engine.values.tools import Tools
-from engine.write.known_text import known_text, today_text
+from engine.write.known_text import asked_texts, known_text, today_text
 from engine.write.masks import Mask, Node
 from engine.write.schema_text import schema_text
 from engine.write.search.sql_grammar import in_postgresql, sql_grammar
@@ -126,7 +127,9 @@ class Writer:
         user = prompt(name, schema=text, values=found, question=self._state.question.text, **values)
         comment = "" if node.condition is None else f"-- {words(node.condition)}\n"
         begun = "" if node.fork is None else node.fork.text
-        return Prompt(prompt("generate_system"), user, f"{FENCE}sql\n{comment}", begun)
+        texts = asked_texts(self._state)
+        prefix = f"{FENCE}sql\n{comment}"
+        return Prompt(prompt("generate_system"), user, prefix, begun, texts, self._state.local)
 
     def narrowed(self, used: frozenset[ColumnKey]) -> Mask:
         """What another statement is written without, where one that reads `used` left out what is linked.
@@ -236,7 +239,7 @@ class Attempts:
     ) -> tuple[Completion, Candidate | Rejection]:
         """Another statement by the reason. Under a grammar without them it names no strange names again."""
         if isinstance(outcome, Rejection):
-            node, sql = replace(node, mask=node.mask | outcome.stray), statement(first.text)
+            node, sql = replace(node, mask=node.mask | outcome.stray), await self._said(first)
         else:
             sql = outcome.sql
         second = await self._writer.rewrite(node, sql, reason)
@@ -257,10 +260,15 @@ class Attempts:
             )
         )
 
+    async def _said(self, written: Completion) -> str:
+        """The statement of an answer, with what the model was not told in its place."""
+        snapshot = self._door.route.snapshot
+        return await asyncio.to_thread(put_back, statement(written.text), written.marks, snapshot)
+
     async def _checked(self, written: Completion, node: Node) -> Candidate | Rejection:
         if not written.finished:
             return Rejection(Cause.LENGTH, f"the statement had not ended after {written.generated} tokens")
-        sql = statement(written.text)
+        sql = await self._said(written)
         if self._writer.grammars:
             sql = in_postgresql(sql, self._writer.shown)
         if node.mask and await self._door.misplaces_literal(sql):

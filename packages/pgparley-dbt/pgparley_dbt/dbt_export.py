@@ -16,7 +16,7 @@ from schema_catalog.knowledge_files.format import (
     TableBlock,
 )
 from schema_catalog.knowledge_files.yaml_text import dump
-from schema_catalog.types import ColumnKey, Sensitivity
+from schema_catalog.types import ColumnKey
 
 _TEMPLATE = ("{{", "{%", "{#")
 """What dbt would fill in."""
@@ -73,7 +73,7 @@ def _said(block: TableBlock | ColumnBlock, *elsewhere: str) -> dict[str, object]
     rest = rest_of(block, "name", "synonyms", "sensitivity", "unit", "time_zone", *held, *elsewhere)
     meta = {
         "synonyms": block.synonyms,
-        "sensitive": block.sensitivity is Sensitivity.SENSITIVE,
+        "sensitive": block.sensitivity is not None,
         "unit": getattr(block, "unit", None),
         "time_zone": getattr(block, "time_zone", None),
         VENDOR: rest,

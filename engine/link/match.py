@@ -134,7 +134,7 @@ def _hit(span: Span, number: int, text: str) -> _Hit | None:
 def _alike(span: Span, view: View) -> Iterator[_Hit]:
     """Values with the words of the span among theirs, else those similar to it, else those with similar words.
 
-    `Smith` is `John Smith` before it is `Smyth`, `Boing` is `Boeing`, and `Amercan Airlines` is `American Airlines Inc.`
+    `Smith` is `John Smith` before it is `Smyth`; `Amercan Airlines` is `American Airlines Inc.`
     """
     least = LEAST.get(span.kind)
     if least is None or len(span.key) < HELD_LETTERS or span.key in view.names:

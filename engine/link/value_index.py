@@ -103,7 +103,7 @@ class ValueIndex:
         return sorted((each for each in found if each[1] >= least), key=lambda each: -each[1])
 
     def containing(self, key: str, seen: NDArray[np.bool_], *, edits: int = 0) -> list[int]:
-        """Values whose key is longer than `key` and may contain it but for so many edits; surely where there are none."""
+        """Values whose key is longer than `key` and contains it, or may contain it but for so many edits."""
         return [
             number
             for number, other in self._sharing(key, seen, edits=edits, whole=False)
@@ -113,7 +113,7 @@ class ValueIndex:
     def _sharing(
         self, key: str, seen: NDArray[np.bool_], *, edits: int, whole: bool = True
     ) -> list[tuple[int, str]]:
-        """(number, key) of the values with the most trigrams in common; not `whole`: also of keys that contain `key`."""
+        """(number, key) of the values with the most trigrams in common; not `whole`: also of keys that are longer."""
         text = key.encode()
         codes = np.unique(_codes(_EDGE + text + _EDGE if whole else text))
         if not len(self) or not len(codes):

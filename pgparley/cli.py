@@ -237,15 +237,24 @@ def evaluate(
 
 
 @app.command("fetch-model")
-def fetch_model() -> None:
-    """Get the embedded language model (1.1 GB), verify it and keep it in the cache."""
+def fetch_model(
+    name: Annotated[
+        str, typer.Argument(help="A known model, as qwen2.5-coder-7b, or a repository of the hub.")
+    ] = "",
+    file: Annotated[str, typer.Argument(help="The repository's file.")] = "",
+    sha256: Annotated[str, typer.Option(help="The file's digest; without it the first one holds.")] = "",
+) -> None:
+    """Get an embedded language model (by default one of 1.1 GB), verify it and keep it in the cache."""
+    own = _config().embedded_model.path
     try:
-        path = embedded_model().fetch(_config().embedded_model.path.parent)
+        path = embedded_model().fetch(own.parent, name, file, sha256)
     except NotInstalledError as missing:
         fail(str(missing), missing.hint)
     except NLError as problem:
         fail(problem.message, problem.detail, problem.hint)
     typer.echo(f"The model is at {path}")
+    if path != own:
+        typer.echo(f'To use it: [embedded_model] path = "{path}"')
 
 
 @app.command()

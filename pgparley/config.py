@@ -206,6 +206,11 @@ def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[s
         "path": str(cache / "models" / f"{ModelSettings().model}.gguf"),
         "prefixes": str(cache / "prefixes"),
     }
+    embedded = {**model, **tree.get("embedded_model", {})}
+    named = tree.get("model", {})
+    if "base_url" not in named:
+        # The embedded model is called as its file is: its name says how large it is.
+        named = {"model": Path(str(embedded["path"])).stem, **named}
     socket = Path(str(engine["socket"]))
     port = tree.get("gateway", {}).get("listen_port", 6432)
     gateway = {
@@ -218,7 +223,8 @@ def _defaults(environment: Mapping[str, str], tree: Mapping[str, Any]) -> dict[s
     return {
         **tree,
         "engine": engine,
-        "embedded_model": {**model, **tree.get("embedded_model", {})},
+        "embedded_model": embedded,
+        "model": named,
         "gateway": gateway,
     }
 

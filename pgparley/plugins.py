@@ -46,8 +46,11 @@ class Importer(Protocol):
 class EmbeddedModel(Protocol):
     """A model server that we start ourselves: the entry point of `pgparley.embedded_model`."""
 
-    def fetch(self, directory: Path) -> Path:
-        """The model's file in `directory`, got where it is not there yet; raises `ModelUnavailableError`."""
+    def fetch(self, directory: Path, name: str = "", file: str = "", sha256: str = "") -> Path:
+        """A model's file in `directory`, got where it is not there yet; raises `ModelUnavailableError`.
+
+        `name`: of a model that it knows, or of the repository that has `file`; empty: the demo's.
+        """
         ...
 
     def check(self, path: Path) -> Iterator[Finding]:

@@ -40,7 +40,7 @@ from engine.values.ports import Completion, Prompt
 from pgparley.config import load
 from pgparley_local.runtime import Runtime
 from pgparley_local.scheduler import GrammarProblemError, Request, Scheduler
-from pgparley_local.server import ChatRequest, Message, chat_ml
+from pgparley_local.server import ChatRequest, Message, prompt_tokens
 from training.command import parser
 from training.hidden_states import StateRuntime
 
@@ -184,7 +184,7 @@ async def _statements(
     turn, reading = asyncio.Semaphore(TOGETHER), asyncio.Lock()
 
     async def written(each: Prompted) -> Recorded | None:
-        prompt = tuple(chat_ml(runtime, ChatRequest(each.messages, continue_final_message=True)))
+        prompt = tuple(prompt_tokens(runtime, ChatRequest(each.messages, continue_final_message=True)))
         async with turn:
             try:
                 done = await scheduler.submit(

@@ -37,6 +37,7 @@ _FORMS = (
     rf"(?<![\w.])(?P<code>{_NUMBER}|{_CAPITALS})\s(?:means|stands\sfor|is|for)\s+",
     rf"(?<!\w\s)(?<!\w)\((?P<code>{_NUMBER}|{_CAPITALS})\)\s*",
     rf"{_EDGE}(?P<code>-?\d{{1,4}}|[A-Z][A-Z0-9]{{0,3}})\s+(?=[a-z])",
+    rf"{_EDGE}(?P<code>[a-z])\s+(?=[a-z])",
 )
 """Where an entry begins, in each way of writing legends, the clearest first."""
 
@@ -87,7 +88,10 @@ def _distinct(entries: list[tuple[str, str]]) -> tuple[Meaning, ...]:
         Meaning(code, re.split(r"[(\[,\n]|[.;]\s", said)[0].strip(" '\""), said) for code, said in entries
     ]
     short = all(each.words and len(each.words) <= LONGEST for each in made)
-    return tuple(made) if short and len({each.code for each in made}) == len(made) > 1 else ()
+    letters = all(len(each.code) == 1 and each.code.islower() for each in made)
+    told = {each.words if letters else each.code for each in made}
+    distinct = len({each.code for each in made}) == len(told) == len(made) > 1
+    return tuple(made) if short and distinct else ()
 
 
 _BIT = re.compile(r"\bbits?\b|bit.?(?:mask|field|flag)|\bflags?\b", re.IGNORECASE)

@@ -12,6 +12,7 @@ from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
 
 from engine.link.value_index import ValueIndex
 from engine.question import normalise as folding
@@ -34,6 +35,9 @@ LETTERS = 5
 
 HELD_LETTERS = 3
 """Letters of a name that is looked for as a word of longer values, at least."""
+
+PART = 0.86
+"""Least OSA similarity of a name and the words of a longer value that it may be."""
 
 EQUAL = 0.97
 """Similarity of a span and a value with the same key in another spelling."""
@@ -77,6 +81,8 @@ class _Hit:
     number: int
     similarity: float
     relation: Relation
+    spelt: bool = False
+    """Whether all words of a name are those of the value, or nearly: of its parts none is another value."""
 
 
 def match(question: Question, view: View) -> tuple[ValueLink, ...]:
@@ -126,21 +132,47 @@ def _hit(span: Span, number: int, text: str) -> _Hit | None:
 
 
 def _alike(span: Span, view: View) -> Iterator[_Hit]:
-    """Values similar to the span, or that contain it: `Boing` and `Boeing`, `Smith` and `John Smith`."""
+    """Values with the words of the span among theirs, else those similar to it, else those with similar words.
+
+    `Smith` is `John Smith` before it is `Smyth`; `Amercan Airlines` is `American Airlines Inc.`
+    """
     least = LEAST.get(span.kind)
     if least is None or len(span.key) < HELD_LETTERS or span.key in view.names:
         return
-    similar = view.index.similar(span.key, least, view.seen) if len(span.key) >= LETTERS else []
+    named, compared = span.kind is not SpanKind.PHRASE, len(span.key) >= LETTERS
+    held = list(_holding(span, view, 1.0)) if named else []
+    yield from held
+    if held or not compared:
+        return
+    similar = view.index.similar(span.key, least, view.seen)
     for number, similarity in similar:
         if not _other_number(span.key, view.index.text(number)):
-            yield _Hit(span, number, min(similarity, EQUAL), Relation.EQUALS)
-    if similar or span.kind is SpanKind.PHRASE:
-        return
-    words = folding.words(span.text)
-    for number in view.index.containing(span.key, view.seen):
-        value = folding.words(view.index.text(number))
-        if any(value[at : at + len(words)] == words for at in range(len(value))):
-            yield _Hit(span, number, 0.5 + 0.3 * len(words) / len(value), Relation.EQUALS)
+            yield _Hit(span, number, min(similarity, EQUAL), Relation.EQUALS, spelt=named)
+    if named and not similar:
+        yield from _holding(span, view, PART)
+
+
+def _holding(span: Span, view: View, least: float) -> Iterator[_Hit]:
+    """Values of more words than the span, some of which, one after the other, are as similar to it as `least`."""
+    for number in view.index.containing(span.key, view.seen, edits=round((1 - least) * len(span.key))):
+        text = view.index.text(number)
+        value = folding.words(text)
+        similarity, words = max(_parts(span.key, value), default=(0.0, 0))
+        if similarity >= least and not _other_number(span.key, " ".join(value)):
+            share = (0.5 + 0.3 * words / len(value)) * similarity
+            yield _Hit(span, number, share, Relation.EQUALS, spelt=words > 1)
+
+
+def _parts(key: str, value: Sequence[str]) -> Iterator[tuple[float, int]]:
+    """How similar `key` is to words of `value` that follow one another, and how many these are; never all of them."""
+    for first in range(len(value)):
+        part = ""
+        for last in range(first, len(value)):
+            part += value[last]
+            if len(part) > 2 * len(key) or (first == 0 and last == len(value) - 1):
+                break
+            alike = max(OSA.normalized_similarity(key, each) for each in (part, folding.key(part)))
+            yield alike, last + 1 - first
 
 
 def _other_number(key: str, text: str) -> bool:
@@ -154,7 +186,8 @@ def _covered(span: Span, hits: Sequence[_Hit]) -> bool:
 
 
 def _within_better(hit: _Hit, hits: Sequence[_Hit]) -> bool:
-    return any(hit.span.within(other.span) and other.similarity >= hit.similarity for other in hits)
+    around = [other for other in hits if hit.span.within(other.span)]
+    return any(other.similarity >= hit.similarity or other.spelt for other in around)
 
 
 def _nearest(hits: list[_Hit], view: View) -> list[_Hit]:

@@ -102,18 +102,20 @@ class ValueIndex:
         ]
         return sorted((each for each in found if each[1] >= least), key=lambda each: -each[1])
 
-    def containing(self, key: str, seen: NDArray[np.bool_]) -> list[int]:
-        """Values whose key contains `key` and is longer."""
+    def containing(self, key: str, seen: NDArray[np.bool_], *, edits: int = 0) -> list[int]:
+        """Values whose key is longer than `key` and contains it, or may contain it but for so many edits."""
         return [
             number
-            for number, other in self._sharing(key, seen, edits=0)
-            if key in other and len(other) > len(key)
+            for number, other in self._sharing(key, seen, edits=edits, whole=False)
+            if len(other) > len(key) and (edits or key in other)
         ]
 
-    def _sharing(self, key: str, seen: NDArray[np.bool_], *, edits: int) -> list[tuple[int, str]]:
-        """(number, key) of the values with the most trigrams in common; 0 `edits`: also of keys that contain `key`."""
+    def _sharing(
+        self, key: str, seen: NDArray[np.bool_], *, edits: int, whole: bool = True
+    ) -> list[tuple[int, str]]:
+        """(number, key) of the values with the most trigrams in common; not `whole`: also of keys that are longer."""
         text = key.encode()
-        codes = np.unique(_codes(_EDGE + text + _EDGE if edits else text))
+        codes = np.unique(_codes(_EDGE + text + _EDGE if whole else text))
         if not len(self) or not len(codes):
             return []
         spans = sorted((int(self._grams[c]), int(self._grams[c + 1])) for c in codes)
@@ -130,7 +132,7 @@ class ValueIndex:
         counts = np.bincount(np.concatenate(read), minlength=len(self))
         numbers = self._seen(np.flatnonzero(counts >= need), seen)
         if len(numbers) > CANDIDATES:
-            score = counts[numbers] / (len(codes) + self._sizes[numbers])
+            score = counts[numbers] / (len(codes) + whole * self._sizes[numbers])
             numbers = numbers[np.argpartition(-score, CANDIDATES)[:CANDIDATES]]
         return [(int(number), folding.key(self.text(int(number)))) for number in numbers]
 

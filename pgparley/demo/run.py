@@ -127,10 +127,14 @@ _ALL_TEXT = """
 """
 
 
+_FORGET = "DELETE FROM pgparley.question; DELETE FROM pgparley.learned_example; DELETE FROM pgparley.learned_adapter"
+
+
 async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
     """`pgparley catalog add` or `refresh` for each database; its text may go to the model, but for personal data.
 
-    Each asker logs in there under their own name: it is the server behind the gateway, so names mean the same people.
+    What was asked and chosen before is forgotten: a demo shows what anybody is answered. Each asker logs in there under
+    their own name: it is the server behind the gateway, so names mean the same people.
     """
     listed = await pgparley(site, "catalog", "list", "--json")
     for name, dsn in databases:
@@ -145,6 +149,7 @@ async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
             if personal_by_name(row["table"], Column(row["column"], row["type"])) is None
         ]
         await store.executemany("SELECT nl_catalog.allow_values($1)", allowed)
+        await store.execute(_FORGET)
     finally:
         await store.close()
     # Reads the values that are allowed now.

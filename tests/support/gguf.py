@@ -33,8 +33,11 @@ _NAMES = {
 }
 
 
-def write_model(path: Path, model: Qwen2ForCausalLM) -> None:
-    """Writes the model's weights as they are, with a vocabulary of single bytes and of `<|im_end|>`."""
+def write_model(path: Path, model: Qwen2ForCausalLM, template: str | None = None) -> None:
+    """Writes the model's weights as they are, with a vocabulary of single bytes and of `<|im_end|>`.
+
+    `template`: of its chats.
+    """
     config = model.config
     tokens = [*_byte_letters(), "<|im_end|>"]
     fields: dict[str, Value] = {
@@ -54,6 +57,8 @@ def write_model(path: Path, model: Qwen2ForCausalLM) -> None:
         "tokenizer.ggml.merges": ["a b"],
         "tokenizer.ggml.eos_token_id": len(tokens) - 1,
     }
+    if template is not None:
+        fields["tokenizer.chat_template"] = template
     weights = {_renamed(name): each.detach().numpy() for name, each in model.state_dict().items()}
     path.write_bytes(_file(fields, weights))
 

@@ -13,7 +13,7 @@ import fcntl
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -37,6 +37,7 @@ class _Verified:
 def ensure_model(model: ModelFile, directory: Path, progress: Progress, limits: Limits | None = None) -> Path:
     """The path of the verified file in `directory`, fetched first where it is missing or damaged.
 
+    A digest that nobody gave is the hub's, else that of what came first: a later file with another one is damaged.
     Needs no network when the file is there. A transfer that is cut, or interrupted by the user, leaves a
     `.partial` file from which the next call goes on. A second caller waits until the first one is done.
 
@@ -50,6 +51,7 @@ def ensure_model(model: ModelFile, directory: Path, progress: Progress, limits: 
     with _alone(directory / f"{model.name}.lock"):
         if is_verified(model, path):
             return path
+        model = described(model, path, limits or Limits())
         if not _is_right(model, path, progress):
             _download(model, path, progress, limits or Limits())
         _record(model, path)
@@ -58,12 +60,38 @@ def ensure_model(model: ModelFile, directory: Path, progress: Progress, limits: 
 
 def is_verified(model: ModelFile, path: Path) -> bool:
     """Whether `path` is as it was when its digest was found right: nobody need hash a gigabyte for that."""
-    try:
-        seen = msgspec.json.decode(_sidecar(path).read_bytes(), type=_Verified)
-        stat = path.stat()
-    except (FileNotFoundError, msgspec.DecodeError):
+    if (seen := _recorded(path)) is None or not path.exists():
         return False
-    return seen == _Verified(stat.st_size, stat.st_mtime_ns, model.sha256)
+    stat = path.stat()
+    return seen == _Verified(stat.st_size, stat.st_mtime_ns, model.sha256 or seen.sha256)
+
+
+def described(model: ModelFile, path: Path, limits: Limits | None = None) -> ModelFile:
+    """The model with its size and digest: as it is known, as it was recorded for `path`, or as the hub says.
+
+    Raises `ModelUnavailableError`.
+    """
+    if model.size and model.sha256:
+        return model
+    if (seen := _recorded(path)) is not None:
+        return replace(model, size=seen.size, sha256=model.sha256 or seen.sha256)
+    from pgparley_local import fetch_hub  # noqa: PLC0415  heavy; most starts find the file
+
+    try:
+        return fetch_hub.described(model, limits or Limits())
+    except fetch_hub.HubError as hub:
+        raise ModelUnavailableError(
+            f"the model file {model.name} could not be downloaded",
+            detail=f"Model hub: {hub}.",
+            hint=f"Look at {model.url}: are the repository and the file called so?",
+        ) from hub
+
+
+def _recorded(path: Path) -> _Verified | None:
+    try:
+        return msgspec.json.decode(_sidecar(path).read_bytes(), type=_Verified)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
 
 
 def _download(model: ModelFile, path: Path, progress: Progress, limits: Limits) -> None:
@@ -105,7 +133,8 @@ def _bytes_in(path: Path) -> int:
 
 def _record(model: ModelFile, path: Path) -> None:
     stat = path.stat()
-    seen = _Verified(stat.st_size, stat.st_mtime_ns, model.sha256)
+    digest = model.sha256 or _digest(path, model.size, lambda *_: None)
+    seen = _Verified(stat.st_size, stat.st_mtime_ns, digest)
     _sidecar(path).write_bytes(msgspec.json.encode(seen))
 
 
@@ -117,7 +146,8 @@ def _is_right(model: ModelFile, path: Path, progress: Progress) -> bool:
     """Whether the file is there with the right digest. A wrong one is removed."""
     if not path.exists():
         return False
-    if path.stat().st_size == model.size and _digest(path, model.size, progress) == model.sha256:
+    whole = path.stat().st_size == model.size
+    if whole and (not model.sha256 or _digest(path, model.size, progress) == model.sha256):
         return True
     path.unlink()
     return False

@@ -8,19 +8,34 @@ is missing.
 from __future__ import annotations
 
 import multiprocessing
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any, Self
 
-from huggingface_hub import get_hf_file_metadata, hf_hub_url
+from huggingface_hub import HfFileMetadata, get_hf_file_metadata, hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.file_download import http_get
 
 from pgparley_local.model_file import Limits, ModelFile, Progress
 
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
 
 class HubError(Exception):
     """The hub did not deliver; the text says why in a few words."""
+
+
+def described(model: ModelFile, limits: Limits) -> ModelFile:
+    """The model with the size, and where it has none the digest, that the hub says; raises `HubError`."""
+    found = _asked(model, limits)
+    said = (found.etag or "").strip('"').lower()
+    if not found.size:
+        raise HubError("it does not say how large the file is")
+    return replace(model, size=found.size, sha256=model.sha256 or (said if _SHA256.fullmatch(said) else ""))
 
 
 def download(model: ModelFile, partial: Path, progress: Progress, limits: Limits) -> None:
@@ -29,29 +44,35 @@ def download(model: ModelFile, partial: Path, progress: Progress, limits: Limits
     Raises:
         HubError: with the reason.
     """
-    url = hf_hub_url(model.repository, model.name)
+    size = _asked(model, limits).size
+    if size not in {None, model.size}:
+        raise HubError("it has a file of another size")
+    with _told(limits):
+        _append(hf_hub_url(model.repository, model.name), model, partial, progress)
+
+
+@contextmanager
+def _told(limits: Limits) -> Iterator[None]:
+    """Raises `HubError` for whatever the client raises."""
     try:
-        size = _size(url, limits.connect)
-        if size in {None, model.size}:
-            _append(url, model, partial, progress)
+        yield
     except multiprocessing.TimeoutError as silent:
         raise HubError(f"not reachable (no answer within {limits.connect:g} s)") from silent
     except HfHubHTTPError as refused:
         raise HubError(f"it refuses ({_line(refused)})") from refused
     except Exception as problem:  # the client's errors have no common base class
         raise HubError(f"not reachable ({_line(problem)})") from problem
-    if size not in {None, model.size}:
-        raise HubError("it has a file of another size")
 
 
-def _size(url: str, seconds: float) -> int | None:
-    """What the hub says that the file has, in bytes.
+def _asked(model: ModelFile, limits: Limits) -> HfFileMetadata:
+    """What the hub says of the file.
 
     One request, in a thread that is left behind: the client repeats a failed request for half a minute, and its
     time-out bounds neither name resolution nor the sum over a name's addresses.
     """
-    with ThreadPool(1) as pool:
-        return pool.apply_async(get_hf_file_metadata, (url,), {"timeout": seconds}).get(seconds).size
+    with _told(limits), ThreadPool(1) as pool:
+        url, seconds = hf_hub_url(model.repository, model.name), limits.connect
+        return pool.apply_async(get_hf_file_metadata, (url,), {"timeout": seconds}).get(seconds)
 
 
 def _append(url: str, model: ModelFile, partial: Path, progress: Progress) -> None:

@@ -62,6 +62,12 @@ class Batch(ctypes.Structure):
     )
 
 
+class ChatMessage(ctypes.Structure):
+    """`llama_chat_message`."""
+
+    _fields_ = (("role", c_char_p), ("content", c_char_p))
+
+
 LogCallback = ctypes.CFUNCTYPE(None, ctypes.c_int, c_char_p, c_void_p)
 
 _FUNCTIONS = {
@@ -86,6 +92,10 @@ _FUNCTIONS = {
     "get_logits_ith": (POINTER(c_float), (c_void_p, c_int32)),
     "vocab_n_tokens": (c_int32, (c_void_p,)),
     "vocab_eos": (c_int32, (c_void_p,)),
+    "vocab_bos": (c_int32, (c_void_p,)),
+    "vocab_get_add_bos": (c_bool, (c_void_p,)),
+    "model_chat_template": (c_char_p, (c_void_p, c_char_p)),
+    "chat_apply_template": (c_int32, (c_char_p, POINTER(ChatMessage), c_size_t, c_bool, c_char_p, c_int32)),
     "vocab_is_eog": (c_bool, (c_void_p, c_int32)),
     "vocab_get_attr": (c_int32, (c_void_p, c_int32)),
     "token_to_piece": (c_int32, (c_void_p, c_int32, c_char_p, c_int32, c_int32, c_bool)),

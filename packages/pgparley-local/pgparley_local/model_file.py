@@ -1,13 +1,13 @@
-"""The local model's file: sources, size and digest.
+"""The local models' files: sources, size and digest.
 
-Owns the description of a model file and of the one that we ship with, and the limits on fetching it. Touches
-neither network nor disk.
+Owns the description of a model file, the names of those that are known, and the limits on fetching one. Touches neither
+network nor disk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Progress = Callable[[str, int, int], None]
 """Told (step, done, total): a new `step` begins a new line; it names the unit, bytes or slices."""
@@ -29,7 +29,7 @@ class Slice:
 class ModelFile:
     """A model file: `size` in bytes, `sha256` in hex. `slices`, in order, make up the whole file.
 
-    `repository`: where it is on the hub, under its name.
+    `repository`: where it is on the hub, under its name. Without `size` and `sha256` the hub says them.
     """
 
     name: str
@@ -73,3 +73,28 @@ QWEN_CODER_1_5B = ModelFile(
     ),
 )
 """Qwen2.5-Coder-1.5B-Instruct, 4-bit, Apache-2.0: the model of the demo and the default on a laptop."""
+
+
+def _coder(billions: int) -> ModelFile:
+    repository = f"Qwen/Qwen2.5-Coder-{billions}B-Instruct-GGUF"
+    return ModelFile(f"qwen2.5-coder-{billions}b-instruct-q4_k_m.gguf", 0, "", repository)
+
+
+DEFAULT = "qwen2.5-coder-1.5b"
+KNOWN = {DEFAULT: QWEN_CODER_1_5B, **{f"qwen2.5-coder-{n}b": _coder(n) for n in (3, 7, 14)}}
+"""By what a person calls them."""
+
+
+def model_file(name: str, file: str, sha256: str) -> ModelFile:
+    """The known model `name`, or `file` of the hub's repository `name`; with this digest where one is given.
+
+    Raises `ValueError` that says what is known.
+    """
+    if file:
+        if not file.endswith(".gguf") or "/" in file:
+            raise ValueError(f"{file} is no file of a model: its name ends in .gguf, and has no folder")
+        return ModelFile(file, 0, sha256.lower(), name)
+    if name not in KNOWN:
+        raise ValueError(f"no model is called {name}: there are {', '.join(KNOWN)}, or name REPOSITORY FILE")
+    found = KNOWN[name]
+    return replace(found, sha256=sha256.lower()) if sha256 else found

@@ -21,6 +21,8 @@ BATCH_TOKENS = 512
 
 _PIECE_BYTES = 256
 
+_CHAT_ML = b"chatml"
+
 _CONTROL, _USER_DEFINED = 1 << 3, 1 << 4
 """Attributes of a token (`llama_token_attr`)."""
 
@@ -55,6 +57,10 @@ class Runtime:
         self.sequences = settings.sequences
         self.vocabulary = int(lib.llama_vocab_n_tokens(self._vocab))
         self.tokenizer = self._tokenizer()
+        self.begins = (int(lib.llama_vocab_bos(self._vocab)),) * lib.llama_vocab_get_add_bos(self._vocab)
+        """The token that every prompt of this model begins with, if any."""
+        self._template = lib.llama_model_chat_template(model, None) or _CHAT_ML
+        self.rendered([("user", "?")])
 
     def tokenize(self, text: str, *, special: bool = False) -> list[int]:
         """Token ids of `text`; where `special` is off, `<|im_end|>` in it is plain text, not a control token."""
@@ -63,6 +69,28 @@ class Runtime:
         tokens = (ctypes.c_int32 * room)()
         count = self._library.llama_tokenize(self._vocab, data, len(data), tokens, room, False, special)  # noqa: FBT003
         return list(tokens[:count])
+
+    def rendered(self, messages: Sequence[tuple[str, str]]) -> str:
+        """Messages, (role, content) each, by the chat template of the model's file, open for the answer.
+
+        ChatML where the file has none. Raises `OSError` for a template that llama.cpp does not know.
+        """
+        given = (library.ChatMessage * len(messages))(
+            *((role.encode(), content.encode()) for role, content in messages)
+        )
+        room = 4_096 + 2 * sum(len(content.encode()) for _, content in messages)
+        buffer = ctypes.create_string_buffer(room)
+        size = self._library.llama_chat_apply_template(
+            self._template,
+            given,
+            len(messages),
+            True,  # noqa: FBT003
+            buffer,
+            room,
+        )
+        if size < 0:
+            raise OSError("the model's chat template is none that llama.cpp knows: serve it by llama-server")
+        return buffer.raw[:size].decode()
 
     def piece(self, token: int, *, special: bool = False) -> bytes:
         """The bytes of one token; control tokens have none where `special` is off."""

@@ -1,13 +1,15 @@
 """The OpenAI protocol over the scheduler: `/v1/chat/completions`, `/v1/models`, `/health`.
 
 With vLLM's names for what OpenAI has none for (`structured_outputs.grammar`, `continue_final_message`), and
-`keep_prompt`. Messages become ChatML; control tokens in a text stay text, so that nothing in it ends its message.
+`keep_prompt`. The model's chat template puts the messages together; control tokens in a text stay text, so that
+nothing in it ends its message.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import signal
 import sys
 import time
@@ -94,7 +96,7 @@ class EmbeddedServer:
 
     def _request(self, body: ChatRequest) -> Request:
         begun = self._runtime.tokenize(body.begun) if body.begun else []
-        prompt = (*chat_ml(self._runtime, body), *begun)
+        prompt = (*prompt_tokens(self._runtime, body), *begun)
         given = tuple(self._runtime.tokenize(body.given))
         return Request(
             prompt=prompt,
@@ -159,21 +161,21 @@ class EmbeddedServer:
         self._runtime.close()
 
 
-def chat_ml(runtime: Runtime, body: ChatRequest) -> list[int]:
-    """The messages as tokens. The last one stays open where it is to be continued."""
+_PLACE = re.compile("\ue000([0-9]+)\ue001")
+"""Where a message's content goes in what the template makes of the messages."""
 
-    def special(text: str) -> list[int]:
-        return runtime.tokenize(text, special=True)
 
-    tokens: list[int] = []
-    last = len(body.messages) - 1
-    for index, message in enumerate(body.messages):
-        tokens += special("<|im_start|>") + runtime.tokenize(f"{message.role}\n{message.content}")
-        if not (body.continue_final_message and index == last):
-            tokens += special("<|im_end|>") + runtime.tokenize("\n")
-    if not body.continue_final_message:
-        tokens += special("<|im_start|>") + runtime.tokenize("assistant\n")
-    return tokens
+def prompt_tokens(runtime: Runtime, body: ChatRequest) -> list[int]:
+    """The messages as tokens, by the model's chat template. The last one stays open where it is to be continued."""
+    *before, last = body.messages
+    messages = before if body.continue_final_message and last.role == "assistant" else body.messages
+    text = runtime.rendered([(each.role, f"\ue000{n}\ue001") for n, each in enumerate(messages)])
+    tokens = [*runtime.begins]
+    for n, part in enumerate(_PLACE.split(text)):
+        # What the template writes is its own; a content is text, and nothing in it ends its message.
+        content = n % 2 == 1
+        tokens += runtime.tokenize(messages[int(part)].content if content else part, special=not content)
+    return tokens if messages is body.messages else tokens + runtime.tokenize(last.content)
 
 
 def _error(status: int, message: str) -> web.Response:

@@ -67,6 +67,12 @@ def _question(
 ) -> NLQuestion:
     body = [token for token in statement.tokens if token.start >= start]
     words = [token for token in body if token.kind not in INSIGNIFICANT]
+    if [token.kind for token in words if source.raw(token) != ";"] == [TokenKind.PARAMETER]:
+        raise SyntaxProblemError(
+            "a question takes no parameters",
+            detail=f"It is {source.raw(words[0])} alone, and its text would come with the execution.",
+            hint="Put the text into the statement, between two marks that it does not hold: NL: $$how many …$$",
+        )
     text = _quoted_question(source, words)
     if text is None:
         text = _free_question(source, body)

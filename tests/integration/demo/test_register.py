@@ -27,6 +27,14 @@ from tests.conftest import Postgres
 from tests.support.parts import pgparley
 from tests.support.statements import execute
 
+CHOSEN = """
+WITH kept AS (
+    INSERT INTO pgparley.learned_example (asker, database, question, normal_form, sql, kind, qid)
+    VALUES ('analyst', 'tiny', 'how many?', 'how many', 'SELECT 1', 'chosen', 'q') RETURNING id
+)
+INSERT INTO pgparley.learned_vote SELECT id, 'many', '{public,t,a}', '{public,t,*}', 1 FROM kept
+"""
+
 
 async def entries(running: Cluster) -> tuple[Entry, ...]:
     async with asyncpg.create_pool(running.dsn(STORE), min_size=1, max_size=1) as pool:
@@ -55,8 +63,12 @@ async def test_registered_databases_let_the_analyst_in_the_second_time_too(
     site = Site(tmp_path, running, 6432)
     configure(site)
     assert site.config.stat().st_mode & 0o777 == 0o600
-    for _ in range(2):
-        await register(site, (("tiny", running.dsn("tiny", CATALOG_ROLE)),))
+    tiny = (("tiny", running.dsn("tiny", CATALOG_ROLE)),)
+    await register(site, tiny)
+    await execute(running.dsn(STORE), CHOSEN)
+    await register(site, tiny)
+    async with asyncpg.create_pool(running.dsn(STORE), min_size=1, max_size=1) as pool:
+        assert await pool.fetchval("SELECT count(*) FROM pgparley.learned_vote") == 0, "choices are forgotten"
     (entry,) = await entries(running)
     dsn = login_for(entry.database, ANALYST)
     assert dsn is not None

@@ -21,8 +21,9 @@ import pytest
 from huggingface_hub import constants
 
 from engine.values.errors import ModelUnavailableError
+from pgparley_local.embedded import memory_told
 from pgparley_local.fetch import ensure_model
-from pgparley_local.model_file import Limits, ModelFile, Slice
+from pgparley_local.model_file import Limits, ModelFile, Slice, model_file
 
 CONTENT = Random(7).randbytes(250_000)  # noqa: S311 - any bytes will do
 SLICE = 100_000
@@ -66,6 +67,7 @@ class Hub:
     ranges: list[str | None] = field(default_factory=list)
     cuts: list[int] = field(default_factory=list)
     honours_range: bool = True
+    etag: str = "one"
     most: int = 9
 
 
@@ -75,7 +77,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, unreachable: None) -> Iterator[Hub]:
         def do_HEAD(self) -> None:
             state.asked.append(self.path)
             self.send_response(HTTPStatus.OK)
-            self.send_header("ETag", '"one"')
+            self.send_header("ETag", f'"{state.etag}"')
             self.send_header("Content-Length", str(len(state.content)))
             self.end_headers()
 
@@ -288,3 +290,44 @@ def test_two_callers_at_once_download_once(tmp_path: Path, hub: Hub) -> None:
         thread.join()
     assert paths == [tmp_path / MODEL.name] * 3
     assert len(hub.ranges) == 1
+
+
+OTHER = ModelFile("other.gguf", 0, "", "some/model")
+
+
+@pytest.mark.parametrize("etag", ["one", hashlib.sha256(CONTENT).hexdigest()])
+def test_a_file_that_nobody_knows_is_held_to_its_first_digest(tmp_path: Path, hub: Hub, etag: str) -> None:
+    hub.etag = etag
+    path = ensure_model(OTHER, tmp_path, Steps(), LIMITS)
+    assert path.read_bytes() == CONTENT
+    assert hub.asked[0] == "/some/model/resolve/main/other.gguf"
+    hub.content = bytes(len(CONTENT))
+    path.unlink()
+    with pytest.raises(ModelUnavailableError, match="damaged"):
+        ensure_model(OTHER, tmp_path, Steps(), LIMITS)
+
+
+def test_a_digest_that_is_given_is_what_the_file_must_have(tmp_path: Path, hub: Hub) -> None:
+    with pytest.raises(ModelUnavailableError, match="damaged"):
+        ensure_model(replace(OTHER, sha256="0" * 64), tmp_path, Steps(), LIMITS)
+
+
+def test_a_file_that_the_hub_does_not_have_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailableError) as caught:
+        ensure_model(OTHER, tmp_path, Steps(), LIMITS)
+    assert OTHER.url in (caught.value.hint or "")
+
+
+def test_models_by_their_names() -> None:
+    assert model_file("qwen2.5-coder-7b", "", "").repository == "Qwen/Qwen2.5-Coder-7B-Instruct-GGUF"
+    assert model_file("some/model", "other.gguf", "AB") == replace(OTHER, sha256="ab")
+    for name, file, told in (("gpt", "", "no model is called gpt"), ("some/model", "a/b.gguf", "no file")):
+        with pytest.raises(ValueError, match=told):
+            model_file(name, file, "")
+
+
+def test_memory_is_told_before() -> None:
+    assert memory_told(replace(OTHER, size=4_700_000_000)).startswith(
+        "other.gguf: 4.7 GB on the disk, about 6.5 GB"
+    )
+    assert "hardly" in memory_told(replace(OTHER, size=1 << 50))

@@ -26,6 +26,8 @@ from tests.support.schemas import table
         ("P for paid, O for open", {"P": "paid", "O": "open"}),
         ("'A' = active, 'I' = inactive", {"A": "active", "I": "inactive"}),
         ("who pays: S sales, W warehouse", {"S": "sales", "W": "warehouse"}),
+        ("difficulty: b blue, r red, s black", {"b": "blue", "r": "red", "s": "black"}),
+        ("b = blue, r = red, s = black", {"b": "blue", "r": "red", "s": "black"}),
         ("20 = paid (in full)\n90 = cancelled, not counted", {"20": "paid", "90": "cancelled"}),
     ],
 )
@@ -41,6 +43,9 @@ def test_ways_of_writing_a_legend(comment: str, meanings: dict[str, str]) -> Non
         "gender, either M or F",
         "latitude: north = positive, south = negative",
         "1 = open",
+        "a person, a company",
+        "x position, y position",
+        "of men, in rows",
         "1 = open, 1 = closed",
     ],
 )

@@ -81,6 +81,33 @@ def test_links(question: str) -> None:
     assert linked(question) == CASES[question]
 
 
+TEAMS = {
+    "airline.name": ("American Airlines Inc.", "JetBlue Airways", "Southwest Airlines Co.", "Airlines"),
+    "team.name": ("Los Angeles Dodgers", "New York Yankees", "New York Mets"),
+    "team.city": ("New York", "Boston"),
+    "person.last_name": ("Dodge", "Redd"),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("Did the Dodgers win?", ["Los Angeles Dodgers"]),
+        ("Did Mr Dodge win?", ["Dodge"]),
+        ("JetBlue flights", ["JetBlue Airways"]),
+        ("flights of Jet Blue", ["JetBlue Airways"]),
+        ("flights of Southwst", ["Southwest Airlines Co."]),
+        ("flights of American Airlines", ["American Airlines Inc."]),
+        ("flights of Amercan Airlines", ["American Airlines Inc."]),
+        ("players of the New York Yankes", ["New York Yankees"]),
+        ("players in New York", ["New York"]),
+    ],
+)
+def test_whole_words_before_parts_and_several_before_one(question: str, values: list[str]) -> None:
+    index = ValueIndex([ColumnValues(column(name), held) for name, held in TEAMS.items()])
+    assert [value for link in match(Question(question), view(index)) for value in link.values] == values
+
+
 def test_a_word_that_describes_another_column_is_no_value() -> None:
     told = {folding.key("dancer"): frozenset({column("concert.sponsor")})}
     assert linked("how many dancers", described=told) == {}

@@ -182,6 +182,8 @@ REFUSED = {
     "NL:": ("42601", "empty"),
     "NL: -- nothing": ("42601", "empty"),
     "NL: $$ $$": ("42601", "empty"),
+    "NL: $1": ("42601", "no parameters"),
+    "NL (k 2): $1": ("42601", "no parameters"),
     "NL: " + "x" * 101: ("42601", "too long"),
     "NL: $$x": ("42601", "unterminated"),
     "NL: $$x$$ y": ("42601", "unexpected text"),

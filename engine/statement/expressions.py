@@ -155,9 +155,6 @@ def _in_one_way(node: exp.Expr) -> bool:
     return True
 
 
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
-
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Reads the expressions of one statement. `named`: what its outputs' aliases stand for.
@@ -310,7 +307,7 @@ class Reader:
     def _other(self, node: exp.Expr) -> Iterator[Part]:
         """An expression without a rule: its kind, and its operands."""
         called = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
-        yield name_words(_HUMP.sub(" ", called))
+        yield name_words(called)
         operands = [each for each in node.iter_expressions() if not isinstance(each, exp.Identifier)]
         if operands:
             yield "of"

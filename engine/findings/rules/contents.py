@@ -107,8 +107,6 @@ _HELD = {"daterange": "date", "tsrange": "timestamp", "tstzrange": "timestamptz"
 _HELD |= {"int4range": "int", "int8range": "bigint", "numrange": "numeric"}
 """Type of a range → type of what it holds."""
 
-_EDGES = re.compile(r"^%|%$")
-
 
 def in_range(statement: Statement, _context: Context) -> str | None:
     """A range that is compared with a value holds it; one between two overlaps what lies between them."""
@@ -155,7 +153,7 @@ def _texts(node: exp.Expr) -> list[exp.Expr]:
         return []
     if not isinstance(node, exp.Like | exp.ILike):
         return [each.copy() for each in given]
-    return [exp.Literal.string(_EDGES.sub("", given[0].name))]
+    return [exp.Literal.string(given[0].name.removeprefix("%").removesuffix("%"))]
 
 
 def _is_array(node: object, scopes: Scopes) -> bool:

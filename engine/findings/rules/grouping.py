@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
@@ -142,9 +141,6 @@ def _determined(column: exp.Column, grouped: Sequence[exp.Expression], scopes: S
     return column.name in there or (bool(key) and set(key) <= there)
 
 
-_DIGIT = re.compile(r"\d").search
-
-
 def drop_unasked_limit(statement: Statement, context: Context) -> str | None:
     """Shows all rows of a statement with a LIMIT that the question does not ask for."""
     if not any(rows_left_out(statement, context)):
@@ -163,7 +159,8 @@ def first_by_words(statement: Statement, context: Context) -> Iterator[str]:
     """In words, the columns without digits by whose order rows are left out, unless the question speaks of an order."""
     if context.question.speaks_of_order:
         return
-    words = {each.column for each in context.lists if each.values and not any(map(_DIGIT, each.values))}
+    numbered = {each.column for each in context.lists if any(map(str.isdigit, "".join(each.values)))}
+    words = {each.column for each in context.lists if each.values} - numbered
     # The labels of an enum have an order of their own, mostly from the least to the greatest.
     words -= {(*table.key, each.name) for table, each in statement.scopes.snapshot.columns() if each.labels}
     for select in statement.tree.find_all(exp.Select):

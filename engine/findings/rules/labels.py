@@ -15,6 +15,7 @@ from engine.statement.scope import (
     says_more,
 )
 from engine.statement.tree import unwrapped
+from engine.values.elements import NUMBERS
 from schema_catalog.words import identifier_words
 
 _FIRST, _LAST = (
@@ -22,9 +23,6 @@ _FIRST, _LAST = (
     frozenset({"last", "lst", "family", "surname"}),
 )
 """Words of the columns in which names of people are in parts."""
-
-_NUMBERS = ("smallint", "integer", "bigint", "numeric", "real", "double", "money")
-"""Beginnings of types."""
 
 
 def show_groups(statement: Statement, _context: Context) -> str | None:
@@ -63,7 +61,7 @@ def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
             isinstance(each, exp.Literal) or _is_number(each, scopes) for each in sides
         )
     return isinstance(item, exp.Count | exp.Sum | exp.Avg) or (
-        isinstance(item, exp.Max | exp.Min) and scopes.type_of(item.this).startswith(_NUMBERS)
+        isinstance(item, exp.Max | exp.Min) and scopes.type_of(item.this).startswith((*NUMBERS, "money"))
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import sqlglot
@@ -14,7 +13,7 @@ from engine.link.legends import code_of
 from engine.link.near_values import spelt_otherwise
 from engine.statement.scope import Scopes, identifier
 from engine.statement.tree import parsed
-from engine.values.elements import ValueLink
+from engine.values.elements import DATED, NUMBERS, ValueLink
 from schema_catalog.foreign_keys import Edge
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey
@@ -23,10 +22,6 @@ from schema_catalog.words import identifier_words
 _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/:eE][-+]?[0-9])"
 """A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20`, `1.2.3`, `1e5`, a date."""
 
-
-_NUMERIC = re.compile(r"smallint|integer|bigint|numeric|real|double precision")
-_DATED = re.compile(r"date|timestamp")
-"""Beginnings of types."""
 
 _Compared = tuple[exp.Column, ColumnKey, exp.Literal]
 """Where a column stands, which it is, and the text that it is compared with."""
@@ -253,9 +248,9 @@ def _said(context: Context) -> set[str]:
 def _is_of_another_type(key: ColumnKey, literal: exp.Literal, scopes: Scopes) -> bool:
     """Whether PostgreSQL refuses the text for a number or a date, as the column holds them."""
     kind = next((each.type for each in scopes.tables[key[:2]].columns if each.name == key[2]), "")
-    if _DATED.match(kind):
+    if kind.startswith(DATED):
         return not any(letter.isdigit() for letter in literal.name)
-    return _NUMERIC.match(kind) is not None and not _is_written_number(literal.name)
+    return kind.startswith(NUMBERS) and not _is_written_number(literal.name)
 
 
 def _is_written_number(text: str) -> bool:
@@ -287,7 +282,7 @@ def text_as_number(statement: Statement, _context: Context) -> str | None:
     changed = []
     for node in statement.tree.find_all(exp.Sum, exp.Avg, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ):
         column = node.this
-        if not re.match(r"text|character", statement.scopes.type_of(column)):
+        if not statement.scopes.type_of(column).startswith(("text", "character")):
             continue
         if isinstance(node, exp.Sum | exp.Avg) or is_number(node.expression):
             start = f"substring({column.sql(dialect='postgres')} FROM '{_NUMBER}')"

@@ -49,7 +49,7 @@ async def _in_doubt(state: State, on_doubt: OnDoubt, proposal: Proposal | None) 
 
     It is kept back as well where nothing in the data stands for anything that is asked, or none is likely at all.
     """
-    refusal = doubt(state)
+    refusal = await asyncio.to_thread(doubt, state)
     hopeless = sum(each.confidence for each in state.candidates) < HOPELESS
     if on_doubt is OnDoubt.ABSTAIN or hopeless or state.route_of(state.candidates[0].database).unanswerable:
         return replace(state.refused(refusal, "decide"), candidates=())

@@ -42,25 +42,25 @@ _KINDS = {
 
 _ON_A_MATTER = {
     Matter.DATABASE: "Which database is the question about?",
-    Matter.TABLE: "Which tables should the answer be drawn from?",
-    Matter.CONNECTION: "How do the tables belong together?",
+    Matter.TABLE: "Which tables should the answer come from?",
+    Matter.CONNECTION: "How should the tables be joined?",
     Matter.OUTPUT: "What should be shown?",
     Matter.ORDER: "Which rows, and in which order?",
-    Matter.REPETITION: "Should rows that are equal be shown once?",
+    Matter.REPETITION: "Should equal rows be shown once?",
     Matter.CONDITION: "Which rows count?",
-    Matter.GROUP: "For each of what?",
-    Matter.COMBINATION: "How do the two parts go together?",
+    Matter.GROUP: "How should the rows be grouped?",
+    Matter.COMBINATION: "How should the two parts be combined?",
 }
 
 _NOTHING = {
     Matter.TABLE: "no table",
-    Matter.CONNECTION: "without a connection",
+    Matter.CONNECTION: "not joined",
     Matter.OUTPUT: "nothing",
     Matter.ORDER: "every row, in any order",
-    Matter.REPETITION: "every row, equal ones too",
+    Matter.REPETITION: "every row, also equal ones",
     Matter.CONDITION: "without a condition",
     Matter.GROUP: "all rows together",
-    Matter.COMBINATION: "only one of them",
+    Matter.COMBINATION: "only one of the two",
 }
 
 
@@ -168,18 +168,24 @@ def _facts(difference: Difference, reading: Reading, readings: Sequence[Reading]
         return _statement(said, names)
     words = " and ".join(dict.fromkeys(names.said(fact.parts) for fact in said))
     if not words:
-        return "none of these" if reading.said else _NOTHING[difference.matter]
+        return _without(reading, others, names) if reading.said else _NOTHING[difference.matter]
     fewer = any(frozenset(reading.said) < other for other in others)
     if difference.matter is Matter.CONDITION:
         return f"only that {words}" if fewer else words
     return f"{words} alone" if fewer and not long else words
 
 
+def _without(reading: Reading, others: Sequence[frozenset[Part | Fact]], names: Names) -> str:
+    """What others say and a reading does not, which says nothing but what all of them do."""
+    more = dict.fromkeys(each for other in others for each in other if each not in reading.said)
+    return f"without {' or '.join(sorted(names.said(each.parts) for each in more if isinstance(each, Fact)))}"
+
+
 def _statement(said: Sequence[Fact], names: Names) -> str:
     """Facts of all kinds; how tables are connected is left to what else differs."""
     told = [fact for fact in said if fact.matter is not Matter.CONNECTION] or said
     words = [f"{_LEADS.get(fact.matter, '')}{names.said(fact.parts)}" for fact in told[:_FACTS]]
-    return ", ".join([*words, *["…"] * (len(told) > _FACTS)]) or "nothing more than that"
+    return ", ".join([*words, *["…"] * (len(told) > _FACTS)]) or "nothing else"
 
 
 def _filled(pattern: str, example: Fact, names: Names) -> str:
@@ -222,7 +228,7 @@ def _on_a_column(difference: Difference, elements: frozenset[ColumnKey], asked: 
         return f"Which {shared} do you mean?"
     questions = {
         Matter.CONDITION: "What should be compared?",
-        Matter.GROUP: "By what should the rows be put together?",
+        Matter.GROUP: "By what should the rows be grouped?",
         Matter.ORDER: "What decides the order?",
     }
     return questions.get(difference.matter or Matter.OUTPUT, "What should be shown?")

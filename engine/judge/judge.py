@@ -22,6 +22,7 @@ from engine.judge.features import Features, candidate_features
 from engine.learn.recall import agreement
 from engine.llm.prompts import prompt
 from engine.statement.canonical import normal_form
+from engine.values import wording
 from engine.values.candidate import Candidate, Evidence, are_readings, telling_unshown
 from engine.values.deadline import Deadline
 from engine.values.errors import NLError
@@ -72,7 +73,7 @@ async def _ranked(state: State, tools: Tools) -> State:
     kept = _kept(ranked, state.k)
     lines = [TraceLine("judge", one.sql, _words(one, of), one.confidence) for one, of in kept]
     left = [one for one, of in ranked if (one, of) not in kept]
-    shown = telling_unshown([one for one, _ in kept], left, "nl.k shows no more")
+    shown = telling_unshown([one for one, _ in kept], left, wording.MORE_THAN_K)
     return replace(state, candidates=tuple(shown)).noted(*lines)
 
 

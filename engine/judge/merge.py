@@ -21,6 +21,7 @@ from engine.link.mentions import mentioned_tables, tables_not_read
 from engine.link.synonyms import interchangeable, keeps_column_of
 from engine.question.question import Question
 from engine.statement.tree import Determinism
+from engine.values import wording
 from engine.values.candidate import Candidate, Preview, RuleKind, telling_unshown
 from engine.values.messages import TraceLine
 from engine.values.state import Route, State
@@ -117,7 +118,7 @@ async def merged(state: State, outcomes: Sequence[Rows | NotCompared], off: Coll
         else:
             kept[equal] = (replace(stays, origin=origin).telling(candidate), rows)
         lines.append(TraceLine("run", "gives the same rows", f"{candidate.sql}; kept: {stays.sql}"))
-    left = telling_unshown([kept[place][0] for place in sorted(kept)], broken, "it fails on the data")
+    left = telling_unshown([kept[place][0] for place in sorted(kept)], broken, wording.FAILS)
     return replace(state, candidates=tuple(left)).noted(*lines)
 
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 from engine.link.legends import legends
 from engine.question.comments import says_not_counted
 from engine.statement.scope import Scopes
+from engine.values import wording
 from engine.values.elements import DATED
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, once_per_snapshot
@@ -81,9 +82,9 @@ def excluded(tree: exp.Query, scopes: Scopes, *, counted_only: bool = False) -> 
     for each in exclusions(scopes.snapshot):
         columns = scopes.columns(tree, each.column[:2], each.column[2]) if each.column[:2] in tables else []
         if each.column[:2] in tables and not columns:
-            yield f"with {each.rows}, if there are any"
+            yield wording.INCLUDES.format(each.rows)
         elif not counted_only and any(test in each.tests for column in columns for test in _tested(column)):
-            yield f"without {each.rows}"
+            yield wording.LEAVES_OUT.format(each.rows)
 
 
 def _tested(column: exp.Column) -> Iterator[str]:

@@ -48,6 +48,8 @@ COMPARISONS: Mapping[type[exp.Expr], str] = {
     exp.NullSafeNEQ: "is not",
 }
 
+COMBINED = {exp.Union: "and also", exp.Except: "without", exp.Intersect: "that are also"}
+
 NEGATED: Mapping[type[exp.Expr], type[exp.Expr]] = {
     exp.EQ: exp.NEQ,
     exp.NEQ: exp.EQ,
@@ -102,17 +104,8 @@ _TOLD = frozenset(
         *COMPARISONS,
         *_OPERATORS,
         *_FIXED,
-        *(
-            exp.Alias,
-            exp.Paren,
-            exp.Cast,
-            exp.Round,
-            exp.Coalesce,
-            exp.Nullif,
-            exp.Trim,
-            exp.Lower,
-            exp.Upper,
-        ),
+        *(exp.Alias, exp.Paren, exp.Cast, exp.Round, exp.Coalesce),
+        *(exp.Nullif, exp.Trim, exp.Lower, exp.Upper),
         *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Interval, exp.Var),
         *(exp.DataType, exp.DataTypeParam, exp.Not, exp.Like, exp.ILike, exp.Between, exp.In, exp.Exists),
         *(exp.TimestampTrunc, exp.DateTrunc, exp.Extract, exp.Distinct, exp.Case, exp.If, exp.Filter),
@@ -298,7 +291,7 @@ class Reader:
         if isinstance(node, exp.Filter):
             yield from ["if", *self._parts(node.expression.this)]
         if isinstance(node, exp.Ordered):
-            yield from ["downwards"] * bool(node.args.get("desc"))
+            yield from ["descending"] * bool(node.args.get("desc"))
         if parts := node.args.get("partition_by"):
             yield from ["for each", *self._listed(parts)]
         if (order := node.args.get("order")) is not None:
@@ -378,6 +371,12 @@ def says_something(condition: exp.Expr) -> bool:
 def _cuts_by_pattern(node: exp.Expr) -> bool:
     start = node.args.get("start") if isinstance(node, exp.Substring) else None
     return isinstance(start, exp.Literal) and bool(start.is_string)
+
+
+def output_of(key: exp.Expr, query: exp.Query) -> exp.Expr:
+    """What rows are put together or ordered by; for its number the output that it stands for."""
+    place = int(key.name) if isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit() else 0
+    return query.selects[place - 1] if 0 < place <= len(query.selects) else key
 
 
 def joined(parts: Iterable[Part]) -> tuple[Part, ...]:

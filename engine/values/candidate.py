@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from engine.values import wording
 from engine.values.elements import Literal
 from engine.values.messages import BECOMES, TraceLine
 from schema_catalog.types import ColumnKey, TableKey, Term
@@ -104,7 +105,7 @@ class Meaning:
 
     def unshown(self, why: str) -> str:
         """What is said of it where it has no row."""
-        return f"not shown: \u201c{self.says.rstrip('.')}\u201d, since {why}"
+        return wording.NOT_SHOWN.format(self.says.rstrip("."), why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ class Evidence:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the asker is told of the statement."""
-        outdated = (f"reads {name}, which is deprecated" for name in self.outdated)
+        outdated = map(wording.DEPRECATED.format, self.outdated)
         return (*self.measured, *outdated, *self.contradicted, *self.doubted)
 
     @property
@@ -154,11 +155,11 @@ class Evidence:
         """All that speaks against it, for the trace."""
         unsaid, unread = ", ".join(self.tables + self.words), ", ".join(self.linked)
         return (
-            *([f"says nothing of {unsaid}"] if unsaid else []),
+            *([wording.SAYS_NOTHING.format(unsaid)] if unsaid else []),
             *([f"leaves {unread} unread"] if unread else []),
             *self.contradicted,
             *self.doubted,
-            *(f"reads {name}, deprecated" for name in self.outdated),
+            *map(wording.DEPRECATED.format, self.outdated),
         )
 
 
@@ -221,8 +222,8 @@ class Candidate:
         same = says and says.casefold() == self.meaning.says.rstrip(".").casefold()
         if other.meaning.place is None or other.is_twin or same:
             return self
-        where = f"where it means \u201c{says}\u201d" if says else "by another reading"
-        return self.with_words(f"the same today {where}", *other.meaning.beside)
+        same_rows = wording.SAME_ROWS.format(says) if says else wording.SAME_ROWS_UNSAID
+        return self.with_words(same_rows, *other.meaning.beside)
 
     def with_words(self, *told: str) -> Candidate:
         """It, with what became of other readings."""

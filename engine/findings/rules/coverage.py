@@ -17,6 +17,7 @@ from engine.question import normalise as folding
 from engine.question.periods import Grain, Period, first_of, named_grain, shifted, span_words
 from engine.question.question import Question
 from engine.statement.scope import Scopes, keep_tests, tests_of, without_tests
+from engine.values import wording
 from engine.values.elements import DATED
 
 _DAY, _INSTANT = timedelta(days=1), timedelta(microseconds=1)
@@ -62,7 +63,7 @@ def said_period(statement: Statement, context: Context) -> str | None:
         if day
     ]
     keep_tests(covered.select, [*kept, *said])
-    return f"reads {period.text} as {period.words}"
+    return wording.READS.format(wording.READS_AS.format(period.text, period.words))
 
 
 def periods_missed(statement: Statement, context: Context) -> Iterator[str]:
@@ -70,10 +71,10 @@ def periods_missed(statement: Statement, context: Context) -> Iterator[str]:
     found = _missed(statement, context.question)
     if found is not None:
         period, covered = found
-        yield f"covers {covered[0].words}, and {period.text} is {period.words}"
+        yield wording.COVERS.format(covered[0].words, period.text, period.words)
     for period in context.question.periods:
         if period.relative and _is_timeless(statement):
-            yield f"says nothing of {period.text}"
+            yield wording.SAYS_NOTHING.format(period.text)
 
 
 def _missed(statement: Statement, question: Question) -> tuple[Period, Sequence[Covered]] | None:

@@ -15,6 +15,7 @@ from engine.statement.scope import (
     says_more,
 )
 from engine.statement.tree import unwrapped
+from engine.values import wording
 from engine.values.elements import NUMBERS
 from schema_catalog.words import identifier_words
 
@@ -32,7 +33,7 @@ def show_groups(statement: Statement, _context: Context) -> str | None:
         return None
     keys = select.args["group"].expressions
     select.set("expressions", [*(key.copy() for key in keys), *select.expressions])
-    return f"shows {', '.join(key.sql(dialect='postgres') for key in keys)}"
+    return wording.of(wording.SHOWS, (key.sql(dialect="postgres") for key in keys))
 
 
 def _hides_groups(statement: Statement) -> bool:
@@ -49,7 +50,7 @@ def _hides_groups(statement: Statement) -> bool:
 def groups_hidden(statement: Statement, _context: Context) -> Iterator[str]:
     """In words, that a statement hides its groups."""
     if _hides_groups(statement):
-        yield "gives numbers of groups, and not which group"
+        yield wording.HIDES_GROUPS
 
 
 def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
@@ -90,4 +91,4 @@ def name_in_full(statement: Statement, _context: Context) -> str | None:
             shown = [exp.column(identifier(name), identifier(column.table)) for name in longer]
             column.replace(shown if len(shown) > 1 else shown[0])
             changed += longer
-    return f"takes {', '.join(dict.fromkeys(changed))}" if changed else None
+    return wording.of(wording.TAKES, changed)

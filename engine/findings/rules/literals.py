@@ -13,6 +13,7 @@ from engine.link.legends import code_of
 from engine.link.near_values import spelt_otherwise
 from engine.statement.scope import Scopes, identifier
 from engine.statement.tree import parsed
+from engine.values import wording
 from engine.values.elements import DATED, NUMBERS, ValueLink
 from schema_catalog.foreign_keys import Edge
 from schema_catalog.naming import quote_ident, quote_literal
@@ -36,16 +37,16 @@ def literal_as_stored(statement: Statement, context: Context) -> str | None:
     compared = list(_comparisons(statement.tree, statement.scopes))
     missing = [each for each in compared if (each[1], each[2].name) in context.missing]
     changed = [*_in_any_case(compared, context), *_as_stored(compared, context)]
-    said = [f"reads {', '.join(dict.fromkeys(changed))}"] if changed else []
+    said = wording.of(wording.READS, changed)
     referred = _referred(missing, statement.scopes, context)
-    return "; ".join([*said, *([referred] if referred else [])]) or None
+    return "; ".join(filter(None, [said, referred])) or None
 
 
 def _as_stored(compared: Iterable[_Compared], context: Context) -> Iterator[str]:
     for _, key, literal in compared:
         stored = context.stored.get((key, literal.name))
         if stored is not None:
-            yield f"'{literal.name}' as '{stored}'"
+            yield wording.VALUE_AS.format(literal.name, stored)
             literal.set("this", stored)
 
 
@@ -53,7 +54,7 @@ def _in_any_case(compared: Iterable[_Compared], context: Context) -> Iterator[st
     for column, key, literal in compared:
         test = column.parent
         if (key, literal.name) in context.in_any_case and isinstance(test, exp.EQ | exp.NEQ | exp.In):
-            yield f"'{literal.name}' in any case"
+            yield wording.IN_ANY_CASE.format(literal.name)
             for each in test.expressions if isinstance(test, exp.In) else [literal]:
                 each.replace(exp.Lower(this=each.copy()))
             column.replace(exp.Lower(this=exp.cast(column.copy(), "text")))
@@ -69,9 +70,8 @@ def repair_literal(statement: Statement, context: Context) -> str | None:
     wrong = [
         each for each in _comparisons(statement.tree, scopes) if _is_of_another_type(each[1], each[2], scopes)
     ]
-    codes = list(_coded(wrong, context))
-    if codes:
-        return f"reads {', '.join(dict.fromkeys(codes))}"
+    if codes := wording.of(wording.READS, _coded(wrong, context)):
+        return codes
     return _moved(wrong, scopes, context) or _referred(wrong, scopes, context) or _reached(statement, context)
 
 
@@ -79,7 +79,7 @@ def _coded(wrong: Iterable[_Compared], context: Context) -> Iterator[str]:
     for _, key, literal in wrong:
         code = code_of(literal.name, key, context.snapshot)
         if code is not None:
-            yield f"'{literal.name}' as {code}"
+            yield wording.READS_AS.format(f"'{literal.name}'", code)
             literal.replace(exp.Literal.number(code))
 
 
@@ -93,13 +93,13 @@ def as_label(statement: Statement, _context: Context) -> str | None:
         labels = _labels(column, scopes)
         found = [] if literal.name in labels else spelt_otherwise(literal.name, labels)
         if len(found) == 1:
-            changed.append(f"'{literal.name}' as '{found[0]}'")
+            changed.append(wording.VALUE_AS.format(literal.name, found[0]))
             literal.set("this", found[0])
     for node in statement.tree.find_all(exp.Like, exp.ILike, exp.Lower, exp.Upper):
         if isinstance(node.this, exp.Column) and _labels(node.this, scopes):
-            changed.append(f"{node.this.name} as text")
+            changed.append(wording.AS_TEXT.format(node.this.name))
             node.set("this", exp.cast(node.this.copy(), "text"))
-    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+    return wording.of(wording.READS, changed)
 
 
 def _labels(column: exp.Column, scopes: Scopes) -> Sequence[str]:
@@ -127,8 +127,8 @@ def _reached(statement: Statement, context: Context) -> str | None:
             *_, key = min(places, key=lambda place: place[:3])
             column.set("this", identifier(key[2]))
             column.set("table", identifier(sources.get(key[:2], key[1])))
-            changed.append(f"'{literal.name}' in {key[1]}.{key[2]}")
-    return f"looks for {', '.join(dict.fromkeys(changed))}" if changed else None
+            changed.append(wording.PLACED.format(literal.name, key[1], key[2]))
+    return wording.of(wording.LOOKS_FOR, changed)
 
 
 def literal_in_its_column(statement: Statement, context: Context) -> str | None:
@@ -144,7 +144,7 @@ def _moved(compared: Iterable[_Compared], scopes: Scopes, context: Context) -> s
             column.set("this", identifier(other[2]))
             if column.table or len(scopes.reads[id(column.parent_select)]) > 1:
                 column.set("table", identifier(name))
-            return f"looks for '{literal.name}' in {other[1]}.{other[2]}"
+            return wording.LOOKS_FOR.format(wording.PLACED.format(literal.name, other[1], other[2]))
     return None
 
 
@@ -174,7 +174,7 @@ def _referred(compared: Iterable[_Compared], scopes: Scopes, context: Context) -
             refers = exp.column(identifier(edge.columns[0]), identifier(name) if name else None)
             among = refers.isin(query=keys, dialect="postgres")
             test.replace(among.not_() if isinstance(test, exp.NEQ) else among)
-            return f"looks for '{holding[other]}' in {other[1]}.{other[2]}, which {edge.columns[0]} refers to"
+            return wording.REFERRED.format(holding[other], other[1], other[2], edge.columns[0])
     return None
 
 
@@ -289,4 +289,4 @@ def text_as_number(statement: Statement, _context: Context) -> str | None:
             number = f"CAST(replace({start}, ',', '') AS numeric)"
             column.replace(sqlglot.parse_one(number, dialect="postgres"))
             changed.append(column.name)
-    return f"reads the texts of {', '.join(changed)} as numbers" if changed else None
+    return wording.of(wording.AS_NUMBERS, changed)

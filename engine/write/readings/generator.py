@@ -16,13 +16,14 @@ from itertools import chain, count
 from engine.findings.admit import Door, Rejection
 from engine.llm.prompts import prompt
 from engine.llm.replies import Reading, Readings, readings
+from engine.values import wording
 from engine.values.candidate import Candidate, Meaning, change_lines
 from engine.values.dialogue import FollowUp
 from engine.values.elements import elements_read, plain_name
 from engine.values.errors import CancelledError, ContextLengthError
 from engine.values.messages import TraceLine
 from engine.values.ports import Completion
-from engine.values.refusal import Refusal, RefusalReason
+from engine.values.refusal import model_cannot
 from engine.values.state import State
 from engine.values.tools import Tools
 from engine.write.readings.prompt import LEAST_ROOM, Writer, room
@@ -87,13 +88,8 @@ async def readings_of(state: State, tools: Tools) -> State:
     if late:
         return state.out_of_time(STAGE)
     if asking.cannot and not state.candidates and state.verified is None:
-        return state.refused(_refusal(asking.cannot), STAGE)
+        return state.refused(model_cannot(_short(asking.cannot)), STAGE)
     return state
-
-
-def _refusal(cannot: str) -> Refusal:
-    helps = ("Ask about what the tables hold, or say in other words which of it you mean",)
-    return Refusal(RefusalReason.NOT_ANSWERABLE, _short(cannot), helps)
 
 
 def _short(cannot: str) -> str:
@@ -269,10 +265,8 @@ class _Asking:
 
     def _told(self) -> list[Candidate]:
         """The candidates, of which the first says what the model cannot answer beside them, and what was refused."""
-        said = [f"not answered: {_short(self.cannot)}"] if self.cannot else []
-        said += [
-            each.unshown("its statement is refused") for each in map(_meaning, self._refused) if each.says
-        ]
+        said = [wording.NOT_ANSWERED.format(_short(self.cannot))] if self.cannot else []
+        said += [each.unshown(wording.REFUSED) for each in map(_meaning, self._refused) if each.says]
         first = min(self._candidates, key=lambda each: each.meaning.place or 0, default=None)
         if not said or first is None:
             return self._candidates

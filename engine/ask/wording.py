@@ -64,6 +64,13 @@ _NOTHING = {
 }
 
 
+_LACKING: Mapping[Matter | None, str] = {
+    Matter.CONDITION: "not only where",
+    Matter.ORDER: "not",
+    Matter.CONNECTION: "not",
+}
+"""Before what only others say."""
+
 _LEADS = {
     Matter.TABLE: "with ",
     Matter.OUTPUT: "showing ",
@@ -168,17 +175,20 @@ def _facts(difference: Difference, reading: Reading, readings: Sequence[Reading]
         return _statement(said, names)
     words = " and ".join(dict.fromkeys(names.said(fact.parts) for fact in said))
     if not words:
-        return _without(reading, others, names) if reading.said else _NOTHING[difference.matter]
+        return _without(difference, reading, others, names) if reading.said else _NOTHING[difference.matter]
     fewer = any(frozenset(reading.said) < other for other in others)
     if difference.matter is Matter.CONDITION:
         return f"only that {words}" if fewer else words
     return f"{words} alone" if fewer and not long else words
 
 
-def _without(reading: Reading, others: Sequence[frozenset[Part | Fact]], names: Names) -> str:
+def _without(
+    difference: Difference, reading: Reading, others: Sequence[frozenset[Part | Fact]], names: Names
+) -> str:
     """What others say and a reading does not, which says nothing but what all of them do."""
     more = dict.fromkeys(each for other in others for each in other if each not in reading.said)
-    return f"without {' or '.join(sorted(names.said(each.parts) for each in more if isinstance(each, Fact)))}"
+    words = sorted(names.said(each.parts) for each in more if isinstance(each, Fact))[:_FACTS]
+    return f"{_LACKING.get(difference.matter, 'without')} {' or '.join(words)}"
 
 
 def _statement(said: Sequence[Fact], names: Names) -> str:

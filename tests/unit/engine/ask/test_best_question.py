@@ -118,6 +118,15 @@ CASES = {
         {"age is more than 10": (0,), "without a condition": (1,)},
         "Which rows count?",
     ),
+    "one condition more": Case(
+        (
+            "SELECT name FROM pupil WHERE age > 10 AND country = 'France'",
+            "SELECT name FROM pupil WHERE age > 10",
+        ),
+        Ambiguity.QUESTION,
+        {"country is 'France'": (0,), "not only where country is 'France'": (1,)},
+        "Which rows count?",
+    ),
     "one column or both": Case(
         (
             "SELECT artist_name FROM singer",

@@ -118,7 +118,9 @@ async def test_what_contradicts_the_question_comes_behind_and_says_so() -> None:
     each = candidate("SELECT year, COUNT(*) FROM concert GROUP BY year", -0.4)
     done = await ranked(NoRanker(), one, each, question="number of concerts per year")
     assert [found.sql for found in done.candidates] == [each.sql, one.sql]
-    assert explained(done).candidates[1].explanation.endswith("gives one number in all, not one for each year")
+    assert (
+        explained(done).candidates[1].explanation.endswith("gives one number in all, not one for each year")
+    )
     assert "not for each year" in done.trace[1].detail
     plain = await ranked(NoRanker(), one, each, question="number of concerts")
     assert [found.sql for found in plain.candidates] == [one.sql, each.sql]

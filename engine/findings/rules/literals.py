@@ -149,7 +149,7 @@ def _moved(compared: Iterable[_Compared], scopes: Scopes, context: Context) -> s
 
 
 def literal_by_reference(statement: Statement, context: Context) -> str | None:
-    """Compares a key with those of the rows that it refers to, where they alone hold the first such literal.
+    """Looks a label up in the referenced table.
 
     `stat_cd = 'Late'` may mean `stat_cd IN (SELECT stat_cd FROM stat WHERE stat_dsc = 'Late')`. A literal that is not
     said stands for a value that is: where a column's own values are all codes, the model has to write one of them. The

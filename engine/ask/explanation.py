@@ -48,8 +48,8 @@ def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None 
     said += [*(f"{each.name}: {defined(each)}" for each in candidate.evidence.used)]
     said += [*candidate.evidence.notes, *(change.how for change in candidate.changes)]
     against = [absent(candidate.missing)] if candidate.missing else []
-    if candidate.evidence.words:
-        against.append(wording.SAYS_NOTHING.format(wording.quoted(candidate.evidence.words)))
+    silent = wording.of(wording.SAYS_NOTHING, (f"'{each}'" for each in candidate.evidence.words))
+    against += [silent] if silent else []
     if doubts is not None:
         against = [wording.DOUBTED.format(", ".join([*against, *doubts]) or wording.DOUBTED_WHOLE)]
     words = "; ".join([*said, *against, *_in_rows(candidate, best)])

@@ -18,7 +18,7 @@ from engine.ask.choice import (
     unread,
 )
 from engine.ask.differences import Difference, Reading, Said, differences
-from engine.ask.wording import Asked, ambiguity, option_words, wording_of
+from engine.ask.wording import WHICH, Asked, ambiguity, option_words, wording_of
 from engine.question.question import Question
 from engine.question.tokens import question_words
 from engine.statement.facts import facts
@@ -147,7 +147,7 @@ def by_meanings(candidates: Sequence[Candidate], turns: Sequence[Turn]) -> Propo
         )
         for each in offered
     )
-    question = ClarifyingQuestion(Ambiguity.QUESTION, "Which of these do you mean?", options)
+    question = ClarifyingQuestion(Ambiguity.QUESTION, WHICH, options)
     if asked_before(question, turns):
         return None
     first, some = candidates[0].confidence, sum(each.confidence for each in offered)

@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from engine.ask.differences import COLUMN_MARK, LITERAL_MARK, Aspect, Difference, Reading
 from engine.question.names import name_words
+from engine.question.plain import excerpt
 from engine.question.question import Question
 from engine.statement.expressions import Part
 from engine.statement.facts import Fact, Matter
@@ -39,6 +40,8 @@ _KINDS = {
     Matter.GROUP: Ambiguity.QUESTION,
     Matter.COMBINATION: Ambiguity.QUESTION,
 }
+
+WHICH = "Which of these do you mean?"
 
 _ON_A_MATTER = {
     Matter.DATABASE: "Which database is the question about?",
@@ -212,7 +215,7 @@ def _filled(pattern: str, example: Fact, names: Names) -> str:
 def wording_of(difference: Difference, elements: frozenset[ColumnKey], asked: Asked) -> str:
     """The question back. `elements`: those that tell the options apart."""
     if difference.matter is None:
-        return "Which of these do you mean?"
+        return WHICH
     if difference.aspect is Aspect.TABLE:
         phrase = asked.phrase(elements)
         return f'Which table do you mean by "{phrase}"?' if phrase else "Which table do you mean?"
@@ -304,12 +307,8 @@ def option_text(option: Option) -> str:
     if preview.more or len(preview.rows) > _ROWS:
         rows.append("…")
     room = max(TEXT_LENGTH - len(f"{option.words}: "), _CELL)
-    return f"{option.words}: {_cut(' · '.join(rows) or 'no rows', room)}"
+    return f"{option.words}: {excerpt(' · '.join(rows) or 'no rows', room)}"
 
 
 def _cell(cell: str | None) -> str:
-    return "\N{EN DASH}" if cell is None else _cut(" ".join(cell.split()), _CELL)
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+    return "\N{EN DASH}" if cell is None else excerpt(cell, _CELL)

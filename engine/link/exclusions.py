@@ -48,7 +48,7 @@ def exclusions(snapshot: Snapshot) -> tuple[Exclusion, ...]:
 
 def _of_column(table: Table, column: Column, snapshot: Snapshot) -> Iterator[Exclusion]:
     key, name, rows = (*table.key, column.name), quote_ident(column.name), table.name.replace("_", " ")
-    words, said = {*identifier_words(column.name)}, says_not_counted(column.description or "")
+    words, said = {*identifier_words(column.name)}, bool(says_not_counted(column.description or ""))
     if codes := legends(snapshot).get(key, ()):
         for code in (each for each in codes if says_not_counted(each.said)):
             written = [code.code] if code.code.isdigit() else []

@@ -76,27 +76,15 @@ def _distinct(entries: list[tuple[str, str]]) -> tuple[Meaning, ...]:
     return tuple(made) if short and len({each.code for each in made}) == len(made) > 1 else ()
 
 
-_BIT = re.compile(r"\bbits?\b|bit.?(?:mask|field|flag)|\bflags?\b", re.IGNORECASE)
-_AT = re.compile(r"\bbit\s*\d", re.IGNORECASE)
-"""A bit that is named by its place."""
+speaks_of_bits = re.compile(r"\bbits?\b|bit.?(?:mask|field|flag)|\bflags?\b", re.IGNORECASE).search
+"""Where a comment, or a name in words, says that codes are bits."""
 
-_NOT_COUNTED = re.compile(
+counts_places = re.compile(r"\bbit\s*\d", re.IGNORECASE).search
+"""Where a comment names a bit by its place."""
+
+says_not_counted = re.compile(
     r"\b(?:not|never|n't)\s+(?:to\s+)?(?:be\s+)?(?:count(?:ed)?|included|considered)\b"
     r"|\b(?:excluded?|ignored?|disregard(?:ed)?|left\s+out)\b|\bsoft[- ]delet",
     re.IGNORECASE,
-)
-
-
-def speaks_of_bits(text: str) -> bool:
-    """Whether a comment, or a name in words, says that codes are bits."""
-    return _BIT.search(text) is not None
-
-
-def counts_places(comment: str) -> bool:
-    """Whether it names bits by their places."""
-    return _AT.search(comment) is not None
-
-
-def says_not_counted(comment: str) -> bool:
-    """Whether it says that rows do not count."""
-    return _NOT_COUNTED.search(comment) is not None
+).search
+"""Where a comment says that rows do not count."""

@@ -15,11 +15,6 @@ def of(text: str, names: Iterable[str]) -> str | None:
     return text.format(listed) if listed else None
 
 
-def quoted(names: Iterable[str]) -> str:
-    """`'a', 'b'`."""
-    return ", ".join(f"'{each}'" for each in names)
-
-
 # Sums, counts and groups.
 ADDS_SEPARATELY = "adds up {} separately"
 ADDS_ONCE = "adds up each row once, however many rows of {} match"

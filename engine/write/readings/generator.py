@@ -16,6 +16,7 @@ from itertools import chain, count
 from engine.findings.admit import Door, Rejection
 from engine.llm.prompts import prompt
 from engine.llm.replies import Reading, Readings, readings
+from engine.question.plain import excerpt
 from engine.values import wording
 from engine.values.candidate import Candidate, Meaning, change_lines
 from engine.values.dialogue import FollowUp
@@ -88,13 +89,8 @@ async def readings_of(state: State, tools: Tools) -> State:
     if late:
         return state.out_of_time(STAGE)
     if asking.cannot and not state.candidates and state.verified is None:
-        return state.refused(model_cannot(_short(asking.cannot)), STAGE)
+        return state.refused(model_cannot(excerpt(asking.cannot.rstrip("."), LONGEST)), STAGE)
     return state
-
-
-def _short(cannot: str) -> str:
-    words = cannot.rstrip(".")
-    return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
 
 
 class _Asking:
@@ -265,7 +261,7 @@ class _Asking:
 
     def _told(self) -> list[Candidate]:
         """The candidates, of which the first says what the model cannot answer beside them, and what was refused."""
-        said = [wording.NOT_ANSWERED.format(_short(self.cannot))] if self.cannot else []
+        said = [wording.NOT_ANSWERED.format(excerpt(self.cannot.rstrip("."), LONGEST))] if self.cannot else []
         said += [each.unshown(wording.REFUSED) for each in map(_meaning, self._refused) if each.says]
         first = min(self._candidates, key=lambda each: each.meaning.place or 0, default=None)
         if not said or first is None:

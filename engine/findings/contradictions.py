@@ -34,10 +34,10 @@ def contradictions(
     by_facts: bool = False,
     off: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """In words, each once; none where `sql` does not parse as a query, or not be taken apart.
+    """In words, each once; none if `sql` does not parse as a query or cannot be analysed.
 
-    `snapshot`: of what it may read. `lists`: of columns of few values, all of them. `by_facts`: `doubts` among them.
-    `off`: rules that are switched off, and with them what they would mend.
+    `snapshot`: of what it may read. `lists`: all values of columns with few. `by_facts`: with `doubts`. `off`: rules
+    that are switched off, with the doubts that belong to them.
     """
     return _said(
         sql, Context(snapshot, question, lists=tuple(lists)), set(On) if by_facts else {On.QUESTION}, off

@@ -28,7 +28,7 @@ class Literal:
 Part = str | ColumnKey | Literal
 """Words, a column (with `*` a table), or a value."""
 
-AGGREGATES: Mapping[type[exp.Expr], str] = {
+_AGGREGATES: Mapping[type[exp.Expr], str] = {
     exp.Count: "number of",
     exp.Sum: "total",
     exp.Avg: "average",
@@ -36,31 +36,17 @@ AGGREGATES: Mapping[type[exp.Expr], str] = {
     exp.Max: "highest",
 }
 
-COMPARISONS: Mapping[type[exp.Expr], str] = {
-    exp.EQ: "is",
-    exp.NEQ: "is not",
-    exp.GT: "is more than",
-    exp.GTE: "is at least",
-    exp.LT: "is less than",
-    exp.LTE: "is at most",
-    exp.Is: "is",
-    exp.NullSafeEQ: "is",
-    exp.NullSafeNEQ: "is not",
+_COMPARISONS: Mapping[type[exp.Expr], tuple[str, str]] = {
+    **dict.fromkeys((exp.EQ, exp.Is, exp.NullSafeEQ), ("is", "is not")),
+    **dict.fromkeys((exp.NEQ, exp.NullSafeNEQ), ("is not", "is")),
+    exp.GT: ("is more than", "is at most"),
+    exp.GTE: ("is at least", "is less than"),
+    exp.LT: ("is less than", "is at least"),
+    exp.LTE: ("is at most", "is more than"),
 }
+"""Each, and the same negated."""
 
 COMBINED = {exp.Union: "and also", exp.Except: "without", exp.Intersect: "that are also"}
-
-NEGATED: Mapping[type[exp.Expr], type[exp.Expr]] = {
-    exp.EQ: exp.NEQ,
-    exp.NEQ: exp.EQ,
-    exp.GT: exp.LTE,
-    exp.GTE: exp.LT,
-    exp.LT: exp.GTE,
-    exp.LTE: exp.GT,
-    exp.Is: exp.NEQ,
-    exp.NullSafeEQ: exp.NEQ,
-    exp.NullSafeNEQ: exp.EQ,
-}
 
 _OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.Add: "plus",
@@ -100,8 +86,8 @@ _MEMBERS = 8
 
 _TOLD = frozenset(
     {
-        *AGGREGATES,
-        *COMPARISONS,
+        *_AGGREGATES,
+        *_COMPARISONS,
         *_OPERATORS,
         *_FIXED,
         *(exp.Alias, exp.Paren, exp.Cast, exp.Round, exp.Coalesce),
@@ -187,9 +173,9 @@ class Reader:
         kind = type(node)
         negated ^= bool(node.args.get("negate"))
         no = ["not"] * negated
-        if kind in COMPARISONS:
+        if kind in _COMPARISONS:
             yield from self._parts(node.this)
-            yield COMPARISONS[NEGATED[kind] if negated else kind]
+            yield _COMPARISONS[kind][negated]
             yield from self._parts(node.expression)
         elif isinstance(node, exp.Like | exp.ILike):
             yield from self._parts(node.this)
@@ -236,11 +222,11 @@ class Reader:
             yield Literal(node.name, quoted=bool(node.is_string))
         elif isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
             yield Literal(f"-{node.this.name}", quoted=False)
-        elif kind in AGGREGATES:
+        elif kind in _AGGREGATES:
             if (counted := _counts(node)) is not None:
                 yield from ["number of rows where", *self._parts(counted)]
                 return
-            yield AGGREGATES[kind]
+            yield _AGGREGATES[kind]
             yield from self._counted(node.this)
             yield from ["values"] * (isinstance(node, exp.Count) and not isinstance(node.this, exp.Star))
         elif isinstance(node, exp.Query):
@@ -286,7 +272,7 @@ class Reader:
         running = (
             isinstance(node, exp.Window) and isinstance(node.this, exp.AggFunc) and node.args.get("order")
         )
-        yield from ["running"] * bool(running and type(node.this) in AGGREGATES)
+        yield from ["running"] * bool(running and type(node.this) in _AGGREGATES)
         yield from self._parts(node.this)
         if isinstance(node, exp.Filter):
             yield from ["if", *self._parts(node.expression.this)]

@@ -119,7 +119,7 @@ class _Asking:
         }
 
     async def answer(self) -> None:
-        """Asks once, and again as far as the effort allows: for what is refused, and for what is not shown yet."""
+        """Asks once; again, within the effort, to mend what was refused and for readings not shown yet."""
         shown = self._state.ask.exclude
         more = prompt("readings_more", shown="\n".join(shown)) if shown else ""
         found = await self._ask(more)
@@ -202,9 +202,9 @@ class _Asking:
     async def _take(
         self, found: Sequence[Reading], places: Iterable[int]
     ) -> dict[int, tuple[Reading, Rejection]]:
-        """Checks the readings' statements at once; those that stand become candidates at their `places`.
+        """Admits the readings' statements at once, as candidates at their `places`.
 
-        Gives those that do not by their places, each with its reason.
+        Returns the rejected ones by place, with the reason.
         """
         made = [self._candidate(each, place) for each, place in zip(found, places, strict=False)]
         outcomes = await asyncio.gather(*(self._doors[each.database].admitted(each) for each in made))

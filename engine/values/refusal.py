@@ -152,7 +152,7 @@ def lacking(
     found = next(((each.text, each.nearest) for each in phrases if each.nearest is not None), None)
     if found is not None:
         text, nearest = found
-        words += f"; closest: {_element(nearest)}"
+        words += f"; closest: {_element(nearest)}" if not shown else ""
         helps.append(f"If that holds it, a DBA can say so: {_synonym(databases, nearest, text)}")
     words += f"; the closest statement shows {shown}" if shown else ""
     reason = RefusalReason.NEEDS_DEFINITION if partly else RefusalReason.NOT_ANSWERABLE
@@ -161,14 +161,14 @@ def lacking(
 
 def _looked_at(phrase: UnknownPhrase) -> str:
     """Where a phrase was looked for among the rows, and where it was not."""
-    left = f"{phrase.unlooked} text column{'' if phrase.unlooked == 1 else 's'}"
+    columns = f"text column{'' if phrase.unlooked == 1 else 's'}"
+    left = f"; {phrase.unlooked} {columns} not searched" if phrase.unlooked else ""
     if not phrase.looked:
-        return f" by names and comments; {left} not searched" if phrase.unlooked else ""
+        return left
     named = [_element(each) for each in phrase.looked]
     if len(named) > SHOWN:
         named[SHOWN - 1 :] = [f"{len(named) - SHOWN + 1} others"]
-    said = f", and no row of {spoken(named, 'or')} holds it"
-    return f"{said}; {left} not searched" if phrase.unlooked else said
+    return f", and no row of {spoken(named, 'or')} holds it{left}"
 
 
 def undefined(values: Sequence[Literal], database: str) -> Refusal:

@@ -107,6 +107,19 @@ async def test_an_unlikely_one_is_refused_with_its_reason(
     assert done.refusal.words in [line.detail for line in shown.trace if line.event == "shown in doubt"]
 
 
+async def test_a_median_that_was_averaged_is_told_as_that() -> None:
+    before = state()
+    entities = before.routes[0].entities
+    to = replace(
+        before.routes[0], entities=(*entities, *entities), unknown=(UnknownPhrase("median", None, 0.1),)
+    )
+    first = Candidate("music", "SELECT AVG(age) FROM singer", confidence=0.1)
+    done = await decide(replace(before, routes=(to,), candidates=(first,)), given(on_doubt=OnDoubt.ABSTAIN))
+    assert done.refusal is not None
+    said = "Nothing in music is about \u201cmedian\u201d; the closest statement shows average age"
+    assert done.refusal.words == said
+
+
 UNLIKELY = (replace(NAMES[0], confidence=0.1),)
 READINGS = tuple(replace(each, meaning=Meaning(place, each.sql)) for place, each in enumerate(NAMES))
 

@@ -191,7 +191,7 @@ def test_words_that_cannot_be_looked_for_stay_as_they_are() -> None:
     left = asyncio.run(held_words(UNKNOWN, to, asked("", to), off))
     assert [replace(each, unlooked=0) for each in left] == [*UNKNOWN]
     words = lacking(left, ["music"], partly=False).words
-    assert f"by names and comments; {left[0].unlooked} text columns not searched" in words
+    assert f"; {left[0].unlooked} text columns not searched" in words
     assert asyncio.run(held_words((), to, asked("", to), tools("", Rows()))) == ()
 
 

@@ -121,7 +121,7 @@ async def test_what_contradicts_the_question_comes_behind_and_says_so() -> None:
     assert (
         explained(done).candidates[1].explanation.endswith("gives one number in all, not one for each year")
     )
-    assert "not for each year" in done.trace[1].detail
+    assert "not one for each year" in done.trace[1].detail
     plain = await ranked(NoRanker(), one, each, question="number of concerts")
     assert [found.sql for found in plain.candidates] == [one.sql, each.sql]
 

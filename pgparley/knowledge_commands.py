@@ -169,7 +169,7 @@ async def _session(pool: Pool, work: Callable[[Connection], Awaitable[T]]) -> T:
 
 def _explained(comment: str) -> tuple[tuple[str, str], ...]:
     # The engine, which most commands do without.
-    from engine.link.legends import legend  # noqa: PLC0415
+    from engine.question.comments import legend  # noqa: PLC0415
 
     return tuple((each.code, each.said) for each in legend(comment))
 

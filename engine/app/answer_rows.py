@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.ask.policy import abstention
 from engine.ask.question_back import agrees
 from engine.ask.wording import option_text
+from engine.values import wording
 from engine.values.candidate import Candidate
 from engine.values.dialogue import ClarifyingQuestion
 from engine.values.messages import AnswerRow, RowKind
@@ -75,7 +76,7 @@ def _options(state: State, question: ClarifyingQuestion, qid: str) -> tuple[Answ
                 qid=qid,
             )
         )
-    words = f"{question.words} Something else: say it in your own words."
+    words = wording.OWN_WORDS.format(question.words)
     own = f"NL ANSWER $$in your own words$$ OF '{qid}'"
     return (*rows, AnswerRow(len(rows) + 1, RowKind.OPTION, None, None, words, None, own, qid))
 
@@ -83,7 +84,7 @@ def _options(state: State, question: ClarifyingQuestion, qid: str) -> tuple[Answ
 def out_of_time(rows: Sequence[AnswerRow]) -> str:
     """What is told of an answer whose question ended before all was looked for."""
     found = sum(row.sql is not None for row in rows)
-    return f"out of time: {found} candidate{'' if found == 1 else 's'} so far"
+    return wording.OUT_OF_TIME.format(found, "" if found == 1 else "s")
 
 
 def refusal_row(refusal: Refusal, qid: str) -> AnswerRow:
@@ -92,4 +93,4 @@ def refusal_row(refusal: Refusal, qid: str) -> AnswerRow:
 
 
 def _read_as(row: AnswerRow, said: str) -> AnswerRow:
-    return replace(row, explanation=f"Read as: \u201c{said}\u201d. {row.explanation}".rstrip())
+    return replace(row, explanation=wording.READ_AS.format(said, row.explanation).rstrip())

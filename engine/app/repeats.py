@@ -17,6 +17,7 @@ import msgspec
 
 from engine.app.question_store import Questions
 from engine.route.route import readable_views
+from engine.values import wording
 from engine.values.dialogue import Dialogue
 from engine.values.errors import NLError
 from engine.values.messages import AskReply, AskRequest, RowKind, Usage
@@ -90,7 +91,7 @@ class Repeats:
 
 
 def _again(reply: AskReply, at: datetime) -> AskReply:
-    told = f"from {at.astimezone(UTC):%H:%M} UTC; NL MORE thinks again"
+    told = wording.FROM_EARLIER.format(at.astimezone(UTC))
     first, *others = reply.rows
     if first.kind is not RowKind.OPTION:
         first = replace(first, explanation=f"{first.explanation}; {told}")

@@ -23,11 +23,11 @@ from engine.app.prompt_preview import preview
 from engine.app.question_store import Questions, find_row
 from engine.app.repeats import Keys, Repeats, is_repeatable
 from engine.app.stewards_word import answered_since
+from engine.ask.explanation import explained
 from engine.judge.point_store import CalibrationStore
 from engine.learn.feedback import Learner
 from engine.question.question import Question
 from engine.statement.canonical import normal_form
-from engine.statement.description import explained
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.dialogue import Dialogue

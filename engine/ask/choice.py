@@ -79,7 +79,7 @@ def named_reading(readings: Sequence[Reading], question: Question) -> Reading | 
 
 
 def _named(names: Sequence[Sequence[Words]], asked: Words) -> list[int]:
-    """Those of which a name stands whole in what was asked; none where another's name does in part."""
+    """Readings with a name that was said in full; none if a part of another's name was said too."""
     whole = [place for place, each in enumerate(names) if any(name <= asked for name in each)]
     told = frozenset[str]().union(*(name for place in whole for name in names[place]))
     partly = any((name - told) & asked for each in names for name in each)

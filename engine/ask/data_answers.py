@@ -1,6 +1,6 @@
-"""What answers a question about the data itself: a statement over what exists, and the same in words.
+"""Answers to questions about the data itself: a statement, and what it says in words.
 
-A statement counts or lists what is stored, or gives rows of what the catalog says, which the asker may read.
+A statement counts or lists stored rows, or gives what the catalog says as rows.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DataAnswer:
 
 
 def answers(asked: DataQuestion, snapshot: Snapshot) -> tuple[DataAnswer, ...]:
-    """By one database; none where it has nothing of what is asked about."""
+    """The answers of one database; none if it has nothing of that name."""
     if asked.subject in _OF_TABLES and named_elements("tables", snapshot):
         # There are tables of wood, of which the data knows.
         return ()

@@ -16,7 +16,7 @@ from engine.values.state import State
 from engine.values.tools import Tools
 
 HOPELESS = 0.05
-"""The chance that any candidate is right below which none is shown, doubtful or not: that is no answer of this data."""
+"""If the chance that any candidate is right is below this, none is shown: the data does not hold the answer."""
 
 
 async def decide(state: State, tools: Tools) -> State:
@@ -45,11 +45,11 @@ async def decide(state: State, tools: Tools) -> State:
 
 
 async def _in_doubt(state: State, on_doubt: OnDoubt, proposal: Proposal | None) -> State:
-    """What stood every check and is hardly what was asked: shown and doubted, asked about, or kept back.
+    """Unlikely statements, which passed all checks: shown with the doubt, asked about, or kept back.
 
-    It is kept back as well where nothing in the data stands for anything that is asked, or none is likely at all.
+    They are kept back too if nothing in the data is about the question, or if all together are below `HOPELESS`.
     """
-    refusal = doubt(state)
+    refusal = await asyncio.to_thread(doubt, state)
     hopeless = sum(each.confidence for each in state.candidates) < HOPELESS
     if on_doubt is OnDoubt.ABSTAIN or hopeless or state.route_of(state.candidates[0].database).unanswerable:
         return replace(state.refused(refusal, "decide"), candidates=())

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.question.plain import excerpt
+from engine.statement.description import in_parts
 from engine.values.dialogue import Chances
 from engine.values.refusal import Refusal, lacking, none_stood, nothing_near, table_name, undefined, unlikely
 from engine.values.settings import DialogueSettings
@@ -67,6 +69,9 @@ def shown(chances: Sequence[float], costs: DialogueSettings, *, run: bool = Fals
 TABLES = 2
 """Tables named of each route at most."""
 
+SHOWN = 60
+"""Characters of what a statement shows, at most."""
+
 
 def abstention(state: State) -> Refusal:
     """The refusal that a stage set, else what the routes that came near say."""
@@ -78,14 +83,19 @@ def abstention(state: State) -> Refusal:
 
 
 def doubt(state: State) -> Refusal:
-    """The refusal of a question whose statements are all unlikely, by the first reason that explains it."""
+    """The refusal of a question whose statements are all unlikely, by the first reason that explains it.
+
+    It tells what the closest statement shows: a median that was averaged is seen there. Parses it: call it in a thread.
+    """
     first = state.candidates[0]
-    route = next(each for each in state.routes if each.database.name == first.database)
+    route = state.route_of(first.database)
+    shown = excerpt(dict(in_parts(first.sql)).get("shows", ""), SHOWN)
     if route.unknown:
-        return lacking(route.unknown, [route.database.name], partly=not route.unanswerable)
+        said = "" if route.unanswerable else shown
+        return lacking(route.unknown, [first.database], partly=not route.unanswerable, shown=said)
     if first.missing:
         return undefined(first.missing, first.database)
-    return unlikely(_near(state), first.evidence.words)
+    return unlikely(_near(state), first.evidence.words, shown)
 
 
 def _near(state: State) -> list[str]:

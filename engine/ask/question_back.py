@@ -18,7 +18,7 @@ from engine.ask.choice import (
     unread,
 )
 from engine.ask.differences import Difference, Reading, Said, differences
-from engine.ask.wording import Asked, ambiguity, option_words, wording_of
+from engine.ask.wording import WHICH, Asked, ambiguity, option_words, wording_of
 from engine.question.question import Question
 from engine.question.tokens import question_words
 from engine.statement.facts import facts
@@ -83,11 +83,10 @@ def best_proposal(
 
 
 def _apart(readings: Sequence[Reading], candidates: Sequence[Candidate]) -> tuple[Reading, ...]:
-    """The readings that show other rows than one before them, each without what passes over a word of the asker's.
+    """The readings with different rows; none if one shows all that the others show.
 
-    None where one shows all that the others do.
-
-    Who chooses among columns has not taken back what they ruled out; where nothing keeps it, it is left to them.
+    Statements that ignore a word of the asker are left out while others use it: who asked for singers from France and
+    now chooses a column still wants France.
     """
     kept: list[Reading] = []
     heard = any(not candidates[each].evidence.words for reading in readings for each in reading.members)
@@ -110,7 +109,7 @@ def _apart(readings: Sequence[Reading], candidates: Sequence[Candidate]) -> tupl
 
 
 def _holds(wide: Rows | None, narrow: Rows | None) -> bool:
-    """Whether one shows all that the other does, row for row: who reads it has nothing to choose."""
+    """Whether one shows all that the other does, row for row: then there is nothing to choose."""
     if wide is None or narrow is None or len(wide[0]) != len(narrow[0]):
         return False
     return all(Counter(few) <= Counter(many) for many, few in zip(wide[0], narrow[0], strict=True))
@@ -148,7 +147,7 @@ def by_meanings(candidates: Sequence[Candidate], turns: Sequence[Turn]) -> Propo
         )
         for each in offered
     )
-    question = ClarifyingQuestion(Ambiguity.QUESTION, "Which of these do you mean?", options)
+    question = ClarifyingQuestion(Ambiguity.QUESTION, WHICH, options)
     if asked_before(question, turns):
         return None
     first, some = candidates[0].confidence, sum(each.confidence for each in offered)

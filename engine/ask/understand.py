@@ -1,8 +1,7 @@
-"""Understand: what the catalog answers, what is no question, and what is put into English words first.
+"""Understand: answers from the catalog, refuses what is no question, puts other languages and follow-ups into English.
 
-That is a question in another language, and a follow-up. A model that is asked for readings gets the question as it was
-asked: English serves the router then, where there are databases to choose from and none is the asker's own. In no case
-is a question in a schema's own language routed in English.
+A model that is asked for readings gets the question as it was asked; then only the router reads English, if there are
+several databases and none is the asker's own. A question in a schema's own language is never routed in English.
 """
 
 from __future__ import annotations

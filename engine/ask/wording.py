@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from engine.ask.differences import COLUMN_MARK, LITERAL_MARK, Aspect, Difference, Reading
 from engine.question.names import name_words
+from engine.question.plain import excerpt
 from engine.question.question import Question
 from engine.statement.expressions import Part
 from engine.statement.facts import Fact, Matter
@@ -40,29 +41,38 @@ _KINDS = {
     Matter.COMBINATION: Ambiguity.QUESTION,
 }
 
+WHICH = "Which of these do you mean?"
+
 _ON_A_MATTER = {
     Matter.DATABASE: "Which database is the question about?",
-    Matter.TABLE: "Which tables should the answer be drawn from?",
-    Matter.CONNECTION: "How do the tables belong together?",
+    Matter.TABLE: "Which tables should the answer come from?",
+    Matter.CONNECTION: "How should the tables be joined?",
     Matter.OUTPUT: "What should be shown?",
     Matter.ORDER: "Which rows, and in which order?",
-    Matter.REPETITION: "Should rows that are equal be shown once?",
+    Matter.REPETITION: "Should equal rows be shown once?",
     Matter.CONDITION: "Which rows count?",
-    Matter.GROUP: "For each of what?",
-    Matter.COMBINATION: "How do the two parts go together?",
+    Matter.GROUP: "How should the rows be grouped?",
+    Matter.COMBINATION: "How should the two parts be combined?",
 }
 
 _NOTHING = {
     Matter.TABLE: "no table",
-    Matter.CONNECTION: "without a connection",
+    Matter.CONNECTION: "not joined",
     Matter.OUTPUT: "nothing",
     Matter.ORDER: "every row, in any order",
-    Matter.REPETITION: "every row, equal ones too",
+    Matter.REPETITION: "every row, also equal ones",
     Matter.CONDITION: "without a condition",
     Matter.GROUP: "all rows together",
-    Matter.COMBINATION: "only one of them",
+    Matter.COMBINATION: "only one of the two",
 }
 
+
+_LACKING: Mapping[Matter | None, str] = {
+    Matter.CONDITION: "not only where",
+    Matter.ORDER: "not",
+    Matter.CONNECTION: "not",
+}
+"""Before what only others say."""
 
 _LEADS = {
     Matter.TABLE: "with ",
@@ -168,18 +178,27 @@ def _facts(difference: Difference, reading: Reading, readings: Sequence[Reading]
         return _statement(said, names)
     words = " and ".join(dict.fromkeys(names.said(fact.parts) for fact in said))
     if not words:
-        return "none of these" if reading.said else _NOTHING[difference.matter]
+        return _without(difference, reading, others, names) if reading.said else _NOTHING[difference.matter]
     fewer = any(frozenset(reading.said) < other for other in others)
     if difference.matter is Matter.CONDITION:
         return f"only that {words}" if fewer else words
     return f"{words} alone" if fewer and not long else words
 
 
+def _without(
+    difference: Difference, reading: Reading, others: Sequence[frozenset[Part | Fact]], names: Names
+) -> str:
+    """What others say and a reading does not, which says nothing but what all of them do."""
+    more = dict.fromkeys(each for other in others for each in other if each not in reading.said)
+    words = sorted(names.said(each.parts) for each in more if isinstance(each, Fact))[:_FACTS]
+    return f"{_LACKING.get(difference.matter, 'without')} {' or '.join(words)}"
+
+
 def _statement(said: Sequence[Fact], names: Names) -> str:
     """Facts of all kinds; how tables are connected is left to what else differs."""
     told = [fact for fact in said if fact.matter is not Matter.CONNECTION] or said
     words = [f"{_LEADS.get(fact.matter, '')}{names.said(fact.parts)}" for fact in told[:_FACTS]]
-    return ", ".join([*words, *["…"] * (len(told) > _FACTS)]) or "nothing more than that"
+    return ", ".join([*words, *["…"] * (len(told) > _FACTS)]) or "nothing else"
 
 
 def _filled(pattern: str, example: Fact, names: Names) -> str:
@@ -196,7 +215,7 @@ def _filled(pattern: str, example: Fact, names: Names) -> str:
 def wording_of(difference: Difference, elements: frozenset[ColumnKey], asked: Asked) -> str:
     """The question back. `elements`: those that tell the options apart."""
     if difference.matter is None:
-        return "Which of these do you mean?"
+        return WHICH
     if difference.aspect is Aspect.TABLE:
         phrase = asked.phrase(elements)
         return f'Which table do you mean by "{phrase}"?' if phrase else "Which table do you mean?"
@@ -222,7 +241,7 @@ def _on_a_column(difference: Difference, elements: frozenset[ColumnKey], asked: 
         return f"Which {shared} do you mean?"
     questions = {
         Matter.CONDITION: "What should be compared?",
-        Matter.GROUP: "By what should the rows be put together?",
+        Matter.GROUP: "By what should the rows be grouped?",
         Matter.ORDER: "What decides the order?",
     }
     return questions.get(difference.matter or Matter.OUTPUT, "What should be shown?")
@@ -288,12 +307,8 @@ def option_text(option: Option) -> str:
     if preview.more or len(preview.rows) > _ROWS:
         rows.append("…")
     room = max(TEXT_LENGTH - len(f"{option.words}: "), _CELL)
-    return f"{option.words}: {_cut(' · '.join(rows) or 'no rows', room)}"
+    return f"{option.words}: {excerpt(' · '.join(rows) or 'no rows', room)}"
 
 
 def _cell(cell: str | None) -> str:
-    return "\N{EN DASH}" if cell is None else _cut(" ".join(cell.split()), _CELL)
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+    return "\N{EN DASH}" if cell is None else excerpt(cell, _CELL)

@@ -15,6 +15,7 @@ from engine.findings.rules.references import compared_columns
 from engine.question.question import Question
 from engine.statement.scope import Scopes, TableRef, from_parts
 from engine.statement.tree import parsed, repeated_items, unwrapped
+from engine.values import wording
 from engine.values.elements import ValueList
 from engine.values.errors import for_log
 from schema_catalog.implied_references import undeclared_joins
@@ -33,10 +34,10 @@ def contradictions(
     by_facts: bool = False,
     off: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """In words, each once; none where `sql` does not parse as a query, or not be taken apart.
+    """In words, each once; none if `sql` does not parse as a query or cannot be analysed.
 
-    `snapshot`: of what it may read. `lists`: of columns of few values, all of them. `by_facts`: `doubts` among them.
-    `off`: rules that are switched off, and with them what they would mend.
+    `snapshot`: of what it may read. `lists`: all values of columns with few. `by_facts`: with `doubts`. `off`: rules
+    that are switched off, with the doubts that belong to them.
     """
     return _said(
         sql, Context(snapshot, question, lists=tuple(lists)), set(On) if by_facts else {On.QUESTION}, off
@@ -79,18 +80,18 @@ def _parts_of_themselves(statement: Statement, _context: Context) -> Iterator[st
             each for each in quotient.left.find_all(exp.AggFunc) if not isinstance(each.parent, exp.Filter)
         ]
         if part == [unwrapped(quotient.right)]:
-            yield "divides a number by itself"
+            yield wording.DIVIDES_BY_ITSELF
 
 
 def _groups_of_one_row(statement: Statement, _context: Context) -> Iterator[str]:
     for select in statement.tree.find_all(exp.Select):
-        if single := _single_row_groups(select, statement.scopes):
-            yield f"counts groups of one row of {', '.join(single)}"
+        if said := wording.of(wording.COUNTS_SINGLE_ROWS, _single_row_groups(select, statement.scopes)):
+            yield said
 
 
 def _shown_twice(statement: Statement, _context: Context) -> Iterator[str]:
     if repeated := repeated_items(statement.tree):
-        yield f"shows {repeated[0].sql(dialect='postgres')} twice"
+        yield wording.SHOWS_TWICE.format(repeated[0].sql(dialect="postgres"))
 
 
 def _aggregated_groups(statement: Statement, _context: Context) -> Iterator[str]:
@@ -101,7 +102,7 @@ def _aggregated_groups(statement: Statement, _context: Context) -> Iterator[str]
         grouped = {place(each) for each in (group.expressions if group is not None else ())} - {None}
         for taken in select.find_all(exp.Avg, exp.Sum, exp.Max, exp.Min) if grouped else ():
             if taken.parent_select is select and place(taken.this) in grouped:
-                yield f"aggregates {taken.this.name}, by which it groups"
+                yield wording.AGGREGATES_ITS_GROUP.format(taken.this.name)
 
 
 def _single_row_groups(select: exp.Select, scopes: Scopes) -> list[str]:
@@ -148,7 +149,7 @@ def undeclared(statement: Statement) -> Iterator[str]:
     for one, other in dict.fromkeys(compared_columns(without_using(statement))):
         if (one, other) in known or (other, one) in known:
             names = one[2] if one[2] == other[2] else f"{dotted(one[1:])} = {dotted(other[1:])}"
-            yield f"joined by {names}, which nobody declared"
+            yield wording.JOINS_UNDECLARED.format(names)
 
 
 ALONE = (

@@ -1,7 +1,7 @@
 """What speaks for and against a candidate, by question, statement and schema, and what the asker is told of it.
 
-Whether it found anything counts: who asks expects an answer, and a literal of the wrong column finds none. What all of
-it weighs is `engine.judge.model`'s.
+A statement that finds nothing is doubtful: a literal of the wrong column finds none. How much each counts is
+`engine.judge.model`'s.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SURELY = 0.95
 
 
 def evidence(state: State, off: Collection[str] = ()) -> list[Evidence]:
-    """Of each candidate. Of readings how their words compare with the question's is counted, and told nowhere.
+    """Of each candidate. For a model's readings schema facts, and the count of unused words, which is not shown.
 
     `off`: rules that are switched off.
     """
@@ -46,9 +46,9 @@ def evidence(state: State, off: Collection[str] = ()) -> list[Evidence]:
 
 
 def _of_schema(question: Question, candidate: Candidate, route: Route, off: Collection[str]) -> Evidence:
-    """What keys, comments and the calendar say of a statement, and what it found.
+    """What keys, comments and the calendar say of a statement, and whether it found anything.
 
-    Of a model's reading no period is checked, and what it leaves out itself is not told again.
+    For a model's reading periods are not checked, and excluded rows are not mentioned.
     """
     snapshot, is_reading = route.snapshot, candidate.meaning.place is not None
     left_out = said_of(
@@ -90,9 +90,9 @@ def _against(question: Question, candidate: Candidate, route: Route, off: Collec
 def _unsaid(
     question: Question, candidate: Candidate, route: Route, found: Evidence
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tables, and the values, names, terms and numbers of the question that a statement says nothing of.
+    """Tables, and values, names, terms and numbers of the question that a statement does not use.
 
-    Less tables that it may not read.
+    Without tables that it was not allowed to read.
     """
     snapshot = route.snapshot
     hidden = {key[:2] for key in candidate.origin.masked if key[2] == WHOLE_TABLE}
@@ -108,9 +108,9 @@ def _unsaid(
 
 
 def _linked_unread(candidate: Candidate, route: Route) -> Mapping[ColumnKey, float]:
-    """The linked columns that a statement does not read, and how probable each is; less those of terms.
+    """The linked columns that a statement does not read, with their probabilities; without those of terms.
 
-    One of another table of the same columns is read in its place.
+    A column counts as read where its counterpart in a table of the same columns is.
     """
     if route.links is None:
         return {}

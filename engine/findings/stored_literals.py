@@ -1,8 +1,7 @@
-"""Looks whether the texts that statements compare columns with occur in them, and finds those that do.
+"""Checks that the texts in statements occur in the columns that they are compared with, and finds those that do.
 
-A model writes values as the question has them, or invents some: such a statement runs, and answers another question.
-What is surely another spelling of stored values is written so; what only may be meant stands beside the statement, as
-all of it does beside a model's reading.
+A model writes values as the question has them, or invents some: such a statement runs, and answers another question. A
+sure respelling replaces the statement; one that only may be meant stands beside it, as all do beside a model's reading.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ Found = Mapping[Literal, NearValues]
 
 
 async def write_as_stored(state: State, tools: Tools) -> State:
-    """Sets every candidate's `missing` and puts statements with stored values in its place, or behind it.
+    """Sets each candidate's `missing`, and replaces or follows it by statements with stored values.
 
-    One of which nothing occurs counts as one that finds nothing. Corrected ones are not admitted yet. Raises as
+    A statement none of whose values occur is `fruitless`. Corrected ones are not admitted yet. Raises as
     `check_literals`.
     """
     semaphore = asyncio.Semaphore(AT_ONCE)
@@ -64,10 +63,10 @@ async def write_as_stored(state: State, tools: Tools) -> State:
 
 
 async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -> Found:
-    """The stored values for the literals that do not occur, and for those that are only not among all that were read.
+    """Near stored values for missing literals, also where a column was read in part.
 
-    Sure are the first ones alone, and of them those of columns of which all values were read; and the code that the
-    column's comment gives for a text.
+    Sure only if the literal is missing and all values of the column were read, or if the column's comment gives a code
+    for it.
     """
     literals = [each for each in (*check.missing, *check.unknown) if not each.pattern]
     codes = {each: code_of(each.text, each.column, route.snapshot) for each in literals}
@@ -88,7 +87,7 @@ async def _near(check: LiteralCheck, route: Route, state: State, tools: Tools) -
         for literal, each in zip(literals, found, strict=True)
         if each.values and (each.whole or literal in check.missing)
     }
-    # What is stored but for capital letters is none of its neighbours.
+    # A case variant is not a near value.
     return {literal: each for literal, each in near.items() if each.sure or literal not in check.in_any_case}
 
 
@@ -112,7 +111,7 @@ def _corrected(
 def _statements(
     candidate: Candidate, check: LiteralCheck, near: Found, route: Route, tools: Tools
 ) -> Iterator[Candidate]:
-    """The candidate with each choice of near values, the nearest first; what is left by a reference."""
+    """The candidate with each choice of near values, the nearest first; other literals are looked up by references."""
     keys = [(literal.column, literal.text) for literal in near]
     any_case = frozenset((each.column, each.text) for each in check.in_any_case if each not in near)
     left = [each for each in check.missing if each not in (*near, *check.in_any_case)]

@@ -30,12 +30,11 @@ def answer_features(
 ) -> dict[str, float]:
     """Of a model's reading. `beside`: all candidates, this one among them.
 
-    `readings`, `parted`: how many there are of the model's, and whether they give different numbers of rows. `keyed`:
-    by keys or NULL there is another of it, of other rows. `assumes`: it takes something for granted. `fruitless`,
-    `unsaid`: as of `Evidence`. `single`: it gives one row. `outer`: it keeps rows without a partner. `shown`: columns
-    that it gives; `near`: by cosine the one farthest from the question's words. `far`: how near what it reads is to the
-    word that is farthest from it. `unshown`: columns of its tables that the question calls by name, and it does not
-    give. `unasked`: texts in it of which the question has no word.
+    `readings`, `parted`: the number of the model's readings, and whether their numbers of rows differ. `keyed`: a rule
+    over keys or NULL made a variant with other rows. `assumes`: it assumes something. `fruitless`, `unsaid`: as in
+    `Evidence`. `single`: it gives one row. `outer`: it has an outer join. `shown`: the number of its output columns;
+    `near`: the least cosine of one to the question's words. `far`: the least cosine of a word to what it reads.
+    `unshown`: named columns of its tables that it does not show. `unasked`: its texts without a word of the question.
     """
     others = [each for each in beside if not each.is_twin]
     twins = [each for each in beside if each.needs_proof and each.meaning.place == candidate.meaning.place]

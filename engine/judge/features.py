@@ -119,7 +119,7 @@ def logit(probability: float) -> float:
 
 
 def _agreement(candidate: Candidate, route: Route) -> float:
-    """The mean log-probability, by the linker, of what a statement reads and of what was linked and it does not."""
+    """The linker's mean log-probability of the elements that it reads, and of linked ones that it does not."""
     if (links := route.links) is None:
         return 0.0
     read = elements_read(candidate.columns, candidate.tables)

@@ -1,10 +1,8 @@
 """Judge: orders the candidates by how likely each is right, and then by what the asker prefers.
 
-What is known of each (`engine.judge.features`) is judged by `engine.judge.model`. Readings stay in the order of
-the model that gave them, and what rules made of them behind the last one. Where no other order is clear the model is
-asked how likely it is that each statement answers this very question. That is a noisy channel: it reads the
-other way round than it wrote, and of a statement that shows, tests or leaves out something else the question's own
-words are unlikely.
+`engine.judge.model` judges the features of each (`engine.judge.features`). A model's readings keep its order; what
+rules made of them follows. If no order is clear, the model is asked how likely this question is given each statement
+(a noisy channel): a statement that shows or tests something else makes the question's own words unlikely.
 
 A preference only orders. A candidate that contradicts a weak one keeps its place behind those that agree; one that
 contradicts a strong one, or was rejected for this very question, comes last. Confidences stay with the places.
@@ -22,6 +20,7 @@ from engine.judge.features import Features, candidate_features
 from engine.learn.recall import agreement
 from engine.llm.prompts import prompt
 from engine.statement.canonical import normal_form
+from engine.values import wording
 from engine.values.candidate import Candidate, Evidence, are_readings, telling_unshown
 from engine.values.deadline import Deadline
 from engine.values.errors import NLError
@@ -72,7 +71,7 @@ async def _ranked(state: State, tools: Tools) -> State:
     kept = _kept(ranked, state.k)
     lines = [TraceLine("judge", one.sql, _words(one, of), one.confidence) for one, of in kept]
     left = [one for one, of in ranked if (one, of) not in kept]
-    shown = telling_unshown([one for one, _ in kept], left, "nl.k shows no more")
+    shown = telling_unshown([one for one, _ in kept], left, wording.MORE_THAN_K)
     return replace(state, candidates=tuple(shown)).noted(*lines)
 
 
@@ -98,7 +97,7 @@ def _kept(ranked: Sequence[_Judged], k: int) -> Sequence[_Judged]:
 
 
 def unsure(confidences: Sequence[float]) -> list[int]:
-    """The places of those that the model is asked about, best first; none where the first one is sure."""
+    """The places of the candidates that the model is asked about, best first; none if the first one is sure."""
     total = sum(confidences)
     order = sorted(range(len(confidences)), key=confidences.__getitem__, reverse=True)
     if not order or confidences[order[0]] >= UNSURE * total:

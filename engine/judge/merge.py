@@ -21,6 +21,7 @@ from engine.link.mentions import mentioned_tables, tables_not_read
 from engine.link.synonyms import interchangeable, keeps_column_of
 from engine.question.question import Question
 from engine.statement.tree import Determinism
+from engine.values import wording
 from engine.values.candidate import Candidate, Preview, RuleKind, telling_unshown
 from engine.values.messages import TraceLine
 from engine.values.state import Route, State
@@ -80,8 +81,8 @@ def _nested(one: frozenset[T], other: frozenset[T]) -> bool:
 async def merged(state: State, outcomes: Sequence[Rows | NotCompared], off: Collection[str] = ()) -> State:
     """Drops candidates that fail on the data and all but one of equivalent ones.
 
-    `outcomes`: of each candidate. `off`: rules that are switched off. One stays with the likelihood of the likeliest,
-    and with most readings among them (`_objections`).
+    `outcomes`: of each candidate. `off`: rules that are switched off. The one that stays has the likelihood of the
+    likeliest, and the most `readings` among them.
     """
     lines: list[TraceLine] = []
     broken = list[Candidate]()
@@ -117,7 +118,7 @@ async def merged(state: State, outcomes: Sequence[Rows | NotCompared], off: Coll
         else:
             kept[equal] = (replace(stays, origin=origin).telling(candidate), rows)
         lines.append(TraceLine("run", "gives the same rows", f"{candidate.sql}; kept: {stays.sql}"))
-    left = telling_unshown([kept[place][0] for place in sorted(kept)], broken, "it fails on the data")
+    left = telling_unshown([kept[place][0] for place in sorted(kept)], broken, wording.FAILS)
     return replace(state, candidates=tuple(left)).noted(*lines)
 
 
@@ -126,7 +127,7 @@ def _differs(
     outcome: Rows | NotCompared,
     kept: Collection[tuple[Candidate, Rows | NotCompared]],
 ) -> bool:
-    """Whether a twin gives other rows than its reading, as far as both are known; no row is known as well."""
+    """Whether a twin's rows are known to differ from its reading's; an empty result counts as known."""
     own = [
         rows
         for each, rows in kept
@@ -144,7 +145,7 @@ def _equivalent(
     outcome: Rows | NotCompared,
     kept: Mapping[int, tuple[Candidate, Rows | NotCompared]],
 ) -> int | None:
-    """The place of the one that is taken for the same statement."""
+    """The place of a kept candidate that counts as the same statement."""
     if isinstance(outcome, NotCompared):
         return None
     for place, (other, rows) in kept.items():
@@ -157,16 +158,16 @@ def _equivalent(
 
 
 def _better(candidate: Candidate, other: Candidate, state: State, route: Route, off: Collection[str]) -> bool:
-    """Whether less is to be said against `candidate`, which gives the same rows as a likelier one.
+    """Whether `candidate` replaces `other`, a likelier one with the same rows, because less speaks against it.
 
-    Not where a rule made it as what is less likely.
+    Never if a rule made it as a less likely statement.
     """
     if any(change.kind is RuleKind.BESIDE for change in candidate.changes):
         return False
-    if _does_without(candidate, other, route.snapshot):
+    if _omits_lookups(candidate, other, route.snapshot):
         return True
     one, two = (_objections(each, state.question, route, off) for each in (candidate, other))
-    return one < two or (one == two and _says_one_thing_once(candidate, other, route.snapshot))
+    return one < two or (one == two and _drops_synonyms(candidate, other, route.snapshot))
 
 
 def _objections(
@@ -179,8 +180,8 @@ def _objections(
     return bool(said), len(left), len(candidate.tables)
 
 
-def _does_without(candidate: Candidate, other: Candidate, snapshot: Snapshot) -> bool:
-    """Whether all that `candidate` reads less than `other` are tables that hold a column of those that it reads."""
+def _omits_lookups(candidate: Candidate, other: Candidate, snapshot: Snapshot) -> bool:
+    """Whether the tables that it omits are only lookups of columns that it reads already."""
     left = other.tables - candidate.tables
     kept = [table for table in snapshot.tables if table.key in candidate.tables]
     known = [table for table in snapshot.tables if table.key in left]
@@ -191,8 +192,8 @@ def _does_without(candidate: Candidate, other: Candidate, snapshot: Snapshot) ->
     )
 
 
-def _says_one_thing_once(candidate: Candidate, other: Candidate, snapshot: Snapshot) -> bool:
-    """Whether all that `candidate` reads less are columns that could stand for another one that it reads.
+def _drops_synonyms(candidate: Candidate, other: Candidate, snapshot: Snapshot) -> bool:
+    """Whether it only drops synonyms of columns that it reads.
 
     It shows `id` and joins by `id`, where the other one shows `id` and joins by `student_id`.
     """

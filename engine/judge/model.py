@@ -55,7 +55,7 @@ class Weights:
         return probability(self.bounded(features), self.some)
 
     def first_right(self, features: Features) -> float:
-        """The probability that a model's first reading is right, by what is known of it: as far as training goes."""
+        """The probability that a model's first reading is right, within the range seen in training."""
         found = self.any_right(answered(features))
         least, most = self.bounds.get("said", (0.0, 1.0))
         return min(max(found, least), most)

@@ -1,7 +1,7 @@
 """Run: every candidate once, as the asker, read-only, with a short timeout and a row cap, and what is equal merged.
 
-Owns what runs, for how long, and what is kept of the rows; what is merged is `engine.judge.merge`'s. Beside a candidate
-whose rows repeat each other stands the one that shows each once. `[limits] run_candidates` turns all of it off.
+Owns what runs, for how long, and what is kept of the rows; what is merged is `engine.judge.merge`'s. A candidate with
+repeated rows gets a DISTINCT variant beside it. `[limits] run_candidates` turns all of it off.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DATA_ERRORS = ("21", "22")
 """SQLSTATE classes of the statement on its data: cardinality violation, data exception."""
 
 REPEATS = 3.0
-"""Times that each row stands there, in the mean, from which showing it once is likely meant."""
+"""From so many copies of each row on average, showing each once is likely meant."""
 
 PREVIEWED = 3
 """Rows of a candidate's result that are kept, to be shown beside the choices of a question back."""
@@ -50,7 +50,7 @@ Keys = tuple[tuple[str | None, ...], ...]
 async def run(state: State, tools: Tools) -> State:
     """Sets every candidate's `preview` and `fruitless`, and merges them (`merged`); raises `CancelledError`.
 
-    None is shown once where a dialogue has left some: the asker may have said that the rows are meant.
+    No DISTINCT variants are added after a question back: the asker may have said that repeated rows are meant.
     """
     if not tools.limits.run_candidates:
         return replace(state, candidates=tuple(each for each in state.candidates if not each.needs_proof))

@@ -86,10 +86,9 @@ def divide(points: Iterable[Point], salt: str = "") -> tuple[CalibrationSet, Hel
 class Observed:
     """Selection over the test questions.
 
-    `kept`: questions whose set holds a right candidate, of those with one: the observed coverage.
-    `right`: questions that show a right candidate, of all. `possible`: questions with a right candidate, of all.
-    `shown`, `generated`: candidates, summed; of a set without a conforming one the best ranked is shown. `calibrated`:
-    questions that had a threshold.
+    `kept`: the observed coverage, the share of questions with a right candidate that show one. `right`, `possible`: the
+    shares of all questions that show, or have, a right candidate. `shown`, `generated`: candidates, summed; if none
+    conforms, the best is shown. `calibrated`: questions that had a threshold.
     """
 
     kept: Share

@@ -22,6 +22,7 @@ from engine.link.standing import sensitive_columns
 from engine.question.question import Question
 from engine.statement.description import describe
 from engine.statement.resolution import Resolution, resolve
+from engine.values import wording
 from engine.values.candidate import Candidate
 from engine.values.elements import Entity, elements_read
 from engine.values.learned import AskerFeedback, Example, ExampleKind, Learned, Lesson, Preference
@@ -186,9 +187,7 @@ async def _with_parameters(state: State, feedback_by_route: Sequence[AskerFeedba
             outcome = await admitted(Candidate(route.database.name, sql), state, tools)
             if isinstance(outcome, Candidate) and outcome.sql not in route.learned.refused:
                 said = ", ".join(f"{name} {value}" for name, value in values.items())
-                words = (
-                    f"{describe(outcome.sql)}; filled in: {said}; verified for \u201c{lesson.question}\u201d"
-                )
+                words = f"{describe(outcome.sql)}; {wording.FILLED_IN.format(said, lesson.question)}"
                 line = TraceLine("link", "parameters filled in", said)
                 return replace(state, verified=replace(outcome, explanation=words), calls=0).noted(line)
     return state
@@ -209,8 +208,8 @@ def _filled(
 
 def _whose(lesson: Lesson) -> str:
     if lesson.kind is ExampleKind.VERIFIED:
-        return "verified as the answer to this question"
-    return f"{'your' if lesson.own else 'an approved'} answer to this question before"
+        return wording.VERIFIED
+    return wording.ANSWERED_BEFORE.format("your" if lesson.own else "an approved")
 
 
 def _answers(question: Question, feedback: AskerFeedback) -> list[Lesson]:

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from engine.link.contents import JSON_TYPES
-from engine.link.value_reader import RANGED, WHOLE_NUMBER
-from engine.values.elements import ColumnFacts
+from engine.link.value_reader import RANGED
+from engine.values.elements import WHOLE_NUMBERS, ColumnFacts
 from schema_catalog.personal import personal_columns, personal_value
 from schema_catalog.types import Column, ColumnKey, Snapshot, TableKey, once_per_snapshot
 from schema_catalog.values import ColumnValues
@@ -57,7 +57,7 @@ def column_facts(
 
 
 def _facts(kept: ColumnValues, column: Column, *, unique_too: bool) -> ColumnFacts:
-    ranged = RANGED.match(column.type)
+    ranged = column.type.startswith(RANGED)
     least, greatest = (kept.least, kept.greatest) if ranged else (None, None)
     repeats = bool(kept.counts) and kept.counts[0] >= AGAIN
     few = not kept.more and len(kept.values) <= LISTED
@@ -68,7 +68,9 @@ def _facts(kept: ColumnValues, column: Column, *, unique_too: bool) -> ColumnFac
     ]
     if column.type in JSON_TYPES or column.type == "boolean" or column.labels:
         return ColumnFacts(kept.key)
-    if not (repeats or (unique_too and few)) or (ranged and not (few and WHOLE_NUMBER.match(column.type))):
+    if not (repeats or (unique_too and few)) or (
+        ranged and not (few and column.type.startswith(WHOLE_NUMBERS))
+    ):
         return ColumnFacts(kept.key, least=least, greatest=greatest)
     if few and len(told) == len(kept.values):
         return ColumnFacts(kept.key, tuple(told), whole=True)

@@ -6,27 +6,23 @@ Owns finding the columns that tell, and what a statement does with them. A name 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from engine.link.legends import legends
+from engine.question.comments import says_not_counted
 from engine.statement.scope import Scopes
+from engine.values import wording
+from engine.values.elements import DATED
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, once_per_snapshot
 from schema_catalog.words import identifier_words
 
 _GONE = frozenset({"deleted", "removed", "archived", "voided", "trashed"})
 _THERE = frozenset({"active", "enabled"})
-_DATED, _FLAG = re.compile(r"date|timestamp"), re.compile(r"boolean|smallint|integer")
-
-_NOT_COUNTED = re.compile(
-    r"\b(?:not|never|n't)\s+(?:to\s+)?(?:be\s+)?(?:count(?:ed)?|included|considered)\b"
-    r"|\b(?:excluded?|ignored?|disregard(?:ed)?|left\s+out)\b|\bsoft[- ]delet",
-    re.IGNORECASE,
-)
+_FLAGS = ("boolean", "smallint", "integer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +48,15 @@ def exclusions(snapshot: Snapshot) -> tuple[Exclusion, ...]:
 
 def _of_column(table: Table, column: Column, snapshot: Snapshot) -> Iterator[Exclusion]:
     key, name, rows = (*table.key, column.name), quote_ident(column.name), table.name.replace("_", " ")
-    words, said = {*identifier_words(column.name)}, bool(_NOT_COUNTED.search(column.description or ""))
+    words, said = {*identifier_words(column.name)}, bool(says_not_counted(column.description or ""))
     if codes := legends(snapshot).get(key, ()):
-        for code in (each for each in codes if _NOT_COUNTED.search(each.said)):
+        for code in (each for each in codes if says_not_counted(each.said)):
             written = [code.code] if code.code.isdigit() else []
             tests = tuple(f"{name} <> {each}" for each in (*written, quote_literal(code.code)))
             yield Exclusion(key, f"{code.words} {rows}", tests)
-    elif _DATED.match(column.type) and column.nullable and (words & _GONE or said):
+    elif column.type.startswith(DATED) and column.nullable and (words & _GONE or said):
         yield Exclusion(key, f"{_called(words)} {rows}", (f"{name} IS NULL",))
-    elif _FLAG.match(column.type) and (said or (words & _GONE and len(words - {"is"}) == 1)):
+    elif column.type.startswith(_FLAGS) and (said or (words & _GONE and len(words - {"is"}) == 1)):
         yield Exclusion(key, f"{_called(words)} {rows}", _denied(name, column))
     elif column.type == "boolean" and words <= _THERE | {"is"} and words & _THERE:
         tests = (name, f"{name} = TRUE", f"{name} IS TRUE")
@@ -86,9 +82,9 @@ def excluded(tree: exp.Query, scopes: Scopes, *, counted_only: bool = False) -> 
     for each in exclusions(scopes.snapshot):
         columns = scopes.columns(tree, each.column[:2], each.column[2]) if each.column[:2] in tables else []
         if each.column[:2] in tables and not columns:
-            yield f"with {each.rows}, if there are any"
+            yield wording.INCLUDES.format(each.rows)
         elif not counted_only and any(test in each.tests for column in columns for test in _tested(column)):
-            yield f"without {each.rows}"
+            yield wording.LEAVES_OUT.format(each.rows)
 
 
 def _tested(column: exp.Column) -> Iterator[str]:

@@ -55,8 +55,6 @@ CODED = 2
 ASKED_FOR = 0.5
 """Least cosine of a phrase and a column of codes for a link to its values."""
 
-_NUMBER = re.compile(r"[^\d.]")
-
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -126,7 +124,7 @@ def _hit(span: Span, number: int, text: str) -> _Hit | None:
     if folding.key(text) != span.key:
         short = span.kind is SpanKind.NAME and span.text.isupper() and folding.initials(text) == span.key
         return _Hit(span, number, INITIALS, Relation.EQUALS) if short else None
-    if span.key.isdigit() and _NUMBER.sub("", span.text) != _NUMBER.sub("", text):
+    if span.key.isdigit() and _digits(span.text) != _digits(text):
         return None
     return _Hit(span, number, 1.0 if text == span.text else EQUAL, Relation.EQUALS)
 
@@ -173,6 +171,11 @@ def _parts(key: str, value: Sequence[str]) -> Iterator[tuple[float, int]]:
                 break
             alike = max(OSA.normalized_similarity(key, each) for each in (part, folding.key(part)))
             yield alike, last + 1 - first
+
+
+def _digits(text: str) -> str:
+    """The digits of a number, and its point."""
+    return "".join(each for each in text if each.isdigit() or each == ".")
 
 
 def _other_number(key: str, text: str) -> bool:

@@ -1,15 +1,11 @@
 """Which stored values of a column a text may mean that the column does not hold.
 
-Owns the nearness of two texts and when it is enough; which values there are and who may see them is `source`'s. Stems
-are cut by one expression: Snowball's English stemmer is a dependency for four lines less, and tells a visit from a
-visitor.
+Owns the nearness of two texts and when it is enough; which values there are and who may see them is `source`'s.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from rapidfuzz import process
@@ -42,16 +38,8 @@ training databases (`benchmarks/quality/literals`): below it come neighbours, as
 
 APART = 0.05
 
-_ENDING = re.compile(r"(?:ations?|ions?|ings?|ments?|ness|ers?|ors?|ed|es|ly|al|e|s|y)$")
-_STEM = 4
-"""Letters of a stem, at least."""
-
-_OPPOSITE = re.compile(r"un|in|im|il|ir|dis|non|fe")
-"""Beginnings that make a word another one: Satisfied is no spelling of Unsatisfied."""
-
-_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:[.][0-9]+)?")
-_TELLING = re.compile(r"[0-9]+|[+#*<>=%$]|-$")
-"""Digits and signs, which make a value another one."""
+_STEM = 3
+"""Letters that a word which two texts share has, at least."""
 
 
 def near_values(text: str, values: Sequence[str], encoder: Encoder) -> NearValues:
@@ -78,7 +66,9 @@ def spelt_otherwise(text: str, values: Sequence[str]) -> list[str]:
 
 def _same_key(text: str, values: Sequence[str]) -> list[str]:
     key = folding.key(text)
-    return [value for value in values if key and folding.key(value) == key and _as_telling(text, value)]
+    return [
+        value for value in values if key and folding.key(value) == key and folding.same_marks(text, value)
+    ]
 
 
 def _same_day(text: str, values: Sequence[str]) -> list[str]:
@@ -87,13 +77,13 @@ def _same_day(text: str, values: Sequence[str]) -> list[str]:
 
 
 def _same_number(text: str, values: Sequence[str]) -> list[str]:
-    number = _number(text)
-    return [] if number is None else [value for value in values if _number(value) == number]
+    number = folding.number_key(text)
+    return [] if number is None else [value for value in values if folding.number_key(value) == number]
 
 
 def _same_stems(text: str, values: Sequence[str]) -> list[str]:
-    stems = sorted(_stems(text))
-    return [v for v in values if stems and sorted(_stems(v)) == stems and _as_telling(text, v)]
+    stems = sorted(folding.stems(text))
+    return [v for v in values if stems and sorted(folding.stems(v)) == stems and folding.same_marks(text, v)]
 
 
 def _spelt_alike(text: str, values: Sequence[str]) -> list[str]:
@@ -111,16 +101,11 @@ def _spelt_alike(text: str, values: Sequence[str]) -> list[str]:
 
 def _of_more_words(text: str, values: Sequence[str]) -> list[str]:
     """Values of which `text` has some of the words, or all words and others; those with most in common."""
-    mine = set(_stems(text))
+    mine = set(folding.stems(text))
     shared: list[tuple[float, str]] = []
     for value in values:
-        theirs = set(_stems(value))
-        if (
-            mine
-            and theirs
-            and (mine <= theirs or theirs <= mine)
-            and max(map(len, mine & theirs)) >= _STEM - 1
-        ):
+        theirs = set(folding.stems(value))
+        if mine and theirs and (mine <= theirs or theirs <= mine) and max(map(len, mine & theirs)) >= _STEM:
             shared.append((len(mine & theirs) / len(mine | theirs), value))
     best = max((share for share, _ in shared), default=0.0)
     return [value for share, value in shared if share == best]
@@ -142,7 +127,7 @@ def _alike(text: str, values: Sequence[str], encoder: Encoder) -> tuple[str, ...
     cosines = vectors[1:] @ vectors[0]
     order = np.argsort(-cosines)
     near = [place for place in order if cosines[place] >= max(COSINE, cosines[order[0]] - APART)]
-    same = tuple(values[place] for place in near if _as_telling(text, values[place]))
+    same = tuple(values[place] for place in near if folding.same_marks(text, values[place]))
     return same if len(same) <= NEAR else ()
 
 
@@ -152,27 +137,5 @@ def _spelling(text: str, value: str) -> bool:
     if len(one) == len(other) and min(map(OSA.normalized_similarity, one, other)) < WORD:
         return False
     short, long = sorted((folding.key(text), folding.key(value)), key=len)
-    opposite = long.endswith(short) and _OPPOSITE.fullmatch(long.removesuffix(short)) is not None
-    return not opposite and _as_telling(text, value)
-
-
-def _stems(text: str) -> Iterator[str]:
-    for word in folding.words(text):
-        stem = word
-        while len(shorter := _ENDING.sub("", stem)) >= _STEM and shorter != stem:
-            stem = shorter
-        yield stem[:-1] if len(stem) > _STEM and stem[-1:] == stem[-2:-1] else stem
-
-
-def _number(text: str) -> Decimal | None:
-    if _NUMBER.fullmatch(text.strip()) is None:
-        return None
-    try:
-        return Decimal(text.strip().replace(",", ""))
-    except InvalidOperation:
-        return None
-
-
-def _as_telling(text: str, value: str) -> bool:
-    """Whether their digits and signs agree: `AA123` is no misspelling of `AA124`, nor `B` of `B+`."""
-    return _TELLING.findall(text) == _TELLING.findall(value)
+    opposite = long.endswith(short) and long.removesuffix(short) in folding.OPPOSITES
+    return not opposite and folding.same_marks(text, value)

@@ -6,7 +6,6 @@ the network is `engine.models.linker_network`'s matter.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -44,10 +43,10 @@ LEXICAL = FEATURES.index("all words asked")
 _STEM = 5
 """Letters of a word that stand for its stem."""
 
-_NUMBER = re.compile(r"int|numeric|decimal|real|double|float|serial|money")
-_TEXT = re.compile(r"char|text|name|uuid|json|xml")
-_TIME = re.compile(r"date|time|interval")
-_WORD = re.compile(r"\w+|[^\w\s]")
+_NUMBER = ("int", "numeric", "decimal", "real", "double", "float", "serial", "money")
+_TEXT = ("char", "text", "name", "uuid", "json", "xml")
+_TIME = ("date", "time", "interval")
+"""What a type of the kind has in its name."""
 
 
 class NodeRelation(IntEnum):
@@ -126,7 +125,7 @@ def schema_input(question: Question, snapshot: Snapshot) -> SchemaInput:
         table_of += [own] * (1 + len(table.columns))
     numbers = {element: number for number, element in enumerate(nodes)}
     relations, joins = _relations(snapshot, numbers, np.array(table_of, dtype=np.intp))
-    words = tuple(_WORD.findall(question.text))
+    words = question.pieces
     return SchemaInput(
         words,
         _asked(words, snapshot),
@@ -249,9 +248,9 @@ def _names(element: Table | Column) -> tuple[str, ...]:
 
 def _kind(column: Column) -> tuple[bool, bool, bool, bool]:
     bare = column.type.split("(", 1)[0].casefold()
-    time = bool(_TIME.search(bare))
-    number = not time and bool(_NUMBER.search(bare))
-    text = not time and not number and bool(_TEXT.search(bare))
+    time = any(each in bare for each in _TIME)
+    number = not time and any(each in bare for each in _NUMBER)
+    text = not time and not number and any(each in bare for each in _TEXT)
     return number, text, time, not (number or text or time)
 
 

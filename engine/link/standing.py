@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from engine.values import wording
 from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import Column, ColumnKey, Snapshot, Status, Table, TableKey
 
@@ -64,9 +65,9 @@ def measured(columns: Collection[ColumnKey], snapshot: Snapshot) -> Iterator[str
     for table, column in snapshot.columns():
         if (*table.key, column.name) in columns and column.attributes is not None:
             if column.attributes.unit:
-                yield f"{column.name} in {column.attributes.unit}"
+                yield wording.IN_UNIT.format(column.name, column.attributes.unit)
             if column.attributes.time_zone:
-                yield f"{column.name} in the time zone {column.attributes.time_zone}"
+                yield wording.IN_ZONE.format(column.name, column.attributes.time_zone)
 
 
 def is_sensitive(element: Column | Table) -> bool:

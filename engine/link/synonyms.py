@@ -5,13 +5,12 @@ Two columns of a table, one column in two tables joined by a key, two tables of 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.question.names import name_words, qualified_words
-from engine.values.elements import WHOLE_TABLE
+from engine.values.elements import NUMBERS, WHOLE_TABLE
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import Column, ColumnKey, Snapshot, Table, TableKey
 
@@ -21,9 +20,6 @@ ambiguous names."""
 
 SAME_COLUMNS = 0.8
 """Least share of columns in common of two tables that are exchanged."""
-
-_NUMBER = re.compile(r"bigint|integer|smallint|numeric.*|double precision|real")
-_TEXT = re.compile(r"text|character.*|name|citext")
 
 Likeness = Callable[[str, str], float]
 """Cosine of two phrases, in [-1, 1]."""
@@ -146,6 +142,7 @@ def _same_role(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) ->
 
 def _kind(column: Column) -> str:
     """The column's type; all numbers are one kind, and all texts."""
-    if _NUMBER.fullmatch(column.type):
+    if column.type in NUMBERS or column.type.startswith("numeric"):
         return "number"
-    return "text" if _TEXT.fullmatch(column.type) else column.type
+    text = column.type in ("text", "name", "citext") or column.type.startswith("character")
+    return "text" if text else column.type

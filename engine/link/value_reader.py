@@ -6,7 +6,6 @@ guard and the check for planted code, as all on that connection do.
 
 from __future__ import annotations
 
-import re
 import time
 import unicodedata
 from collections.abc import Iterable
@@ -14,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from engine.link.contents import JSON_TYPES, json_expressions
 from engine.values.deadline import Deadline
+from engine.values.elements import NUMBERS
 from engine.values.errors import NLError, UnsafeSQLError
 from engine.values.messages import Asker
 from engine.values.ports import StatementError, Upstream
@@ -126,7 +126,7 @@ async def _read(
     least = greatest = None
     try:
         result = await upstream.run(reader, asker, sql, most, deadline)
-        if RANGED.match(type_):
+        if type_.startswith(RANGED):
             ends = await upstream.run(reader, asker, _range(column), 1, deadline)
             least, greatest = ends.rows[0]
     except (StatementError, UnsafeSQLError) as error:
@@ -146,17 +146,13 @@ async def _read(
         counts=tuple(count for _, count in kept),
         least=least,
         greatest=greatest,
-        personal=None if _TIME.match(type_) else personal_by_values(values),
+        personal=None if type_.startswith(_TIMES) else personal_by_values(values),
     )
 
 
-_TIME = re.compile(r"date|time")
-WHOLE_NUMBER = re.compile(r"smallint|integer|bigint")
-"""How the types of whole numbers begin."""
-
-RANGED = re.compile(rf"{WHOLE_NUMBER.pattern}|numeric|real|double precision|{_TIME.pattern}")
+_TIMES = ("date", "time")
+RANGED = (*NUMBERS, *_TIMES)
 """How the types begin of whose values the least and the greatest are kept."""
-"""Beginnings of types that have a range."""
 
 
 def _statement(column: ColumnKey) -> str:

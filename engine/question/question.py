@@ -19,7 +19,15 @@ from engine.question.language import foreign_language
 from engine.question.periods import Period, periods_in, relative_periods
 from engine.question.requests import Request, request_kind
 from engine.question.spans import entities_in, numbers_in, spans_in
-from engine.question.tokens import names_in, normal_form, question_words, topics_in, without_possessives
+from engine.question.tokens import (
+    cues_in,
+    names_in,
+    normal_form,
+    pieces_in,
+    question_words,
+    topics_in,
+    without_possessives,
+)
 from schema_catalog.words import identifier_words
 
 T = TypeVar("T")
@@ -63,6 +71,10 @@ class Question:
     """All of them, folded, in order."""
     bare_words = _read(lambda text: frozenset(without_possessives(text)))
     """The same, without the marks of possessives."""
+    pieces = _read(pieces_in)
+    """Words and marks as they are written, in order."""
+    cues = _read(lambda text: frozenset(cues_in(text)))
+    """Words and pairs of them, by which the kind of a statement is told."""
     content_words = _read(question_words)
     """Of these all but stop words, each once."""
     topics = _read(topics_in)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from schema_catalog.words import folded
 
@@ -97,6 +97,9 @@ WORD = re.compile(r"[^\W_]+")
 SPOKEN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 """A word, and one with what an apostrophe joins to it."""
 
+_PIECE = re.compile(r"\w+|[^\w\s]")
+_CUE = re.compile(r"[a-z]+|\d+|['\"\u2018\u2019\u201c\u201d]")
+
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )(?<!\w)[A-Z][\w'\u2019-]*")
 
 
@@ -131,3 +134,20 @@ def names_in(text: str) -> frozenset[str]:
     """The words, in lower case, of what is written with a capital that it would have anywhere."""
     named = _CAPITAL.findall(QUOTED.sub(" ", text))
     return frozenset(part.lower() for name in named for part in WORD.findall(name))
+
+
+def pieces_in(text: str) -> tuple[str, ...]:
+    """The words and marks as they are written, in order."""
+    return tuple(_PIECE.findall(text))
+
+
+def cues_in(text: str) -> Iterator[str]:
+    """Words and bigrams in lower case; numbers are `0`, quotes `'`."""
+    before = ""
+    for match in _CUE.finditer(text.lower()):
+        word = match.group()
+        word = "0" if word.isdigit() else word if word.isalpha() else "'"
+        yield word
+        if before:
+            yield f"{before} {word}"
+        before = word

@@ -28,7 +28,7 @@ class Literal:
 Part = str | ColumnKey | Literal
 """Words, a column (with `*` a table), or a value."""
 
-AGGREGATES: Mapping[type[exp.Expr], str] = {
+_AGGREGATES: Mapping[type[exp.Expr], str] = {
     exp.Count: "number of",
     exp.Sum: "total",
     exp.Avg: "average",
@@ -36,29 +36,17 @@ AGGREGATES: Mapping[type[exp.Expr], str] = {
     exp.Max: "highest",
 }
 
-COMPARISONS: Mapping[type[exp.Expr], str] = {
-    exp.EQ: "is",
-    exp.NEQ: "is not",
-    exp.GT: "is more than",
-    exp.GTE: "is at least",
-    exp.LT: "is less than",
-    exp.LTE: "is at most",
-    exp.Is: "is",
-    exp.NullSafeEQ: "is",
-    exp.NullSafeNEQ: "is not",
+_COMPARISONS: Mapping[type[exp.Expr], tuple[str, str]] = {
+    **dict.fromkeys((exp.EQ, exp.Is, exp.NullSafeEQ), ("is", "is not")),
+    **dict.fromkeys((exp.NEQ, exp.NullSafeNEQ), ("is not", "is")),
+    exp.GT: ("is more than", "is at most"),
+    exp.GTE: ("is at least", "is less than"),
+    exp.LT: ("is less than", "is at least"),
+    exp.LTE: ("is at most", "is more than"),
 }
+"""Each, and the same negated."""
 
-NEGATED: Mapping[type[exp.Expr], type[exp.Expr]] = {
-    exp.EQ: exp.NEQ,
-    exp.NEQ: exp.EQ,
-    exp.GT: exp.LTE,
-    exp.GTE: exp.LT,
-    exp.LT: exp.GTE,
-    exp.LTE: exp.GT,
-    exp.Is: exp.NEQ,
-    exp.NullSafeEQ: exp.NEQ,
-    exp.NullSafeNEQ: exp.EQ,
-}
+COMBINED = {exp.Union: "and also", exp.Except: "without", exp.Intersect: "that are also"}
 
 _OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.Add: "plus",
@@ -98,21 +86,12 @@ _MEMBERS = 8
 
 _TOLD = frozenset(
     {
-        *AGGREGATES,
-        *COMPARISONS,
+        *_AGGREGATES,
+        *_COMPARISONS,
         *_OPERATORS,
         *_FIXED,
-        *(
-            exp.Alias,
-            exp.Paren,
-            exp.Cast,
-            exp.Round,
-            exp.Coalesce,
-            exp.Nullif,
-            exp.Trim,
-            exp.Lower,
-            exp.Upper,
-        ),
+        *(exp.Alias, exp.Paren, exp.Cast, exp.Round, exp.Coalesce),
+        *(exp.Nullif, exp.Trim, exp.Lower, exp.Upper),
         *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Interval, exp.Var),
         *(exp.DataType, exp.DataTypeParam, exp.Not, exp.Like, exp.ILike, exp.Between, exp.In, exp.Exists),
         *(exp.TimestampTrunc, exp.DateTrunc, exp.Extract, exp.Distinct, exp.Case, exp.If, exp.Filter),
@@ -155,9 +134,6 @@ def _in_one_way(node: exp.Expr) -> bool:
     return True
 
 
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
-
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Reads the expressions of one statement. `named`: what its outputs' aliases stand for.
@@ -197,9 +173,9 @@ class Reader:
         kind = type(node)
         negated ^= bool(node.args.get("negate"))
         no = ["not"] * negated
-        if kind in COMPARISONS:
+        if kind in _COMPARISONS:
             yield from self._parts(node.this)
-            yield COMPARISONS[NEGATED[kind] if negated else kind]
+            yield _COMPARISONS[kind][negated]
             yield from self._parts(node.expression)
         elif isinstance(node, exp.Like | exp.ILike):
             yield from self._parts(node.this)
@@ -246,11 +222,11 @@ class Reader:
             yield Literal(node.name, quoted=bool(node.is_string))
         elif isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
             yield Literal(f"-{node.this.name}", quoted=False)
-        elif kind in AGGREGATES:
+        elif kind in _AGGREGATES:
             if (counted := _counts(node)) is not None:
                 yield from ["number of rows where", *self._parts(counted)]
                 return
-            yield AGGREGATES[kind]
+            yield _AGGREGATES[kind]
             yield from self._counted(node.this)
             yield from ["values"] * (isinstance(node, exp.Count) and not isinstance(node.this, exp.Star))
         elif isinstance(node, exp.Query):
@@ -296,12 +272,12 @@ class Reader:
         running = (
             isinstance(node, exp.Window) and isinstance(node.this, exp.AggFunc) and node.args.get("order")
         )
-        yield from ["running"] * bool(running and type(node.this) in AGGREGATES)
+        yield from ["running"] * bool(running and type(node.this) in _AGGREGATES)
         yield from self._parts(node.this)
         if isinstance(node, exp.Filter):
             yield from ["if", *self._parts(node.expression.this)]
         if isinstance(node, exp.Ordered):
-            yield from ["downwards"] * bool(node.args.get("desc"))
+            yield from ["descending"] * bool(node.args.get("desc"))
         if parts := node.args.get("partition_by"):
             yield from ["for each", *self._listed(parts)]
         if (order := node.args.get("order")) is not None:
@@ -310,7 +286,7 @@ class Reader:
     def _other(self, node: exp.Expr) -> Iterator[Part]:
         """An expression without a rule: its kind, and its operands."""
         called = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
-        yield name_words(_HUMP.sub(" ", called))
+        yield name_words(called)
         operands = [each for each in node.iter_expressions() if not isinstance(each, exp.Identifier)]
         if operands:
             yield "of"
@@ -381,6 +357,12 @@ def says_something(condition: exp.Expr) -> bool:
 def _cuts_by_pattern(node: exp.Expr) -> bool:
     start = node.args.get("start") if isinstance(node, exp.Substring) else None
     return isinstance(start, exp.Literal) and bool(start.is_string)
+
+
+def output_of(key: exp.Expr, query: exp.Query) -> exp.Expr:
+    """What rows are put together or ordered by; for its number the output that it stands for."""
+    place = int(key.name) if isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit() else 0
+    return query.selects[place - 1] if 0 < place <= len(query.selects) else key
 
 
 def joined(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -9,7 +9,7 @@ from enum import Enum, auto
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from engine.statement.expressions import Literal, Part, Reader, joined
+from engine.statement.expressions import Literal, Part, Reader, joined, output_of
 from engine.statement.scope import Scopes, conjuncts
 from engine.statement.tree import parsed
 from engine.values.elements import WHOLE_TABLE
@@ -89,7 +89,7 @@ class _Statement:
             yield from self._conditions(select)
             yield from self._groups(select)
             if select.args.get("distinct"):
-                yield Fact(Matter.REPETITION, ("each once",))
+                yield Fact(Matter.REPETITION, ("equal rows once",))
         yield from self._order()
         for operation in self._tree.find_all(exp.SetOperation):
             yield from self._combination(operation)
@@ -100,7 +100,7 @@ class _Statement:
                 yield Fact(Matter.TABLE, ((*read.table.key, WHOLE_TABLE),))
         for join in self._tree.find_all(exp.Join):
             if join.side:
-                yield Fact(Matter.CONNECTION, ("also those without a counterpart",))
+                yield Fact(Matter.CONNECTION, ("also rows without a match",))
             if (on := join.args.get("on")) is not None:
                 yield from map(self._condition, conjuncts(on))
 
@@ -121,10 +121,7 @@ class _Statement:
     def _groups(self, select: exp.Select) -> Iterator[Fact]:
         group = select.args.get("group")
         for key in group.expressions if group is not None else ():
-            place = int(key.name) - 1 if isinstance(key, exp.Literal) and key.is_int else -1
-            items = select.expressions
-            node = items[place] if 0 <= place < len(items) else key
-            yield Fact(Matter.GROUP, self._reader.parts(node))
+            yield Fact(Matter.GROUP, self._reader.parts(output_of(key, select)))
 
     def _order(self) -> Iterator[Fact]:
         order, limit = self._tree.args.get("order"), self._tree.args.get("limit")
@@ -141,14 +138,11 @@ class _Statement:
             yield Fact(Matter.ORDER, ("only the first", Literal(number, quoted=False)))
 
     def _key(self, key: exp.Expr) -> tuple[Part, ...]:
-        node, items = key.this, self._first.expressions
-        if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(items):
-            node = items[int(node.name) - 1]
-        return self._reader.parts(node)
+        return self._reader.parts(output_of(key.this, self._first))
 
     def _combination(self, operation: exp.SetOperation) -> Iterator[Fact]:
-        kinds = {exp.Intersect: "both at once", exp.Except: "the first without the second"}
-        yield Fact(Matter.COMBINATION, (kinds.get(type(operation), "the one and the other together"),))
+        kinds = {exp.Intersect: "only what both have", exp.Except: "the first without the second"}
+        yield Fact(Matter.COMBINATION, (kinds.get(type(operation), "both together"),))
 
 
 def _extreme(condition: exp.Expr) -> exp.Expr | None:

@@ -7,19 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from engine.values import wording
 from engine.values.elements import Literal
 from engine.values.messages import BECOMES, TraceLine
 from schema_catalog.types import ColumnKey, TableKey, Term
 
 
 class RuleKind(StrEnum):
-    """When a rule runs, and what becomes of the statement that it was given.
+    """When a rule runs, and whether its statement replaces the given one or stands beside it.
 
-    A REPAIR runs on what names or EXPLAIN refused. A NORMALISE gives a statement with the same rows, but for what
-    no question means, and replaces. A READING means something else: it adds a candidate beside the one that it was
-    made of, a likelier one; so does what is BESIDE, a less likely one. A CORRECTION runs where a look at the data
-    showed that a statement compares with what is not there, a REPETITION where its rows, run, repeat each other; it
-    adds a candidate as a READING does.
+    REPAIR replaces a statement that names or EXPLAIN refused. NORMALISE replaces one by an equivalent (NULL order
+    aside). READING adds a likelier statement, BESIDE a less likely one. CORRECTION runs when a value that is compared
+    with is not stored. REPETITION adds a likelier statement when the result has repeated rows.
     """
 
     REPAIR = "repair"
@@ -73,9 +72,8 @@ class Origin:
 
     `masked`: elements not allowed. `schema_score`: the weakest entity's best cosine in its masked schema (Odin §5.3).
     `logprob`: mean log-probability of its tokens, None where the model gives none or a rule changed the text. `forked`:
-    it is no answer that the model gave by itself, but one of its forks. `readings`: how many of its changes, or of
-    those of a statement with its rows, say something likelier than what the model wrote, less those that say something
-    less likely.
+    the model did not write it as its answer but was near to it. `readings`: rule changes that make it likelier minus
+    those that make it less likely, its own or a merged twin's.
     """
 
     masked: frozenset[ColumnKey] = frozenset()
@@ -92,9 +90,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Of one of the readings that a model gave of a question, in its words: what it `says`, what it takes for granted.
+    """A model's reading of a question, in its words: what it `says` and `assumes`.
 
-    `place`: from 0, among these; None of what is no such reading. `beside`: what became of other readings, in words.
+    `place`: from 0 among the readings; None if a model gave no reading. `beside`: what became of the other readings.
     """
 
     place: int | None = None
@@ -104,19 +102,18 @@ class Meaning:
 
     def unshown(self, why: str) -> str:
         """What is said of it where it has no row."""
-        return f"not shown: \u201c{self.says.rstrip('.')}\u201d, since {why}"
+        return wording.NOT_SHOWN.format(self.says.rstrip("."), why)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What of the question a statement says nothing of: tables, and values, names, terms and numbers; the terms `used`.
+    """What speaks for and against a statement, and what the asker is told of it.
 
-    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, which rows that
-    do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise
-    than the question's words, `doubted`: than keys, types and, where it was searched for, the calendar. `linked`:
-    columns that the schema linker has linked, and that it leaves unread; `needless`: the probability that none of these
-    is asked for. `fruitless`: as of `Candidate`. `unsaid`: of a reading, how many of the question's names and values it
-    says nothing of.
+    `tables`, `words`: tables, and values, names, terms and numbers of the question that it does not use; `used`: terms
+    that it does. `outdated`: deprecated elements that it reads. `measured`: notes on units, time zones, excluded rows
+    and undeclared joins. `contradicted`: what it says against the question's words; `doubted`: against keys, types and
+    the calendar. `linked`: linked columns that it does not read; `needless`: the probability that none of these is
+    asked for. `fruitless`: as in `Candidate`. `unsaid`: for a reading, how many names and values it does not use.
     """
 
     tables: tuple[str, ...] = ()
@@ -146,7 +143,7 @@ class Evidence:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the asker is told of the statement."""
-        outdated = (f"reads {name}, which is deprecated" for name in self.outdated)
+        outdated = map(wording.DEPRECATED.format, self.outdated)
         return (*self.measured, *outdated, *self.contradicted, *self.doubted)
 
     @property
@@ -154,11 +151,11 @@ class Evidence:
         """All that speaks against it, for the trace."""
         unsaid, unread = ", ".join(self.tables + self.words), ", ".join(self.linked)
         return (
-            *([f"says nothing of {unsaid}"] if unsaid else []),
+            *([wording.SAYS_NOTHING.format(unsaid)] if unsaid else []),
             *([f"leaves {unread} unread"] if unread else []),
             *self.contradicted,
             *self.doubted,
-            *(f"reads {name}, deprecated" for name in self.outdated),
+            *map(wording.DEPRECATED.format, self.outdated),
         )
 
 
@@ -194,38 +191,38 @@ class Candidate:
 
     @property
     def standing(self) -> tuple[bool, float, float]:
-        """By what it is placed before it is judged: what a rule made of a reading stands behind them all."""
+        """The order before judging: what a rule made of a model's reading comes last."""
         return not self.is_twin, *self.origin.likelihood
 
     @property
     def is_twin(self) -> bool:
-        """Whether a rule made it of a model's reading, behind which it stands."""
+        """Whether a rule made it from a model's reading; it is shown behind that."""
         return self.meaning.place is not None and any(
             each.kind is not RuleKind.REPAIR for each in self.changes
         )
 
     @property
     def may_run_instead(self) -> bool:
-        """Whether it is a reading of its own, or a twin likelier to be meant: nothing runs unread beside it."""
+        """Whether it could be meant instead of the first: then none of them runs unread."""
         likelier = (RuleKind.READING, RuleKind.CORRECTION)
         return not self.is_twin or any(each.kind in likelier for each in self.changes)
 
     @property
     def needs_proof(self) -> bool:
-        """Whether it is a twin that takes from its reading, by keys or NULL: only where their rows differ."""
+        """Whether it is a twin by keys or NULL, which is kept only if its rows differ from its reading's."""
         return self.is_twin and not any(each.kind in _BY_ROWS for each in self.changes)
 
     def telling(self, other: Candidate) -> Candidate:
-        """It, with the word that another reading gives the same rows today; as it is where that is no other."""
+        """It, with a note that `other` gives the same rows today; unchanged if that says the same."""
         says = other.meaning.says.rstrip(".")
         same = says and says.casefold() == self.meaning.says.rstrip(".").casefold()
         if other.meaning.place is None or other.is_twin or same:
             return self
-        where = f"where it means \u201c{says}\u201d" if says else "by another reading"
-        return self.with_words(f"the same today {where}", *other.meaning.beside)
+        same_rows = wording.SAME_ROWS.format(says) if says else wording.SAME_ROWS_UNSAID
+        return self.with_words(same_rows, *other.meaning.beside)
 
     def with_words(self, *told: str) -> Candidate:
-        """It, with what became of other readings."""
+        """It, with notes on other readings."""
         beside = tuple(dict.fromkeys((*self.meaning.beside, *told)))
         return replace(self, meaning=replace(self.meaning, beside=beside))
 
@@ -254,7 +251,7 @@ def are_readings(candidates: Sequence[Candidate]) -> bool:
 
 
 def telling_unshown(shown: Sequence[Candidate], left: Iterable[Candidate], why: str) -> list[Candidate]:
-    """Those `shown`, of which the first of a model's readings says which of the model's are left out, and `why`."""
+    """Those `shown`; the first of a model's readings notes which readings were left out, and why."""
     said = [
         each.meaning.unshown(why)
         for each in left

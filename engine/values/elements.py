@@ -13,6 +13,11 @@ from schema_catalog.types import ColumnKey, TableKey, Term
 WHOLE_TABLE = "*"
 """The column of a `ColumnKey` that stands for its table: masked, nothing of the table may be named."""
 
+WHOLE_NUMBERS = ("smallint", "integer", "bigint")
+NUMBERS = (*WHOLE_NUMBERS, "numeric", "real", "double precision")
+DATED = ("date", "timestamp")
+"""How the names of types begin."""
+
 
 def elements_read(columns: Iterable[ColumnKey], tables: Iterable[TableKey]) -> frozenset[ColumnKey]:
     """The elements that a statement over `columns` and `tables` reads."""

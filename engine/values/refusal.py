@@ -64,8 +64,8 @@ def no_question(kind: Request, text: str, rows: str | None) -> Refusal:
         case Request.ORDER:
             return Refusal(
                 RefusalReason.ORDER,
-                "This is an order to change something, and NL only reads: nothing was changed",
-                ("Look at the rows first, or write the change in SQL, without NL: in front",),
+                "NL only reads: nothing was changed",
+                ("To change data, write SQL without NL: in front",),
                 HELP if rows is None or "$" in rows else f"NL: $$show {rows}$$",
             )
         case Request.STATEMENT:
@@ -78,8 +78,8 @@ def no_question(kind: Request, text: str, rows: str | None) -> Refusal:
         case Request.GREETING | Request.NO_WORDS:
             return Refusal(
                 RefusalReason.NOT_A_QUESTION,
-                "This is no question about data",
-                ("Ask in a sentence what you want to see, as in NL: how many rows has each table?",),
+                "This is not a question about data",
+                ("Say what you want to see, for example NL: how many rows has each table?",),
             )
 
 
@@ -87,7 +87,7 @@ def untranslated(language: str) -> Refusal:
     """The refusal of a question that could not be put into English. `language`: its name."""
     return Refusal(
         RefusalReason.LANGUAGE,
-        f"The question seems to be in {language} and could not be put into English without losing a part of it",
+        f"The question seems to be in {language}, and its translation lost a part of it",
         ("Ask in English",),
     )
 
@@ -98,7 +98,7 @@ def nothing_near() -> Refusal:
         RefusalReason.NOTHING_MATCHES,
         "No database that you may read seems to hold this",
         (
-            "Name what you look for as its tables and columns do, or the database with NL (db …)",
+            "Use names of its tables and columns, or name the database with NL (db …)",
             "A DBA can register the database that holds it: pgparley catalog add",
         ),
     )
@@ -118,7 +118,7 @@ def nothing_in(databases: Sequence[str], phrases: Sequence[UnknownPhrase]) -> Re
 def pointing(refusal: Refusal, database: str, question: Question) -> Refusal:
     """The refusal with another database that seems to fit better, before all else that would help."""
     there = f"NL (db {quote_ident(database)}):"
-    said = f"Database {quote_ident(database)} seems closer; ask there with {there} …"
+    said = f"Database {quote_ident(database)} seems to fit better: ask it with {there} …"
     if said in refusal.helps:
         return refusal
     following = refusal.next if "$" in question.text else f"{there} $${question.text}$$"
@@ -127,45 +127,48 @@ def pointing(refusal: Refusal, database: str, question: Question) -> Refusal:
 
 def two_databases(parts: Sequence[tuple[Sequence[str], str]]) -> Refusal:
     """The refusal of a question over two databases. `parts`: words of the question with the database that has them."""
-    where = [f"\u201c{' '.join(words)}\u201d is in {database} alone" for words, database in parts]
+    where = [f"\u201c{' '.join(words)}\u201d is only in {database}" for words, database in parts]
     return Refusal(
         RefusalReason.TWO_DATABASES,
-        f"{spoken(where, 'and')}; a statement reads one database",
+        f"{spoken(where, 'and')}, and a statement reads one database",
         (
-            "Ask about each by itself",
-            "A DBA can declare the one's tables as foreign tables in the other: CREATE FOREIGN TABLE (postgres_fdw)",
+            "Ask about each separately",
+            "A DBA can make the tables of one foreign tables of the other: CREATE FOREIGN TABLE (postgres_fdw)",
         ),
     )
 
 
-def lacking(phrases: Sequence[UnknownPhrase], databases: Sequence[str], *, partly: bool) -> Refusal:
-    """The refusal of phrases that nothing stands for, the least known first. `partly`: a definition would help."""
+def lacking(
+    phrases: Sequence[UnknownPhrase], databases: Sequence[str], *, partly: bool, shown: str = ""
+) -> Refusal:
+    """The refusal of phrases that nothing stands for, the least known first.
+
+    `partly`: a definition would help. `shown`: what the closest statement shows instead.
+    """
     named = spoken([f"\u201c{each.text}\u201d" for each in phrases], "or")
-    words = f"Nothing in {spoken(databases, 'or') or 'the schema'} stands for {named}"
+    words = f"Nothing in {spoken(databases, 'or') or 'the schema'} is about {named}"
     words += _looked_at(phrases[0])
-    helps = [
-        "Say what it means in words that the tables have" if partly else "Ask about what the tables hold"
-    ]
+    helps = ["Say it in words of the tables" if partly else "Ask about what the tables hold"]
     found = next(((each.text, each.nearest) for each in phrases if each.nearest is not None), None)
     if found is not None:
         text, nearest = found
-        words += f" (the nearest is {_element(nearest)})"
-        helps.append(f"Where something holds it, a DBA can say so: {_synonym(databases, nearest, text)}")
+        words += f"; closest: {_element(nearest)}" if not shown else ""
+        helps.append(f"If that holds it, a DBA can say so: {_synonym(databases, nearest, text)}")
+    words += f"; the closest statement shows {shown}" if shown else ""
     reason = RefusalReason.NEEDS_DEFINITION if partly else RefusalReason.NOT_ANSWERABLE
     return Refusal(reason, words, tuple(helps))
 
 
 def _looked_at(phrase: UnknownPhrase) -> str:
     """Where a phrase was looked for among the rows, and where it was not."""
-    left = f"{phrase.unlooked} {'column' if phrase.unlooked == 1 else 'columns'} of text"
+    columns = f"text column{'' if phrase.unlooked == 1 else 's'}"
+    left = f"; {phrase.unlooked} {columns} not searched" if phrase.unlooked else ""
     if not phrase.looked:
-        unseen = f", as far as names and comments say: the rows of {left} were not looked at"
-        return unseen if phrase.unlooked else ""
+        return left
     named = [_element(each) for each in phrase.looked]
     if len(named) > SHOWN:
         named[SHOWN - 1 :] = [f"{len(named) - SHOWN + 1} others"]
-    said = f", and no row of {spoken(named, 'or')} holds it"
-    return f"{said}; those of {left} more were not looked at" if phrase.unlooked else said
+    return f", and no row of {spoken(named, 'or')} holds it{left}"
 
 
 def undefined(values: Sequence[Literal], database: str) -> Refusal:
@@ -175,7 +178,7 @@ def undefined(values: Sequence[Literal], database: str) -> Refusal:
         RefusalReason.NEEDS_DEFINITION,
         absent(values),
         (
-            "Name values as they are stored",
+            "Write values as they are stored",
             f"A DBA can let stored values be found: SELECT nl_catalog.allow_values('{database}.{column}')",
         ),
         phrases=tuple(each.text for each in values),
@@ -188,19 +191,29 @@ def absent(values: Sequence[Literal]) -> str:
     return f"{named} {'does' if len(values) == 1 else 'do'} not occur"
 
 
-def unlikely(tables: Sequence[str], unsaid: Sequence[str] = ()) -> Refusal:
-    """The refusal where no statement is likely right; `unsaid`: what of the question the likeliest passes over."""
+def unlikely(tables: Sequence[str], unsaid: Sequence[str] = (), shown: str = "") -> Refusal:
+    """The refusal where no statement is likely right.
+
+    `unsaid`: what of the question the closest one passes over; `shown`: what it shows.
+    """
     named = spoken([f"\u201c{each}\u201d" for each in unsaid], "and")
-    silent = f", and says nothing of {named}" if named else ""
+    silent = f" and says nothing about {named}" if named else ""
+    closest = f"the closest statement shows {shown}{silent}" if shown else f"closest: {spoken(tables, 'and')}"
     return Refusal(
         RefusalReason.NOT_ANSWERABLE,
-        f"What was found is hardly what you ask{silent} ({spoken(tables, 'and')} came nearest)",
+        f"Nothing found answers this well; {closest}",
         (
-            "Name the table or column you mean, or ask a smaller part",
+            "Name the table or column that you mean, or ask for less",
             "A DBA could say which columns hold it: SELECT nl_catalog.add_synonym('database.table.column', '…')",
         ),
         phrases=tuple(unsaid),
     )
+
+
+def model_cannot(why: str) -> Refusal:
+    """The refusal by a model that says why there is no reading."""
+    helps = ("Ask about what the tables hold, or say in other words which of it you mean",)
+    return Refusal(RefusalReason.NOT_ANSWERABLE, why, helps)
 
 
 def none_stood(tables: Sequence[str], *, more: bool) -> Refusal:
@@ -208,14 +221,14 @@ def none_stood(tables: Sequence[str], *, more: bool) -> Refusal:
     if more:
         return Refusal(
             RefusalReason.NO_STATEMENT,
-            "No other statement than those shown stood every check",
+            "No statement passed all checks but those shown before",
             ("Ask in other words",),
         )
     near = spoken(tables, "and")
     return Refusal(
         RefusalReason.NO_STATEMENT,
-        f"No statement stood every check; {near} came nearest" if near else "No statement stood every check",
-        ("Name the table or column you mean, or ask a smaller part",),
+        "No statement passed all checks" + (f"; closest: {near}" if near else ""),
+        ("Name the table or column that you mean, or ask for less",),
     )
 
 

@@ -13,8 +13,7 @@ compositions seen in training.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,20 +36,6 @@ NEAREST = 4
 _SHARPNESS = 15.0
 """Of the softmax over elements: 0.1 more cosine weighs 4.5 times as much."""
 
-_WORD = re.compile(r"[a-z]+|\d+|['\"\u2018\u2019\u201c\u201d]")
-
-
-def words_of(text: str) -> Iterator[str]:
-    """Words and bigrams in lower case; numbers are `0`, quotes `'`."""
-    before = ""
-    for match in _WORD.finditer(text.lower()):
-        word = match.group()
-        word = "0" if word.isdigit() else word if word.isalpha() else "'"
-        yield word
-        if before:
-            yield f"{before} {word}"
-        before = word
-
 
 def features(question: Question, snapshot: Snapshot, encoder: Encoder, cues: Sequence[str]) -> Vector:
     """Shape (2d + 2·NEAREST + 1 + len(cues),), d the encoder's dimension."""
@@ -64,7 +49,7 @@ def features(question: Question, snapshot: Snapshot, encoder: Encoder, cues: Seq
     tables: dict[TableKey, float] = {}
     for key, cosine in zip(texts, cosines.tolist(), strict=True):
         tables[key[:2]] = max(cosine, tables.get(key[:2], -1.0))
-    words = set(words_of(question.text))
+    words = question.cues
     return np.concatenate(
         [
             sentence,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from engine.link.exclusions import exclusions
 from engine.llm.prompts import prompt
 from engine.question.periods import months_after
+from engine.question.plain import excerpt
 from engine.question.question import Question
 from engine.statement.resolution import resolve
 from engine.statement.written import QUESTION, condition, defined, element_name, one_line, quoted, unmarked
@@ -224,7 +225,7 @@ _LONGEST = 300
 def conversation_text(dialogue: Dialogue) -> str:
     """What was asked, answered and rejected, as lines for a prompt; the asker's texts between quotes, as data."""
     lines = [f"Asked: {turn.question.words} Answered: {_answer(turn)}" for turn in dialogue.turns]
-    lines += [f"Rejected: {_line(sql)}" for sql in dialogue.rejected[-SHOWN_STATEMENTS:]]
+    lines += [f"Rejected: {excerpt(sql, _LONGEST)}" for sql in dialogue.rejected[-SHOWN_STATEMENTS:]]
     lines += [f"The asker says: {_quoted(remark)}" for remark in dialogue.remarks]
     return "\n".join(lines)
 
@@ -249,9 +250,4 @@ def _answer(turn: Turn) -> str:
 
 
 def _quoted(text: str) -> str:
-    return '"' + _line(text).replace('"', "'") + '"'
-
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+    return '"' + excerpt(text, _LONGEST).replace('"', "'") + '"'

@@ -6,12 +6,12 @@ and quoted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from engine.link.legends import legend
+from engine.question.comments import legend
+from engine.values.elements import WHOLE_NUMBERS
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import Column, ColumnKey, Sensitivity, Snapshot, Table, TableKey
 
@@ -33,15 +33,16 @@ WIDE, COLUMNS = 1_000, 20
 
 _NOTHING: Mapping[ColumnKey, float] = MappingProxyType({})
 
-_SHORT_TYPES = (
-    (re.compile(r"character varying(\(\d+\))?|character(\(\d+\))?"), "text"),
-    (re.compile(r"timestamp(\(\d\))? with(out)? time zone"), "timestamp"),
-    (re.compile(r"time(\(\d\))? with(out)? time zone"), "time"),
-    (re.compile(r"double precision|real"), "float"),
-    (re.compile(r"numeric\(\d+,\d+\)"), "numeric"),
-    (re.compile(r"bigint|integer|smallint"), "int"),
-    (re.compile(r"boolean"), "bool"),
-)
+_SHORT_TYPES = {
+    "character varying": "text",
+    "character": "text",
+    "numeric": "numeric",
+    "boolean": "bool",
+    **{f"{kind} with{out} time zone": kind for kind in ("timestamp", "time") for out in ("", "out")},
+    "double precision": "float",
+    "real": "float",
+    **dict.fromkeys(WHOLE_NUMBERS, "int"),
+}
 
 
 def schema_text(
@@ -101,10 +102,8 @@ def table_text(snapshot: Snapshot, table: Table, comment: int = COMMENT_LENGTH) 
 
 def short_type(column: Column) -> str:
     """The column's type in one word, without length and precision."""
-    for pattern, short in _SHORT_TYPES:
-        if pattern.fullmatch(column.type):
-            return short
-    return column.type
+    name, _, behind = column.type.partition("(")
+    return _SHORT_TYPES.get(name + behind.partition(")")[2], column.type)
 
 
 def listed(values: Sequence[str]) -> str:

@@ -54,6 +54,9 @@ LIGHT = [
 """Libraries that a gateway worker must not load."""
 
 
+PATTERNS = 40
+"""Regular expressions of the engine outside of the room that reads questions, at most."""
+
 LINES = 400
 """What a file of the product may have."""
 
@@ -141,6 +144,11 @@ def test_the_engines_rooms_are_a_ladder() -> None:
         for file in (ROOT / "engine" / room).rglob("*.py"):
             rooms = {name.split(".")[1] for name in imported(file) if name.startswith("engine.")}
             assert rooms <= set(ROOMS[: floor + 1]), file
+
+
+def test_english_is_read_in_one_room() -> None:
+    elsewhere = [file for room in ROOMS[1:] for file in (ROOT / "engine" / room).rglob("*.py")]
+    assert sum(file.read_text("utf-8").count("re.compile(") for file in elsewhere) <= PATTERNS
 
 
 def test_files_are_short() -> None:

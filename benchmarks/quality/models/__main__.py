@@ -26,7 +26,7 @@ from benchmarks.quality.models.own_time import SIZES, made, own
 from benchmarks.quality.models.recorded import answering_with, recorded, reply, shown
 from benchmarks.quality.models.servers import answering
 from engine.app import pipeline
-from engine.statement.description import explained
+from engine.ask.explanation import explained
 from engine.values.errors import NLError
 from engine.values.tools import Tools
 from pgparley.cluster import Cluster

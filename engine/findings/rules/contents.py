@@ -15,6 +15,7 @@ from engine.findings.rules.periods import period_of
 from engine.link.contents import day_of
 from engine.question.periods import Period, shortest
 from engine.statement.scope import Scopes
+from engine.values import wording
 
 _SUMMED = (exp.Sum, exp.Avg)
 _ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ)
@@ -31,14 +32,14 @@ def json_as_value(statement: Statement, _context: Context) -> str | None:
     for node in list(statement.tree.find_all(*_TEXTUAL)):
         if type(node.this) is exp.JSONExtract and _is_text(node):
             node.set("this", _scalar(node.this))
-            changed.append(f"{node.this.sql(dialect='postgres')} as a text")
+            changed.append(wording.AS_TEXT.format(node.this.sql(dialect="postgres")))
     for node in list(statement.tree.find_all(*_SUMMED, *_ORDERED)):
         number = isinstance(node, _SUMMED) or is_number(node.expression)
         if number and isinstance(node.this, exp.JSONExtract | exp.JSONExtractScalar):
             scalar = _scalar(node.this)
             node.set("this", exp.cast(exp.paren(scalar, copy=False), "numeric"))
-            changed.append(f"{scalar.sql(dialect='postgres')} as a number")
-    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+            changed.append(wording.AS_NUMBER.format(scalar.sql(dialect="postgres")))
+    return wording.of(wording.READS, changed)
 
 
 def _scalar(node: exp.Expr) -> exp.JSONExtractScalar:
@@ -80,8 +81,8 @@ def text_as_day(statement: Statement, context: Context) -> str | None:
             (node if isinstance(node, exp.Cast) else column).replace(day)
         else:
             continue
-        changed.append(f"{column.name} as a day, {form}")
-    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+        changed.append(wording.AS_DAY.format(column.name, form))
+    return wording.of(wording.READS, changed)
 
 
 def _period(node: exp.Expr, form: str, periods: Sequence[Period]) -> Period | None:
@@ -107,8 +108,6 @@ _HELD = {"daterange": "date", "tsrange": "timestamp", "tstzrange": "timestamptz"
 _HELD |= {"int4range": "int", "int8range": "bigint", "numrange": "numeric"}
 """Type of a range → type of what it holds."""
 
-_EDGES = re.compile(r"^%|%$")
-
 
 def in_range(statement: Statement, _context: Context) -> str | None:
     """A range that is compared with a value holds it; one between two overlaps what lies between them."""
@@ -129,7 +128,7 @@ def in_range(statement: Statement, _context: Context) -> str | None:
                 )
             )
         changed.append(column.name)
-    return f"looks into the range {', '.join(changed)}" if changed else None
+    return wording.of(wording.IN_RANGE, changed)
 
 
 def in_array(statement: Statement, _context: Context) -> str | None:
@@ -145,7 +144,7 @@ def in_array(statement: Statement, _context: Context) -> str | None:
             member = exp.ArrayOverlaps(this=array, expression=exp.Array(expressions=texts))
         node.replace(exp.not_(member) if isinstance(node, exp.NEQ) else member)
         changed.append(node.this.name)
-    return f"looks for a member of {', '.join(dict.fromkeys(changed))}" if changed else None
+    return wording.of(wording.FOR_MEMBER, changed)
 
 
 def _texts(node: exp.Expr) -> list[exp.Expr]:
@@ -155,7 +154,7 @@ def _texts(node: exp.Expr) -> list[exp.Expr]:
         return []
     if not isinstance(node, exp.Like | exp.ILike):
         return [each.copy() for each in given]
-    return [exp.Literal.string(_EDGES.sub("", given[0].name))]
+    return [exp.Literal.string(given[0].name.removeprefix("%").removesuffix("%"))]
 
 
 def _is_array(node: object, scopes: Scopes) -> bool:

@@ -6,7 +6,6 @@ Owns reading literals, the clock, `date_trunc`, `EXTRACT(YEAR …)` and interval
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -18,6 +17,8 @@ from engine.question import normalise as folding
 from engine.question.periods import Grain, Period, first_of, named_grain, shifted, span_words
 from engine.question.question import Question
 from engine.statement.scope import Scopes, keep_tests, tests_of, without_tests
+from engine.values import wording
+from engine.values.elements import DATED
 
 _DAY, _INSTANT = timedelta(days=1), timedelta(microseconds=1)
 _NOON = time(12)
@@ -28,7 +29,6 @@ _RANGE = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 _AROUND = (exp.Paren, exp.AtTimeZone, exp.Cast, exp.Date, exp.TimestampTrunc)
 _YEARS = range(1, 9_999)
 _UNITS = frozenset(Grain)
-_DATED = re.compile(r"date|timestamp").match
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def said_period(statement: Statement, context: Context) -> str | None:
         if day
     ]
     keep_tests(covered.select, [*kept, *said])
-    return f"reads {period.text} as {period.words}"
+    return wording.READS.format(wording.READS_AS.format(period.text, period.words))
 
 
 def periods_missed(statement: Statement, context: Context) -> Iterator[str]:
@@ -71,10 +71,10 @@ def periods_missed(statement: Statement, context: Context) -> Iterator[str]:
     found = _missed(statement, context.question)
     if found is not None:
         period, covered = found
-        yield f"covers {covered[0].words}, and {period.text} is {period.words}"
+        yield wording.COVERS.format(covered[0].words, period.text, period.words)
     for period in context.question.periods:
         if period.relative and _is_timeless(statement):
-            yield f"says nothing of {period.text}"
+            yield wording.SAYS_NOTHING.format(period.text)
 
 
 def _missed(statement: Statement, question: Question) -> tuple[Period, Sequence[Covered]] | None:
@@ -262,7 +262,7 @@ def _start_of_year(node: exp.Expr, today: date) -> datetime | None:
 def _is_timeless(statement: Statement) -> bool:
     """Whether it reads a table with dates, and uses neither a date nor the number of a month or year nor the clock."""
     tables = [read.table for read in statement.scopes.all_reads() if read.table is not None]
-    dated = any(_DATED(column.type) for table in tables for column in table.columns)
+    dated = any(column.type.startswith(DATED) for table in tables for column in table.columns)
     used = (
         each
         for each in statement.tree.find_all(exp.Column)

@@ -25,6 +25,7 @@ from engine.statement.scope import (
     identifier,
     join_tree,
 )
+from engine.values import wording
 from schema_catalog.foreign_keys import foreign_key_graph
 from schema_catalog.implied_references import with_implied_references
 from schema_catalog.types import Table
@@ -64,7 +65,7 @@ def sums_apart(statement: Statement, _context: Context) -> str | None:
     statement.tree = joined.without(
         [test for test in joined.tests if not joined.names([test]) <= kept], apart
     )
-    return f"adds {' and '.join(read.name for read in apart)} up apart"
+    return wording.of(wording.ADDS_SEPARATELY, (read.name for read in apart))
 
 
 def _part(node: exp.AggFunc, joined: JoinTree, kept: set[str]) -> _Part | None:
@@ -138,7 +139,7 @@ def sum_once(statement: Statement, _context: Context) -> str | None:
             inside = joined.over(branch.reads, [branch.link.far]).where(*(test.copy() for test in tests))
             among = exp.In(this=branch.link.near.copy(), query=exp.Subquery(this=inside))
             statement.tree = joined.without(tests, branch.reads).where(among)
-            return f"adds each row up once, however many of {', '.join(sorted(names))} fit"
+            return wording.of(wording.ADDS_ONCE, sorted(names))
     return None
 
 
@@ -160,7 +161,7 @@ def counts_each_once(statement: Statement, _context: Context) -> str | None:
     if joined is None or not changed:
         return None
     statement.tree = joined.tree
-    return f"counts each {', '.join(changed)} once"
+    return wording.of(wording.COUNTS_EACH_ONCE, changed)
 
 
 def counts_joined(statement: Statement, _context: Context) -> str | None:
@@ -181,7 +182,7 @@ def counts_joined(statement: Statement, _context: Context) -> str | None:
     for each in stars:
         each.set("this", far.copy())
     statement.tree = joined.tree
-    return f"counts none where {last.name} has none"
+    return wording.COUNTS_NONE.format(last.name)
 
 
 def group_by_key(statement: Statement, _context: Context) -> str | None:
@@ -201,7 +202,7 @@ def group_by_key(statement: Statement, _context: Context) -> str | None:
     for read, key in added:
         group.append("expressions", exp.column(identifier(key), identifier(read.name)))
     statement.tree = joined.tree if added else statement.tree
-    return f"groups by {', '.join(f'{read.name}.{key}' for read, key in added)} as well" if added else None
+    return wording.of(wording.GROUPS_ALSO_BY, (f"{read.name}.{key}" for read, key in added))
 
 
 def _labelled(column: exp.Expr, scopes: Scopes) -> TableRef | None:
@@ -218,7 +219,7 @@ def repeated_sums(statement: Statement, _context: Context) -> Iterator[str]:
     for select in plain.tree.find_all(exp.Select):
         joined = join_tree(select, plain.scopes, grouped=True, outer=True)
         for node, names in _repeated(joined) if joined is not None else ():
-            yield f"adds {node.this.sql(dialect='postgres')} up once for each row of {', '.join(names)}"
+            yield wording.ADDS_REPEATEDLY.format(node.this.sql(dialect="postgres"), ", ".join(names))
 
 
 def _repeated(joined: JoinTree) -> Iterator[tuple[exp.AggFunc, list[str]]]:

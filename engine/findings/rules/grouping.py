@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
@@ -20,6 +19,7 @@ from engine.statement.scope import (
     tests_of,
     without_tests,
 )
+from engine.values import wording
 from engine.values.elements import WHOLE_TABLE, LinkedDimension
 from schema_catalog.types import Column, ColumnKey, TableKey, TableKind
 from schema_catalog.words import CLEAR, identifier_words, shortness
@@ -45,7 +45,7 @@ def group_by_shown(statement: Statement, _context: Context) -> str | None:
             group.append("expressions", column.copy())
             select.set("group", group)
             added.append(column.name)
-    return f"groups by {', '.join(added)} as well" if added else None
+    return wording.of(wording.GROUPS_ALSO_BY, added)
 
 
 def sum_ungrouped(statement: Statement, _context: Context) -> str | None:
@@ -66,7 +66,7 @@ def sum_ungrouped(statement: Statement, _context: Context) -> str | None:
                 if not _determined(column, grouped, statement.scopes):
                     column.replace(next(iter(kinds))(this=column.copy()))
                     added.append(column.name)
-    return f"aggregates {', '.join(added)}" if added else None
+    return wording.of(wording.AGGREGATES, added)
 
 
 def aggregate_in_having(statement: Statement, _context: Context) -> str | None:
@@ -85,7 +85,7 @@ def aggregate_in_having(statement: Statement, _context: Context) -> str | None:
         there = [] if having is None else list(conjuncts(having.this))
         select.set("having", exp.Having(this=exp.and_(*there, *aggregated, copy=False)))
         moved += [each.sql(dialect="postgres") for each in aggregated]
-    return f"tests groups by {', '.join(moved)}" if moved else None
+    return wording.of(wording.TESTS_GROUPS, moved)
 
 
 def own_aggregates(node: exp.Expr, select: exp.Select) -> list[exp.AggFunc]:
@@ -142,28 +142,26 @@ def _determined(column: exp.Column, grouped: Sequence[exp.Expression], scopes: S
     return column.name in there or (bool(key) and set(key) <= there)
 
 
-_DIGIT = re.compile(r"\d").search
-
-
 def drop_unasked_limit(statement: Statement, context: Context) -> str | None:
     """Shows all rows of a statement with a LIMIT that the question does not ask for."""
     if not any(rows_left_out(statement, context)):
         return None
     statement.tree.set("limit", None)
-    return "shows all rows"
+    return wording.SHOWS_ALL
 
 
 def rows_left_out(statement: Statement, context: Context) -> Iterator[str]:
     """In words, that a statement has a LIMIT though the question asks for all rows."""
     if isinstance(statement.tree.args.get("limit"), exp.Limit) and context.question.asks_for_all:
-        yield "leaves out rows that are not said to be left out"
+        yield wording.SHOWS_SOME
 
 
 def first_by_words(statement: Statement, context: Context) -> Iterator[str]:
     """In words, the columns without digits by whose order rows are left out, unless the question speaks of an order."""
     if context.question.speaks_of_order:
         return
-    words = {each.column for each in context.lists if each.values and not any(map(_DIGIT, each.values))}
+    numbered = {each.column for each in context.lists if any(map(str.isdigit, "".join(each.values)))}
+    words = {each.column for each in context.lists if each.values} - numbered
     # The labels of an enum have an order of their own, mostly from the least to the greatest.
     words -= {(*table.key, each.name) for table, each in statement.scopes.snapshot.columns() if each.labels}
     for select in statement.tree.find_all(exp.Select):
@@ -171,7 +169,7 @@ def first_by_words(statement: Statement, context: Context) -> Iterator[str]:
             continue
         first = select.args["order"].expressions[0].this
         if statement.scopes.key(first) in words:
-            yield f"takes the first by {first.name}, which holds words"
+            yield wording.FIRST_BY_TEXT.format(first.name)
 
 
 HOPS = 2
@@ -220,13 +218,13 @@ def group_by_dimension(statement: Statement, context: Context) -> str | None:
     select.set("group", exp.Group(expressions=keys))
     select.set("distinct", None)
     join_missing_tables(statement, context)
-    return f"gives a number for each {', '.join(each.asked.text for each in asked)}"
+    return wording.of(wording.NUMBER_FOR_EACH, (each.asked.text for each in asked))
 
 
 def not_grouped(statement: Statement, context: Context) -> Iterator[str]:
     """In words, what the question asks a number for each of, where one is given for all."""
     for each in dimensions_not_grouped(context.question.dimensions, statement.tree):
-        yield f"gives one number for all, not for each {each}"
+        yield wording.NUMBER_FOR_ALL.format(each)
 
 
 def _shows_rows(select: exp.Select, keys: Iterable[exp.Expr]) -> bool:

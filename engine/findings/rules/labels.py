@@ -15,6 +15,8 @@ from engine.statement.scope import (
     says_more,
 )
 from engine.statement.tree import unwrapped
+from engine.values import wording
+from engine.values.elements import NUMBERS
 from schema_catalog.words import identifier_words
 
 _FIRST, _LAST = (
@@ -22,9 +24,6 @@ _FIRST, _LAST = (
     frozenset({"last", "lst", "family", "surname"}),
 )
 """Words of the columns in which names of people are in parts."""
-
-_NUMBERS = ("smallint", "integer", "bigint", "numeric", "real", "double", "money")
-"""Beginnings of types."""
 
 
 def show_groups(statement: Statement, _context: Context) -> str | None:
@@ -34,7 +33,7 @@ def show_groups(statement: Statement, _context: Context) -> str | None:
         return None
     keys = select.args["group"].expressions
     select.set("expressions", [*(key.copy() for key in keys), *select.expressions])
-    return f"shows {', '.join(key.sql(dialect='postgres') for key in keys)}"
+    return wording.of(wording.SHOWS, (key.sql(dialect="postgres") for key in keys))
 
 
 def _hides_groups(statement: Statement) -> bool:
@@ -51,7 +50,7 @@ def _hides_groups(statement: Statement) -> bool:
 def groups_hidden(statement: Statement, _context: Context) -> Iterator[str]:
     """In words, that a statement hides its groups."""
     if _hides_groups(statement):
-        yield "gives numbers of groups, and not which group"
+        yield wording.HIDES_GROUPS
 
 
 def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
@@ -63,7 +62,7 @@ def _is_number(item: exp.Expr, scopes: Scopes) -> bool:
             isinstance(each, exp.Literal) or _is_number(each, scopes) for each in sides
         )
     return isinstance(item, exp.Count | exp.Sum | exp.Avg) or (
-        isinstance(item, exp.Max | exp.Min) and scopes.type_of(item.this).startswith(_NUMBERS)
+        isinstance(item, exp.Max | exp.Min) and scopes.type_of(item.this).startswith((*NUMBERS, "money"))
     )
 
 
@@ -92,4 +91,4 @@ def name_in_full(statement: Statement, _context: Context) -> str | None:
             shown = [exp.column(identifier(name), identifier(column.table)) for name in longer]
             column.replace(shown if len(shown) > 1 else shown[0])
             changed += longer
-    return f"takes {', '.join(dict.fromkeys(changed))}" if changed else None
+    return wording.of(wording.TAKES, changed)

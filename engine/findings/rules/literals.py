@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import sqlglot
@@ -14,7 +13,8 @@ from engine.link.legends import code_of
 from engine.link.near_values import spelt_otherwise
 from engine.statement.scope import Scopes, identifier
 from engine.statement.tree import parsed
-from engine.values.elements import ValueLink
+from engine.values import wording
+from engine.values.elements import DATED, NUMBERS, ValueLink
 from schema_catalog.foreign_keys import Edge
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey
@@ -23,10 +23,6 @@ from schema_catalog.words import identifier_words
 _NUMBER = r"^\s*([-+]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)([.][0-9]+)?)(?![0-9.,]|[-/:eE][-+]?[0-9])"
 """A number at the start of a text, thousands in groups: `1,200`, `-3.5 km`; not `1,20`, `1.2.3`, `1e5`, a date."""
 
-
-_NUMERIC = re.compile(r"smallint|integer|bigint|numeric|real|double precision")
-_DATED = re.compile(r"date|timestamp")
-"""Beginnings of types."""
 
 _Compared = tuple[exp.Column, ColumnKey, exp.Literal]
 """Where a column stands, which it is, and the text that it is compared with."""
@@ -41,16 +37,16 @@ def literal_as_stored(statement: Statement, context: Context) -> str | None:
     compared = list(_comparisons(statement.tree, statement.scopes))
     missing = [each for each in compared if (each[1], each[2].name) in context.missing]
     changed = [*_in_any_case(compared, context), *_as_stored(compared, context)]
-    said = [f"reads {', '.join(dict.fromkeys(changed))}"] if changed else []
+    said = wording.of(wording.READS, changed)
     referred = _referred(missing, statement.scopes, context)
-    return "; ".join([*said, *([referred] if referred else [])]) or None
+    return "; ".join(filter(None, [said, referred])) or None
 
 
 def _as_stored(compared: Iterable[_Compared], context: Context) -> Iterator[str]:
     for _, key, literal in compared:
         stored = context.stored.get((key, literal.name))
         if stored is not None:
-            yield f"'{literal.name}' as '{stored}'"
+            yield wording.VALUE_AS.format(literal.name, stored)
             literal.set("this", stored)
 
 
@@ -58,7 +54,7 @@ def _in_any_case(compared: Iterable[_Compared], context: Context) -> Iterator[st
     for column, key, literal in compared:
         test = column.parent
         if (key, literal.name) in context.in_any_case and isinstance(test, exp.EQ | exp.NEQ | exp.In):
-            yield f"'{literal.name}' in any case"
+            yield wording.IN_ANY_CASE.format(literal.name)
             for each in test.expressions if isinstance(test, exp.In) else [literal]:
                 each.replace(exp.Lower(this=each.copy()))
             column.replace(exp.Lower(this=exp.cast(column.copy(), "text")))
@@ -74,9 +70,8 @@ def repair_literal(statement: Statement, context: Context) -> str | None:
     wrong = [
         each for each in _comparisons(statement.tree, scopes) if _is_of_another_type(each[1], each[2], scopes)
     ]
-    codes = list(_coded(wrong, context))
-    if codes:
-        return f"reads {', '.join(dict.fromkeys(codes))}"
+    if codes := wording.of(wording.READS, _coded(wrong, context)):
+        return codes
     return _moved(wrong, scopes, context) or _referred(wrong, scopes, context) or _reached(statement, context)
 
 
@@ -84,7 +79,7 @@ def _coded(wrong: Iterable[_Compared], context: Context) -> Iterator[str]:
     for _, key, literal in wrong:
         code = code_of(literal.name, key, context.snapshot)
         if code is not None:
-            yield f"'{literal.name}' as {code}"
+            yield wording.READS_AS.format(f"'{literal.name}'", code)
             literal.replace(exp.Literal.number(code))
 
 
@@ -98,13 +93,13 @@ def as_label(statement: Statement, _context: Context) -> str | None:
         labels = _labels(column, scopes)
         found = [] if literal.name in labels else spelt_otherwise(literal.name, labels)
         if len(found) == 1:
-            changed.append(f"'{literal.name}' as '{found[0]}'")
+            changed.append(wording.VALUE_AS.format(literal.name, found[0]))
             literal.set("this", found[0])
     for node in statement.tree.find_all(exp.Like, exp.ILike, exp.Lower, exp.Upper):
         if isinstance(node.this, exp.Column) and _labels(node.this, scopes):
-            changed.append(f"{node.this.name} as text")
+            changed.append(wording.AS_TEXT.format(node.this.name))
             node.set("this", exp.cast(node.this.copy(), "text"))
-    return f"reads {', '.join(dict.fromkeys(changed))}" if changed else None
+    return wording.of(wording.READS, changed)
 
 
 def _labels(column: exp.Column, scopes: Scopes) -> Sequence[str]:
@@ -132,8 +127,8 @@ def _reached(statement: Statement, context: Context) -> str | None:
             *_, key = min(places, key=lambda place: place[:3])
             column.set("this", identifier(key[2]))
             column.set("table", identifier(sources.get(key[:2], key[1])))
-            changed.append(f"'{literal.name}' in {key[1]}.{key[2]}")
-    return f"looks for {', '.join(dict.fromkeys(changed))}" if changed else None
+            changed.append(wording.PLACED.format(literal.name, key[1], key[2]))
+    return wording.of(wording.LOOKS_FOR, changed)
 
 
 def literal_in_its_column(statement: Statement, context: Context) -> str | None:
@@ -149,12 +144,12 @@ def _moved(compared: Iterable[_Compared], scopes: Scopes, context: Context) -> s
             column.set("this", identifier(other[2]))
             if column.table or len(scopes.reads[id(column.parent_select)]) > 1:
                 column.set("table", identifier(name))
-            return f"looks for '{literal.name}' in {other[1]}.{other[2]}"
+            return wording.LOOKS_FOR.format(wording.PLACED.format(literal.name, other[1], other[2]))
     return None
 
 
 def literal_by_reference(statement: Statement, context: Context) -> str | None:
-    """Compares a key with those of the rows that it refers to, where they alone hold the first such literal.
+    """Looks a label up in the referenced table.
 
     `stat_cd = 'Late'` may mean `stat_cd IN (SELECT stat_cd FROM stat WHERE stat_dsc = 'Late')`. A literal that is not
     said stands for a value that is: where a column's own values are all codes, the model has to write one of them. The
@@ -179,7 +174,7 @@ def _referred(compared: Iterable[_Compared], scopes: Scopes, context: Context) -
             refers = exp.column(identifier(edge.columns[0]), identifier(name) if name else None)
             among = refers.isin(query=keys, dialect="postgres")
             test.replace(among.not_() if isinstance(test, exp.NEQ) else among)
-            return f"looks for '{holding[other]}' in {other[1]}.{other[2]}, which {edge.columns[0]} refers to"
+            return wording.REFERRED.format(holding[other], other[1], other[2], edge.columns[0])
     return None
 
 
@@ -253,9 +248,9 @@ def _said(context: Context) -> set[str]:
 def _is_of_another_type(key: ColumnKey, literal: exp.Literal, scopes: Scopes) -> bool:
     """Whether PostgreSQL refuses the text for a number or a date, as the column holds them."""
     kind = next((each.type for each in scopes.tables[key[:2]].columns if each.name == key[2]), "")
-    if _DATED.match(kind):
+    if kind.startswith(DATED):
         return not any(letter.isdigit() for letter in literal.name)
-    return _NUMERIC.match(kind) is not None and not _is_written_number(literal.name)
+    return kind.startswith(NUMBERS) and not _is_written_number(literal.name)
 
 
 def _is_written_number(text: str) -> bool:
@@ -287,11 +282,11 @@ def text_as_number(statement: Statement, _context: Context) -> str | None:
     changed = []
     for node in statement.tree.find_all(exp.Sum, exp.Avg, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ):
         column = node.this
-        if not re.match(r"text|character", statement.scopes.type_of(column)):
+        if not statement.scopes.type_of(column).startswith(("text", "character")):
             continue
         if isinstance(node, exp.Sum | exp.Avg) or is_number(node.expression):
             start = f"substring({column.sql(dialect='postgres')} FROM '{_NUMBER}')"
             number = f"CAST(replace({start}, ',', '') AS numeric)"
             column.replace(sqlglot.parse_one(number, dialect="postgres"))
             changed.append(column.name)
-    return f"reads the texts of {', '.join(changed)} as numbers" if changed else None
+    return wording.of(wording.AS_NUMBERS, changed)

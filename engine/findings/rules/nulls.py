@@ -10,6 +10,7 @@ from engine.statement.scope import (
     nullable,
     tests_of,
 )
+from engine.values import wording
 
 
 def unknown_as_other(statement: Statement, context: Context) -> str | None:
@@ -29,7 +30,7 @@ def unknown_as_other(statement: Statement, context: Context) -> str | None:
             else:
                 test.replace(exp.paren(exp.or_(column.is_(exp.null()), test.copy()), copy=False))
             changed.append(column.name)
-    return f"takes rows without {', '.join(changed)} as well" if changed else None
+    return wording.of(wording.INCLUDES_WITHOUT, changed)
 
 
 def _denied(test: exp.Expr) -> exp.Column | None:
@@ -54,7 +55,7 @@ def highest_known(statement: Statement, _context: Context) -> str | None:
         if first and _puts_null_first(ordered, statement.scopes):
             ordered.set("nulls_first", value=False)
             changed.append(ordered.this.sql(dialect="postgres"))
-    return f"puts rows without {', '.join(changed)} last" if changed else None
+    return wording.of(wording.LAST_WITHOUT, changed)
 
 
 def _puts_null_first(ordered: exp.Ordered, scopes: Scopes) -> bool:
@@ -84,7 +85,7 @@ def list_without_null(statement: Statement, _context: Context) -> str | None:
         if isinstance(column, exp.Column) and column not in tested and _may_be_null(column, statement.scopes):
             inside.where(column.is_(exp.null()).not_(), copy=False)
             changed.append(column.name)
-    return f"leaves out rows without {', '.join(changed)} there" if changed else None
+    return wording.of(wording.LEAVES_OUT_WITHOUT, changed)
 
 
 def _may_be_null(column: exp.Column, scopes: Scopes) -> bool:

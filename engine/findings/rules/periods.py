@@ -11,6 +11,7 @@ from sqlglot import exp
 from engine.findings.rule import Context, Statement
 from engine.question.periods import Period, Side, months_after, named_grain, shortest
 from engine.statement.scope import Scopes
+from engine.values import wording
 
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 
@@ -34,9 +35,11 @@ def whole_period(statement: Statement, context: Context) -> str | None:
         kind = statement.scopes.time_type(node.this)
         meant = _meant(node, periods, timed=kind.startswith("timestamp")) if kind else None
         if meant is not None:
-            changed.append(f"{node.sql(dialect='postgres')} as {meant.sql(dialect='postgres')}")
+            changed.append(
+                wording.READS_AS.format(node.sql(dialect="postgres"), meant.sql(dialect="postgres"))
+            )
             node.replace(meant)
-    return f"reads {', '.join(changed)}" if changed else None
+    return wording.of(wording.READS, changed)
 
 
 def text_as_period(statement: Statement, _context: Context) -> str | None:
@@ -45,9 +48,11 @@ def text_as_period(statement: Statement, _context: Context) -> str | None:
     for node in list(statement.tree.find_all(*_COMPARISONS, exp.NEQ, exp.Like, exp.ILike)):
         meant = _as_period(node, statement.scopes)
         if meant is not None:
-            changed.append(f"{node.sql(dialect='postgres')} as {meant.sql(dialect='postgres')}")
+            changed.append(
+                wording.READS_AS.format(node.sql(dialect="postgres"), meant.sql(dialect="postgres"))
+            )
             node.replace(meant)
-    return f"reads {', '.join(changed)}" if changed else None
+    return wording.of(wording.READS, changed)
 
 
 def _as_period(node: exp.Expr, scopes: Scopes) -> exp.Expr | None:
@@ -115,7 +120,7 @@ def cut_short(statement: Statement, context: Context) -> Iterator[str]:
     for each in statement.tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE) if periods else ():
         if named_grain(each.this.name) is None and _meant(each, periods, timed=False) is not None:
             period = shortest(periods, _day(each.expression))
-            yield f"reads {period.text if period else ''} as one day"
+            yield wording.ONE_DAY.format(period.text if period else "")
 
 
 def _meant(node: exp.Expr, periods: tuple[Period, ...], *, timed: bool) -> exp.Condition | None:

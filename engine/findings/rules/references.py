@@ -19,6 +19,7 @@ from engine.statement.scope import (
     written,
 )
 from engine.statement.written import aliases
+from engine.values import wording
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import ColumnKey, Table, TableKey
 
@@ -36,7 +37,7 @@ def as_named(statement: Statement, context: Context) -> str | None:
         if not name.quoted and len(found) == 1 and name.name not in found | own:
             changed += found
             name.replace(identifier(*found))
-    return f"writes {', '.join(dict.fromkeys(changed))} as the schema does" if changed else None
+    return wording.of(wording.SPELLS, changed)
 
 
 def requalify(statement: Statement, context: Context) -> str | None:
@@ -52,7 +53,7 @@ def requalify(statement: Statement, context: Context) -> str | None:
         if owner is not None:
             column.set("table", identifier(owner))
             moved.append(column.name)
-    return f"takes {', '.join(moved)} from the table that has it" if moved else None
+    return wording.of(wording.FROM_ITS_TABLE, moved)
 
 
 def _only_holder(column: exp.Column, scopes: Scopes) -> str | None:
@@ -106,7 +107,7 @@ def join_missing_tables(statement: Statement, context: Context) -> str | None:
                 joined += _join(select, path, sources, statement.scopes)
                 if qualifier != table.name and table.key in sources:
                     _renamed(select, qualifier, sources[table.key])
-    return f"joins {', '.join(joined)}" if joined else None
+    return wording.of(wording.JOINS, joined)
 
 
 def _renamed(select: exp.Select, before: str, after: str) -> None:
@@ -164,8 +165,8 @@ def repair_join(statement: Statement, context: Context) -> str | None:
     scopes, changed = statement.scopes, list[str]()
     for select in statement.tree.find_all(exp.Select):
         changed += _joined_anew(select, scopes, context.ways)
-    by = "the foreign key" if context.ways is context.references else "what they refer to or share"
-    return f"joins {', '.join(changed)} by {by}" if changed else None
+    by_key = context.ways is context.references
+    return wording.of(wording.JOINS_BY_KEY if by_key else wording.JOINS_BY_SHARED, changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +309,7 @@ def compare_by_reference(statement: Statement, context: Context) -> str | None:
         if len(ways) == 1 and found.inside.name != ways[0] and _is_key(other, found.inside.name):
             found.inside.set("this", identifier(ways[0]))
             changed.append(f"{found.outside.name} with {ways[0]}")
-    return f"compares {', '.join(changed)}" if changed else None
+    return wording.of(wording.COMPARES, changed)
 
 
 def strangers_compared(statement: Statement, _context: Context) -> Iterator[str]:
@@ -323,7 +324,7 @@ def strangers_compared(statement: Statement, _context: Context) -> Iterator[str]
         for column, stranger in ((one, other), (other, one)):
             if (meant := references.root(column)) != column:
                 names = (f"{table}.{name}" for _, table, name in (column, stranger, meant))
-                yield "compares {} with {}, and it refers to {}".format(*names)
+                yield wording.COMPARES_STRANGERS.format(*names)
                 break
 
 

@@ -16,6 +16,7 @@ from engine.statement.scope import (
     nullable,
     without_tests,
 )
+from engine.values import wording
 from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import TableKind
 
@@ -33,7 +34,7 @@ def none_of_them(statement: Statement, context: Context) -> str | None:
         other = _excluded(joined, denial) or _excluded_values(joined, denial)
         if other is not None:
             statement.tree = other
-            return f"reads '{word[0]}' as: none of them"
+            return wording.NONE_OF_THEM.format(word[0])
     return None
 
 
@@ -41,7 +42,7 @@ def one_denied(statement: Statement, context: Context) -> Iterator[str]:
     """In words, that one of many joined rows is tested for what the question denies: another one of them will do."""
     joined = join_tree(statement.tree, statement.scopes) if context.question.denial else None
     if joined is not None and any(_excluded(joined, denial) is not None for denial in _denials(joined)):
-        yield "takes what has one that is not, not what has none that is"
+        yield wording.ONE_OF_THEM
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def each_once(statement: Statement, _context: Context) -> str | None:
     if joined is None or not _repeats(joined):
         return None
     statement.tree = joined.tree.distinct(copy=False)
-    return "shows each row once"
+    return wording.EACH_ROW_ONCE
 
 
 def rows_once(statement: Statement, _context: Context) -> str | None:
@@ -150,7 +151,7 @@ def rows_once(statement: Statement, _context: Context) -> str | None:
     ):
         return None
     statement.tree = select.distinct(copy=False)
-    return "shows each row once that stands there several times"
+    return wording.REPEATED_ONCE
 
 
 def _repeats(joined: JoinTree) -> bool:
@@ -170,7 +171,7 @@ def drop_total_join(statement: Statement, context: Context) -> str | None:
     for branch in _unused(joined):
         if len(branch.reads) == 1 and _total(joined, branch, context):
             statement.tree = joined.without((), branch.reads)
-            return f"leaves out {branch.reads[0].name}, which changes no row"
+            return wording.LEAVES_OUT_SAFELY.format(branch.reads[0].name)
     return None
 
 
@@ -199,7 +200,7 @@ def drop_unasked_join(statement: Statement, context: Context) -> str | None:
         if joined is not None and branch is not None:
             statement.tree = _put(statement.tree, select, joined.without((), branch.reads))
             dropped += [read.name for read in branch.reads]
-    return f"leaves out {', '.join(dict.fromkeys(dropped))}" if dropped else None
+    return wording.of(wording.LEAVES_OUT, dropped)
 
 
 def _unasked(joined: JoinTree, context: Context) -> Iterator[Branch]:
@@ -227,7 +228,7 @@ def sums_repeated_rows(statement: Statement, context: Context) -> Iterator[str]:
         for branch in () if joined is None else _unused(joined, many=True):
             tables = [read.table for read in branch.reads if read.table is not None]
             if branch.many and not any(table in context.mentioned for table in tables):
-                yield from (f"adds rows up once for each row of {table.name}" for table in tables)
+                yield from (wording.ADDS_REPEATEDLY.format("rows", table.name) for table in tables)
 
 
 def _queries(tree: exp.Query) -> list[exp.Select]:

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from engine.findings.rule import Context, Statement
 from engine.statement.scope import Scopes
+from engine.values import wording
 
 _KEPT = (
     exp.Sum,
@@ -32,13 +33,13 @@ def exact_division(statement: Statement, _context: Context) -> str | None:
     found = list(_whole_divisions(statement))
     for each in found:
         each.set("this", exp.cast(each.this.copy(), "numeric"))
-    return "divides exactly" if found else None
+    return wording.DIVIDES_EXACTLY if found else None
 
 
 def divided_whole(statement: Statement, _context: Context) -> Iterator[str]:
     """In words, that whole numbers are divided."""
     if any(_whole_divisions(statement)):
-        yield "divides whole numbers, without what is behind the point"
+        yield wording.DIVIDES_WHOLE
 
 
 def _whole_divisions(statement: Statement) -> Iterator[exp.Div]:

@@ -17,13 +17,15 @@ from engine.findings.admit import Door, Rejection
 from engine.llm.prompts import prompt
 from engine.llm.redaction import put_back, words
 from engine.llm.replies import Reading, Readings, readings
+from engine.question.plain import excerpt
+from engine.values import wording
 from engine.values.candidate import Candidate, Meaning, change_lines
 from engine.values.dialogue import FollowUp
 from engine.values.elements import elements_read, plain_name
 from engine.values.errors import CancelledError, ContextLengthError
 from engine.values.messages import TraceLine
 from engine.values.ports import Completion
-from engine.values.refusal import Refusal, RefusalReason
+from engine.values.refusal import model_cannot
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.readings.prompt import LEAST_ROOM, Writer, room
@@ -88,18 +90,8 @@ async def readings_of(state: State, tools: Tools) -> State:
     if late:
         return state.out_of_time(STAGE)
     if asking.cannot and not state.candidates and state.verified is None:
-        return state.refused(_refusal(asking.cannot), STAGE)
+        return state.refused(model_cannot(excerpt(asking.cannot.rstrip("."), LONGEST)), STAGE)
     return state
-
-
-def _refusal(cannot: str) -> Refusal:
-    helps = ("Ask about what the tables hold, or say in other words which of it you mean",)
-    return Refusal(RefusalReason.NOT_ANSWERABLE, _short(cannot), helps)
-
-
-def _short(cannot: str) -> str:
-    words = cannot.rstrip(".")
-    return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
 
 
 class _Asking:
@@ -128,7 +120,7 @@ class _Asking:
         }
 
     async def answer(self) -> None:
-        """Asks once, and again as far as the effort allows: for what is refused, and for what is not shown yet."""
+        """Asks once; again, within the effort, to mend what was refused and for readings not shown yet."""
         shown = self._state.ask.exclude
         more = prompt("readings_more", shown="\n".join(shown)) if shown else ""
         found = await self._ask(more)
@@ -238,9 +230,9 @@ class _Asking:
     async def _take(
         self, found: Sequence[Reading], places: Iterable[int]
     ) -> dict[int, tuple[Reading, Rejection]]:
-        """Checks the readings' statements at once; those that stand become candidates at their `places`.
+        """Admits the readings' statements at once, as candidates at their `places`.
 
-        Gives those that do not by their places, each with its reason.
+        Returns the rejected ones by place, with the reason.
         """
         made = [self._candidate(each, place) for each, place in zip(found, places, strict=False)]
         outcomes = await asyncio.gather(*(self._doors[each.database].admitted(each) for each in made))
@@ -296,10 +288,8 @@ class _Asking:
 
     def _told(self) -> list[Candidate]:
         """The candidates, of which the first says what the model cannot answer beside them, and what was refused."""
-        said = [f"not answered: {_short(self.cannot)}"] if self.cannot else []
-        said += [
-            each.unshown("its statement is refused") for each in map(_meaning, self._refused) if each.says
-        ]
+        said = [wording.NOT_ANSWERED.format(excerpt(self.cannot.rstrip("."), LONGEST))] if self.cannot else []
+        said += [each.unshown(wording.REFUSED) for each in map(_meaning, self._refused) if each.says]
         first = min(self._candidates, key=lambda each: each.meaning.place or 0, default=None)
         if not said or first is None:
             return self._candidates

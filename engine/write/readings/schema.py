@@ -17,9 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.link.legends import bits
-from engine.link.value_reader import WHOLE_NUMBER
 from engine.statement.written import unmarked
-from engine.values.elements import ColumnContent, ColumnFacts
+from engine.values.elements import WHOLE_NUMBERS, ColumnContent, ColumnFacts
 from engine.values.state import Route
 from engine.write.schema_text import marks_text, table_name
 from schema_catalog.naming import quote_ident, quote_literal
@@ -35,15 +34,9 @@ IN_FULL, SHARE = 4_000, 12
 """Characters of the likeliest tables where there is no room for all: so many, or that part of the list before them if
 it is more. The prompt's other nine tenths stay in the cache."""
 
-_TYPES = (
-    (re.compile(r"character varying"), "varchar"),
-    (re.compile(r"timestamp(\(\d\))? with time zone"), r"timestamptz\1"),
-    (re.compile(r"timestamp(\(\d\))? without time zone"), r"timestamp\1"),
-    (re.compile(r"time(\(\d\))? with time zone"), r"timetz\1"),
-    (re.compile(r"time(\(\d\))? without time zone"), r"time\1"),
-)
-_DAY = re.compile(r"\d{4}-\d\d-\d\d(?= \d)")
-_PLAIN = re.compile(r"-?\d[\d.:-]*")
+_PLAIN = re.compile(r"(-?\d[\d.:-]*)(?: \d.*)?")
+"""A number, a day or a time, or the day of a timestamp."""
+
 _KINDS = {TableKind.VIEW: "view", TableKind.MATERIALIZED_VIEW: "materialized view"}
 
 
@@ -181,9 +174,10 @@ def _table(table: Table, snapshot: Snapshot, known: _Known) -> Iterator[str]:
 
 def _type(column: Column) -> str:
     """In few words; of a domain what it is over, of a composite type its fields."""
-    short = column.type
-    for pattern, written in _TYPES:
-        short = pattern.sub(written, short)
+    short = column.type.replace("character varying", "varchar").replace(" without time zone", "")
+    if (zoned := short.replace(" with time zone", "")) != short:
+        kind = "timestamp" if zoned.startswith("timestamp") else "time"
+        short = zoned.replace(kind, f"{kind}tz", 1)
     if column.fields:
         return f"{short} ({', '.join(column.fields)})"
     return f"{short} ({column.domain})" if column.domain and not column.labels else short
@@ -196,13 +190,13 @@ def _values(column: Column, facts: ColumnFacts | None) -> str:
     if facts is None:
         return ""
     if facts.values:
-        number = WHOLE_NUMBER.match(column.type)
+        number = column.type.startswith(WHOLE_NUMBERS)
         written = ", ".join(facts.values if number else map(quote_literal, facts.values))
         return f" [{'' if facts.whole else 'e.g. '}{written}]"
     if facts.least is None or facts.greatest is None:
         return ""
-    ends = [found[0] if (found := _DAY.match(each)) else each for each in (facts.least, facts.greatest)]
-    return f" [{ends[0]}..{ends[1]}]" if all(map(_PLAIN.fullmatch, ends)) else ""
+    ends = [found[1] for each in (facts.least, facts.greatest) if (found := _PLAIN.fullmatch(each))]
+    return f" [{ends[0]}..{ends[1]}]" if len(ends) == 2 else ""  # noqa: PLR2004 - both
 
 
 def _held(column: Column, content: ColumnContent | None) -> str:

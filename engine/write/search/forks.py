@@ -33,9 +33,9 @@ class Fork:
     tokens: int
 
     def completed(self, rest: Completion) -> Completion:
-        """The whole answer, of which `rest` is what the model wrote behind the beginning.
+        """The whole answer: the beginning and `rest`.
 
-        The likelihood is that of all its tokens: behind a token which it would not have chosen a model is sure again.
+        Its likelihood counts all tokens: after one that it would not have chosen a model is sure again.
         """
         logprob = None
         if rest.logprob is not None:

@@ -1,12 +1,11 @@
 """The search strategy: candidates that really differ, a model call each: a statement, its forks, a search over masks.
 
-Owns the order and the budget. Behind the statement and what the model nearly wrote in its place
-(`engine.write.search.forks`) comes a best-first search over conditions (MetaSQL §III, `engine.write.conditions`) and
-masked schemas (Odin §5, `engine.write.masks`), where these are switched on. Each statement is admitted before its
-children are queued. One that reads what the schema linker doubts, and not what it is sure of, has another beside it
-that is written without what is doubtful. One of which the model was sure is the only one that is asked for. Beside what
-the model wrote stand its readings (`engine.findings`) and what differs from it in one name (`engine.write.exchanges`),
-which cost no call.
+Owns the order and the budget: the statement, then its forks (`engine.write.search.forks`), then, if switched on, a
+best-first search over conditions (MetaSQL §III, `engine.write.conditions`) and masked schemas (Odin §5,
+`engine.write.masks`). Each statement is admitted before its children are queued. If the first answer uses a column that
+the linker doubts, and not what it links, a second is written with that column masked. If the model was sure of its
+answer, nothing more is asked. Readings by rule (`engine.findings`) and exchanged names (`engine.write.exchanges`) cost
+no call.
 """
 
 from __future__ import annotations
@@ -36,9 +35,8 @@ NAMED = 4
 """Masked elements that a line of the trace names."""
 
 CONCURRENT = 3
-"""Nodes explored at once: the embedded model serves them in one batch. The first one goes alone: it is there sooner,
-and what it says lets the model guess most of what the others will. What is written because it went astray comes on
-top, and waits for one of the others."""
+"""Nodes explored at once: the embedded model serves them in one batch. The first goes alone: it is sooner done, and the
+model's server guesses most of the others from it. The masked second answer comes on top, and starts when one ends."""
 
 FORKS = 2
 """Forks of the first answer that are written."""
@@ -47,9 +45,9 @@ SURE = 0.3
 """Chance of a fork below which the model was sure of its answer, and nothing more is asked."""
 
 EXCHANGED = 2
-"""Of the other places, one in so many is taken by statements made of the first one by exchanging a name, one at least:
-where they fill the set, no condition and no mask is tried, and a statement of another structure is never written. Of
-each further statement one at most is made. What the search leaves empty, they fill."""
+"""One in so many of the remaining places, and at least one, goes to name exchanges of the first statement: if they took
+all, no statement of another structure would be written. Each further statement gets one at most. They fill what the
+search leaves empty."""
 
 BEGINNING = 40
 """Tokens of an answer without an end in which forks are looked for: it goes astray early, listing column after column,

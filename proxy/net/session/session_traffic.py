@@ -43,7 +43,7 @@ class SessionTraffic:
 
     @property
     def sent(self) -> int:
-        """Bytes that the server had sent then, which are those that the client was sent, bar translations."""
+        """Server bytes relayed by then, translations excluded."""
         return self._sent
 
     @property

@@ -83,7 +83,7 @@ async def test_one_that_writes_whatever_it_is_asked_is_asked_of_nothing_far(
 ) -> None:
     away, here = await ask(searching, FAR, AWAY), await ask(searching, "Boil eggs softly")
     assert away.rows[0].explanation.startswith(NOWHERE)
-    assert here.rows[0].explanation.startswith("Nothing in music stands for \u201c")
+    assert here.rows[0].explanation.startswith("Nothing in music is about \u201c")
     assert model.prompts == []
 
 

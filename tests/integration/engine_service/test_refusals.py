@@ -99,8 +99,8 @@ async def abstaining(tools: Tools, pool: Any) -> Service:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("SELECT nothing FROM nowhere", "No statement stood every check; "),
-        ("SELECT name FROM singer", "Nothing in music stands for \u201csalary\u201d"),
+        ("SELECT nothing FROM nowhere", "No statement passed all checks; "),
+        ("SELECT name FROM singer", "Nothing in music is about \u201csalary\u201d"),
     ],
 )
 async def test_no_name_that_the_asker_may_not_read_shows(
@@ -127,7 +127,7 @@ async def test_what_is_doubtful_is_shown_and_never_run(
     for run in (False, True):
         reply = await showing.ask(AskRequest(ANA, "salary of each singer", run=run))
         assert "SELECT name FROM singer" in [row.sql for row in reply.rows]
-        assert all("not sure: nothing stands for 'salary'" in row.explanation for row in reply.rows)
+        assert all("not sure: nothing here is about 'salary'" in row.explanation for row in reply.rows)
         assert reply.members == 0
     assert (await abstaining.ask(AskRequest(ANA, "salary of each singer"))).rows[0].kind is RowKind.ABSTAIN
 

@@ -47,7 +47,7 @@ async def test_the_same_question_gets_the_answer_that_it_had(
     assert [row.sql for row in again.rows] == [row.sql for row in first.rows]
     (told,) = again.notices
     assert told.startswith("from ")
-    assert told.endswith(" UTC; NL MORE thinks again")
+    assert told.endswith(" UTC; NL MORE asks again")
     assert again.rows[0].explanation.endswith(told)
     assert again.seconds < 1
     assert (await repeating.show(ShowRequest(ANA, first.qid))).rows == first.rows

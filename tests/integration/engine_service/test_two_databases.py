@@ -45,8 +45,8 @@ async def test_each_part_is_answered_by_its_own_database(asked: Service) -> None
 async def test_what_belongs_together_is_not_parted(asked: Service) -> None:
     (row,) = (await asked.ask(replace(BOTH, question="List the singers and their pets"))).rows
     assert (row.kind, row.sql) == (RowKind.ABSTAIN, None)
-    assert "“singer” is in music alone" in row.explanation
-    assert "“pet” is in copy alone" in row.explanation
+    assert "“singer” is only in music" in row.explanation
+    assert "“pet” is only in copy" in row.explanation
 
 
 async def test_a_foreign_table_is_a_table(pool: Any, asked: Service) -> None:

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from engine.ask.explanation import explain
 from engine.findings.admit import Door, accept
 from engine.findings.rule import Context
 from engine.judge.judge import judge
 from engine.judge.run import run
 from engine.question.question import Question
-from engine.statement.description import explain
 from engine.upstream import Databases
 from engine.values.candidate import Candidate, Meaning, Origin
 from engine.values.deadline import Deadline
@@ -341,8 +341,8 @@ async def test_a_reading_with_the_same_rows_today_is_told_in_the_one_that_stays(
     )
     assert [each.meaning.says for each in after.candidates] == ["all singers", "singers over 30"]
     assert explain(after.candidates[0], after.candidates[0]) == (
-        "all singers; the same today where it means \u201csingers over 20\u201d;"
-        " the same today where it means \u201cadults alone\u201d"
+        "all singers; the same rows today as \u201csingers over 20\u201d;"
+        " the same rows today as \u201cadults alone\u201d"
     )
 
 
@@ -357,8 +357,8 @@ async def test_a_reading_that_fails_on_the_data_or_says_nothing_is_told_as_well(
         ("", "SELECT name FROM singer WHERE age > 0"),
     )
     assert explain(after.candidates[0], after.candidates[0]) == (
-        "all singers; the same today by another reading;"
-        " not shown: \u201cshares\u201d, since it fails on the data"
+        "all singers; the same rows today as another reading;"
+        " not shown: \u201cshares\u201d, because it fails on the data"
     )
 
 

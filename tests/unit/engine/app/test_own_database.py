@@ -133,7 +133,7 @@ async def test_a_small_model_is_spared_what_nothing_stands_for(*, known: bool) -
     done = await reweigh(replace(state, routes=(found,)), given)
     assert (done.refusal is None) is known
     if done.refusal is not None:
-        assert done.refusal.words.startswith("Nothing in music stands for “salesperson”")
+        assert done.refusal.words.startswith("Nothing in music is about “salesperson”")
     strong = await reweigh(replace(state, routes=(found,), strategy=READINGS), given)
     assert strong.refusal is None, "the model says so itself"
 
@@ -165,7 +165,7 @@ async def test_a_refusal_names_the_database_that_seems_closer_first() -> None:
     refusal = state.refused(NO_STATEMENT, "write").refusal
     assert refusal is not None
     assert refusal.explanation == (
-        'There is no such thing. Database "my zoo" seems closer; ask there with NL (db "my zoo"): ….'
+        'There is no such thing. Database "my zoo" seems to fit better: ask it with NL (db "my zoo"): ….'
     )
     assert refusal.next == f'NL (db "my zoo"): $${ANIMALS}$$'
     assert refusal.helps[1:] == NO_STATEMENT.helps

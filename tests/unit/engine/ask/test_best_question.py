@@ -89,8 +89,8 @@ CASES = {
     "repetition": Case(
         ("SELECT DISTINCT country FROM pupil", "SELECT country FROM pupil"),
         Ambiguity.OUTPUT,
-        {"each once": (0,), "every row, equal ones too": (1,)},
-        "Should rows that are equal be shown once?",
+        {"equal rows once": (0,), "every row, also equal ones": (1,)},
+        "Should equal rows be shown once?",
     ),
     "direction": Case(
         ("SELECT name FROM pupil ORDER BY age DESC", "SELECT name FROM pupil ORDER BY age"),
@@ -110,12 +110,21 @@ CASES = {
         ),
         Ambiguity.QUESTION,
         {"country alone": (0,), "country and age": (1,)},
-        "For each of what?",
+        "How should the rows be grouped?",
     ),
     "condition": Case(
         ("SELECT name FROM pupil WHERE age > 10", "SELECT name FROM pupil"),
         Ambiguity.QUESTION,
         {"age is more than 10": (0,), "without a condition": (1,)},
+        "Which rows count?",
+    ),
+    "one condition more": Case(
+        (
+            "SELECT name FROM pupil WHERE age > 10 AND country = 'France'",
+            "SELECT name FROM pupil WHERE age > 10",
+        ),
+        Ambiguity.QUESTION,
+        {"country is 'France'": (0,), "not only where country is 'France'": (1,)},
         "Which rows count?",
     ),
     "one column or both": Case(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from engine.ask.decide import decide
+from engine.ask.explanation import explained
 from engine.judge.model import Judgement, Weights
-from engine.statement.description import explained
 from engine.values.candidate import Candidate, Evidence, Meaning
 from engine.values.dialogue import Ambiguity
 from engine.values.elements import Literal, UnknownPhrase
@@ -84,7 +84,7 @@ async def test_no_more_questions_than_are_allowed() -> None:
         ({"unknown": (UnknownPhrase("weather", None, 0.1),)}, {}, RefusalReason.NEEDS_DEFINITION, "weather"),
         ({}, {"missing": (Literal((*SINGER, "country"), "Oz"),)}, RefusalReason.NEEDS_DEFINITION, "Oz"),
         ({}, {"evidence": Evidence(words=("Paris",))}, RefusalReason.NOT_ANSWERABLE, "Paris"),
-        ({}, {}, RefusalReason.NOT_ANSWERABLE, "came nearest"),
+        ({}, {}, RefusalReason.NOT_ANSWERABLE, "the closest statement shows"),
     ],
 )
 async def test_an_unlikely_one_is_refused_with_its_reason(
@@ -103,8 +103,21 @@ async def test_an_unlikely_one_is_refused_with_its_reason(
     assert (shown.refusal, shown.doubtful) == (None, True)
     assert [each.sql for each in shown.candidates] == [first.sql]
     doubt = explained(shown).candidates[0].explanation.partition("; not sure: ")[2]
-    assert (word if word != "came nearest" else "hardly what you ask") in doubt
+    assert ("probably not what you ask" if "shows" in word else word) in doubt
     assert done.refusal.words in [line.detail for line in shown.trace if line.event == "shown in doubt"]
+
+
+async def test_a_median_that_was_averaged_is_told_as_that() -> None:
+    before = state()
+    entities = before.routes[0].entities
+    to = replace(
+        before.routes[0], entities=(*entities, *entities), unknown=(UnknownPhrase("median", None, 0.1),)
+    )
+    first = Candidate("music", "SELECT AVG(age) FROM singer", confidence=0.1)
+    done = await decide(replace(before, routes=(to,), candidates=(first,)), given(on_doubt=OnDoubt.ABSTAIN))
+    assert done.refusal is not None
+    said = "Nothing in music is about \u201cmedian\u201d; the closest statement shows average age"
+    assert done.refusal.words == said
 
 
 UNLIKELY = (replace(NAMES[0], confidence=0.1),)

@@ -180,9 +180,9 @@ def test_a_word_that_some_row_holds_is_not_unknown_and_the_others_say_where_was_
     assert "lower(artist_name::text) = lower('gravel'))" in upstream.planned[-1]
     words = lacking(left, ["music"], partly=False).words
     looked = f"no row of concert.title, concert.year or {len(left[0].looked) - 2} others holds it"
-    assert words == f"Nothing in music stands for \u201csand\u201d, and {looked}"
+    assert words == f"Nothing in music is about \u201csand\u201d, and {looked}"
     beyond = lacking([replace(left[0], unlooked=2)], ["music"], partly=False).words
-    assert beyond.endswith("; those of 2 columns of text more were not looked at")
+    assert beyond.endswith("; 2 text columns not searched")
 
 
 def test_words_that_cannot_be_looked_for_stay_as_they_are() -> None:
@@ -191,7 +191,7 @@ def test_words_that_cannot_be_looked_for_stay_as_they_are() -> None:
     left = asyncio.run(held_words(UNKNOWN, to, asked("", to), off))
     assert [replace(each, unlooked=0) for each in left] == [*UNKNOWN]
     words = lacking(left, ["music"], partly=False).words
-    assert f"the rows of {left[0].unlooked} columns of text were not looked at" in words
+    assert f"; {left[0].unlooked} text columns not searched" in words
     assert asyncio.run(held_words((), to, asked("", to), tools("", Rows()))) == ()
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from engine.judge.ranker import TwoStages, packaged, phrases
+from engine.judge.ranker import TwoStages, packaged
 from engine.models.cross import PAIR_TOKENS, tokenized
 from engine.models.encoder import MiniLMEncoder, loaded_model
 from engine.question.question import Question
+from engine.statement.description import phrases
 from engine.values.candidate import Candidate, Origin
 from engine.values.settings import EncoderSettings
 

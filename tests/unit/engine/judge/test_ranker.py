@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engine.ask.explanation import explained
 from engine.judge.judge import judge
 from engine.judge.ranker import SECOND_STAGE, TwoStages
 from engine.models.cross import Pair
 from engine.question.question import Question
-from engine.statement.description import explained
 from engine.values.candidate import Candidate, Origin
 from engine.values.deadline import Deadline
 from engine.values.elements import SchemaLinks, ValueList
@@ -107,7 +107,7 @@ async def test_what_reads_nothing_of_a_table_that_the_question_names_comes_behin
     reads = replace(COUNTRIES, tables=frozenset({("public", "singer")}))
     done = await ranked(NoRanker(), silent, reads)
     assert [each.sql for each in done.candidates] == [reads.sql, silent.sql]
-    assert done.trace[1].detail.endswith("says nothing of singer")
+    assert done.trace[1].detail.endswith("says nothing about singer")
     masked = replace(silent, origin=replace(silent.origin, masked=frozenset({("public", "singer", "*")})))
     allowed = await ranked(NoRanker(), masked, reads)
     assert [each.sql for each in allowed.candidates] == [silent.sql, reads.sql], "it may not read that table"
@@ -118,8 +118,10 @@ async def test_what_contradicts_the_question_comes_behind_and_says_so() -> None:
     each = candidate("SELECT year, COUNT(*) FROM concert GROUP BY year", -0.4)
     done = await ranked(NoRanker(), one, each, question="number of concerts per year")
     assert [found.sql for found in done.candidates] == [each.sql, one.sql]
-    assert explained(done).candidates[1].explanation.endswith("gives one number for all, not for each year")
-    assert "not for each year" in done.trace[1].detail
+    assert (
+        explained(done).candidates[1].explanation.endswith("gives one number in all, not one for each year")
+    )
+    assert "not one for each year" in done.trace[1].detail
     plain = await ranked(NoRanker(), one, each, question="number of concerts")
     assert [found.sql for found in plain.candidates] == [one.sql, each.sql]
 

@@ -57,13 +57,13 @@ def test_columns_that_tell_nothing(column: Column) -> None:
 @pytest.mark.parametrize(
     ("column", "condition", "said"),
     [
-        (GONE, "WHERE o.deleted_at IS NULL", ["without deleted orders"]),
-        (GONE, "", ["with deleted orders, if there are any"]),
-        (FLAG, "WHERE NOT o.is_deleted AND o.id > 1", ["without deleted orders"]),
-        (FLAG, "JOIN item ON item.id = o.id AND is_deleted = false", ["without deleted orders"]),
-        (CODES, "WHERE o.state <> 90", ["without cancelled orders"]),
+        (GONE, "WHERE o.deleted_at IS NULL", ["leaves out deleted orders"]),
+        (GONE, "", ["includes deleted orders, if there are any"]),
+        (FLAG, "WHERE NOT o.is_deleted AND o.id > 1", ["leaves out deleted orders"]),
+        (FLAG, "JOIN item ON item.id = o.id AND is_deleted = false", ["leaves out deleted orders"]),
+        (CODES, "WHERE o.state <> 90", ["leaves out cancelled orders"]),
         (CODES, "WHERE o.state = 90", []),
-        (ACTIVE, 'WHERE o."isActive"', ["without orders that are not active"]),
+        (ACTIVE, 'WHERE o."isActive"', ["leaves out orders that are not active"]),
     ],
 )
 def test_the_asker_is_told_what_a_statement_does(column: Column, condition: str, said: list[str]) -> None:

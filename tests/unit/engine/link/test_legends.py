@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.link.legends import bits, code_of, coded_links, legend
+from engine.link.legends import bits, code_of, coded_links
 from engine.link.mentions import values_not_used
+from engine.question.comments import legend
 from engine.question.question import Question
 from engine.write.known_text import value_text
 from engine.write.schema_text import schema_text

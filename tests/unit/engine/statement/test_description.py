@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.statement.description import describe, explain, in_parts
+from engine.ask.explanation import explain
+from engine.statement.description import describe, in_parts
 from engine.values.candidate import Candidate, Change, Meaning, Preview, RuleKind
 
 
@@ -157,9 +158,9 @@ def test_a_meaning_that_is_the_statement_is_not_repeated() -> None:
 def test_what_was_made_of_the_first_says_how_many_rows_more_it_finds() -> None:
     sql = "SELECT count(*) FROM singer WHERE country IS DISTINCT FROM 'France'"
     first = Candidate("music", "SELECT count(*) FROM singer WHERE country <> 'France'", preview=counted("3"))
-    change = Change("unknown_as_other", RuleKind.BESIDE, "takes rows without country as well", first.sql, sql)
+    change = Change("unknown_as_other", RuleKind.BESIDE, "includes rows without country", first.sql, sql)
     made = Candidate("music", sql, changes=(change,), preview=counted("5"))
-    assert explain(made, first).endswith("takes rows without country as well; 5 rows where 1 finds 3")
+    assert explain(made, first).endswith("includes rows without country; 5 rows where 1 finds 3")
     assert "where 1 finds" not in explain(replace(made, preview=counted("3")), first)
     assert "where 1 finds" not in explain(replace(made, preview=None), first)
     assert "where 1 finds" not in explain(replace(made, changes=()), first)

@@ -44,7 +44,7 @@ def words(expression: str) -> str:
         ("COUNT(*) FILTER (WHERE name = 'A')", "number of rows if name is 'A'"),
         (
             "RANK() OVER (PARTITION BY name ORDER BY capacity DESC)",
-            "rank for each name by capacity downwards",
+            "rank for each name by capacity descending",
         ),
         (
             "CASE name WHEN 'A' THEN 1 WHEN 'B' THEN 2 ELSE 3 END",

@@ -24,8 +24,8 @@ def test_a_word_that_nothing_stands_for_is_named_with_what_would_help() -> None:
     refusal = lacking(phrases, ["music"], partly=False)
     assert refusal.reason is RefusalReason.NOT_ANSWERABLE
     assert lacking(phrases, ["music"], partly=True).reason is RefusalReason.NEEDS_DEFINITION
-    assert lacking(phrases[1:], [], partly=True).words == "Nothing in the schema stands for \u201crain\u201d"
-    assert "Nothing in music stands for \u201cweather\u201d or \u201crain\u201d" in refusal.words
+    assert lacking(phrases[1:], [], partly=True).words == "Nothing in the schema is about \u201crain\u201d"
+    assert "Nothing in music is about \u201cweather\u201d or \u201crain\u201d" in refusal.words
     assert '"Sta dium".roof' in refusal.words
     call = "SELECT nl_catalog.add_synonym('music.public.\"Sta dium\".roof', 'weather')"
     assert call in refusal.helps[1]
@@ -44,9 +44,9 @@ def test_what_came_near_is_named_where_no_statement_stood() -> None:
     state = asked(QUESTION, route(QUESTION))
     refusal = abstention(state)
     assert refusal.reason is RefusalReason.NO_STATEMENT
-    assert "music: concert and music: singer came nearest" in refusal.words
+    assert "closest: music: concert and music: singer" in refusal.words
     again = abstention(replace(state, ask=replace(state.ask, exclude=("SELECT 1",))))
-    assert again.words == "No other statement than those shown stood every check"
+    assert again.words == "No statement passed all checks but those shown before"
     assert abstention(replace(state, routes=())).reason is RefusalReason.NOTHING_MATCHES
 
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from engine.models.encoder import MiniLMEncoder
 from engine.question.question import Question
+from engine.question.tokens import cues_in
 from engine.values.conditions import Hardness, Operator, StatementKind
-from engine.write.conditions import LABELS, Classifier, features, packaged, words_of
+from engine.write.conditions import LABELS, Classifier, features, packaged
 from tests.support.schemas import MUSIC
 
 DIMENSION = 4
@@ -67,7 +68,7 @@ def test_a_word_moves_the_compositions_that_have_its_operator() -> None:
 
 
 def test_numbers_and_quotes_are_words_and_neighbours_make_pairs() -> None:
-    assert list(words_of("Over 100 'cats'")) == [
+    assert list(cues_in("Over 100 'cats'")) == [
         "over",
         "0",
         "over 0",

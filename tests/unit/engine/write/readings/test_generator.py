@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
+from engine.ask.explanation import explained
 from engine.ask.understand import understand
 from engine.judge.judge import judge
-from engine.statement.description import explained
 from engine.values.dialogue import Before, Dialogue, FollowUp
 from engine.values.elements import BranchingPoint, ColumnFacts, SchemaLinks
 from engine.values.errors import CancelledError, ContextLengthError
@@ -193,8 +193,8 @@ def test_what_keys_say_of_a_reading_stands_behind_all_of_them_and_says_so() -> N
         "(SELECT s.concert_id FROM singer_in_concert AS s WHERE s.singer_id > 3)"
     )
     assert [each.sql for each in state.candidates] == [doubted, "SELECT year FROM concert", once]
-    assert "adds each row up once" in state.candidates[2].explanation
-    assert "adds c.concert_id up once for each row of s" in state.candidates[0].explanation
+    assert "adds up each row once" in state.candidates[2].explanation
+    assert "adds up c.concert_id once for each row of s" in state.candidates[0].explanation
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_a_reading_without_a_row_is_told_in_the_first() -> None:
     for effort, replies in ((Effort.NORMAL, [first, again]), (Effort.FAST, [first])):
         said = answered(Instructed([*replies]), effort=effort).candidates[0].explanation
         assert said.startswith(
-            "the titles; not shown: \u201cthe prices\u201d, since its statement is refused"
+            "the titles; not shown: \u201cthe prices\u201d, because its statement is refused"
         )
     mended = reply(("the prices", "SELECT year FROM concert"))
     state = answered(Instructed([first, mended]))
@@ -266,7 +266,7 @@ def test_what_is_beyond_the_number_that_is_asked_for_is_told() -> None:
     state = answered(Instructed([said]))
     assert len(state.candidates) == state.k == 3
     assert (
-        "not shown: \u201cthe stadium_id\u201d, since nl.k shows no more" in state.candidates[0].explanation
+        "not shown: \u201cthe stadium_id\u201d, because nl.k shows no more" in state.candidates[0].explanation
     )
     assert not any("not shown" in each.explanation for each in state.candidates[1:])
 
@@ -287,7 +287,7 @@ def test_what_a_reading_leaves_out_is_not_told_twice() -> None:
     state = answered(Instructed([said]), to=to)
     assert [each.explanation for each in state.candidates] == [
         "titles of those not deleted",
-        "titles; with deleted concert, if there are any",
+        "titles; includes deleted concert, if there are any",
     ]
 
 
@@ -309,7 +309,7 @@ def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:
     assert follow_up.sql in model.prompts[0].user
     assert model.prompts[0].user.endswith("### Question\nand 2015?")
     assert (state.question.text, state.dialogue.read_as) == (full, full)
-    assert "says nothing of" not in state.candidates[0].explanation
+    assert "says nothing about" not in state.candidates[0].explanation
 
 
 @pytest.mark.parametrize("said", [{"question": None}, {"question": ""}, {}], ids=["null", "empty", "nothing"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.judge.ranker import phrases
+from engine.statement.description import phrases
 
 
 @pytest.mark.parametrize(
@@ -14,10 +14,10 @@ from engine.judge.ranker import phrases
         (
             "SELECT DISTINCT s.name FROM singer AS s WHERE s.age > 20 AND s.country = 'France'",
             (
-                "show different singer name",
+                "show distinct singer name",
                 "from singer",
                 "where singer age is more than 20",
-                "where singer country is France",
+                "where singer country is 'France'",
             ),
         ),
         (
@@ -26,13 +26,16 @@ from engine.judge.ranker import phrases
             (
                 "show concert name",
                 "from concert",
-                "with stadium by stadium id",
-                "sorted by stadium capacity from highest to lowest, only the first 1",
+                "from stadium",
+                "ordered by stadium capacity descending",
+                "limited to 1",
+                "joined by concert stadium id",
+                "joined by stadium id",
             ),
         ),
         (
             "SELECT name FROM a EXCEPT SELECT name FROM b",
-            ("show a name", "from a", "but not in: show b name, from b"),
+            ("show a name", "from a", "without b name from b"),
         ),
     ],
 )
@@ -44,6 +47,7 @@ def test_a_statement_is_one_phrase_a_unit(sql: str, said: tuple[str, ...]) -> No
     ("left", "right"),
     [
         ("SELECT s.name FROM singer s", "SELECT singer.name FROM singer"),
+        ("SELECT s.* FROM singer s", "SELECT singer.* FROM singer"),
         (
             "SELECT a.x FROM a JOIN b ON a.id = b.aid",
             'SELECT "t1"."x" FROM "a" AS "t1" JOIN "b" AS "t2" ON "t2"."aid" = "t1"."id"',

@@ -58,10 +58,9 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("NL MORE [OF 'qid']", "ask the same again, without what was shown"),
     ("NL ANSWER n [OF 'qid']", "answer a question back: option n is meant"),
     ("NL ANSWER $$text$$ [OF 'qid']", "answer a question back in your own words"),
-    ("NL NONE [$$why$$] [OF 'qid']", "say that nothing shown is right, and be shown something else"),
     (
-        "NL NONE SEND [$$what I need$$]",
-        "the same, and let a steward see who asked; their answer is told to you",
+        "NL NONE [SEND] [$$why$$] [OF 'qid']",
+        "say that nothing shown is right, and be shown something else; with SEND a steward sees who asked",
     ),
     (
         "NL CORRECT $$sql$$ [OF 'qid']",

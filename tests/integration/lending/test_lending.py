@@ -197,9 +197,12 @@ def test_engine_on_another_machine_borrows_over_tls(
     with psycopg.connect(far.dsn("ana", "music"), autocommit=True) as ana:
         assert "SELECT name FROM singer" in sql_of(ana.execute(ASK).fetchall())
         assert chosen(ana) == NAMES
-        port = far.worker.context.loans._endpoint[1]
+        endpoint = far.worker.context.loans._endpoint
+        assert endpoint is not None
         with pytest.raises(psycopg.OperationalError, match="closed the connection"):
-            psycopg.connect(host="127.0.0.1", port=port, user="engine", dbname="loan", sslmode="disable")
+            psycopg.connect(
+                host="127.0.0.1", port=endpoint[1], user="engine", dbname="loan", sslmode="disable"
+            )
 
 
 def test_who_has_not_the_gateways_certificate_is_told_no_token(
@@ -209,6 +212,7 @@ def test_who_has_not_the_gateways_certificate_is_told_no_token(
     far = start_gateway(str(house.engine), lend_addr="127.0.0.1", **files)
     loans = far.worker.context.loans
     other = trustme.CA().issue_cert("gateway.example").cert_chain_pems[0].bytes().decode()
+    assert loans._certified is not None
     loans._certified = replace(loans._certified, certificate=other)
     with psycopg.connect(far.dsn("ana", "music"), autocommit=True) as ana:
         refused = refusal(ana, ASK)

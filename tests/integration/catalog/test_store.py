@@ -51,6 +51,27 @@ async def test_migrations_are_applied_once_and_by_one_at_a_time(make_database: M
         assert await migrate(connections[0]) == ()
 
 
+async def test_quotas_and_budgets_that_were_set_hold_on(make_database: MakeDatabase) -> None:
+    """Those of a store from before people stood behind a login."""
+    database = await make_database("SELECT 1")
+    before = tuple(each for each in bundled() if each.name < "0012")
+    async with connected(database.dsn) as connection:
+        await migrate(connection, before)
+        await connection.execute(
+            "SELECT nl_catalog.set_quota('a', 5);"
+            "SELECT nl_catalog.set_token_budget('a', 70), nl_catalog.set_token_budget('b', 8);"
+            "INSERT INTO pgparley.token_use VALUES ('a', pgparley.today(), 1, 60, 5, 9)"
+        )
+        await migrate(connection)
+        limits = "SELECT what, most::int FROM pgparley.limits_of($1, '')"
+        assert await connection.fetch(limits, "a") == [("questions_an_hour", 5), ("tokens_a_day", 70)]
+        assert await connection.fetch(limits, "b") == [("tokens_a_day", 8)]
+        admitted = "SELECT what, used::int FROM pgparley.admit('a', 'eva')"
+        assert (await connection.fetchrow(admitted))["what"] is None
+        await connection.execute("SELECT pgparley.spend_tokens('a', 'eva', 1, 0, 0, 0)")
+        assert await connection.fetch(admitted) == [("tokens_a_day", 70)]
+
+
 async def test_an_edited_or_a_newer_migration_is_refused(make_database: MakeDatabase) -> None:
     database = await make_database("SELECT 1")
     one, two = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +18,22 @@ from engine.values.ports import Prompt
 from engine.values.settings import LearningSettings, RetentionSettings
 from pgparley.cli import app
 from pgparley.cluster import Cluster
+from proxy.audit import AuditLine
+from proxy.net.audit_log import AuditLog
 from proxy.net.pseudonyms import People
+from proxy.settings import AuditSettings
 
 SQL = "SELECT name FROM singer"
 
 
-async def asked(pool: Any, qid: str, who: str = "ana") -> None:
+async def asked(pool: Any, qid: str, who: str = "ana", person: str = "") -> None:
     """A question with its prompt, and what its choice taught."""
     row = AnswerRow(1, RowKind.CANDIDATE, "music", 0.5, "", SQL, None, qid)
-    ask = AskRequest(Asker(who, "music"), f"who is {qid}?")
+    ask = AskRequest(Asker(who, "music", person=person), f"who is {qid}?")
     await Questions(pool, RetentionSettings(questions=30.0)).save(
         ask, AskReply(qid, (row,)), (Prompt("system", "user"),)
     )
-    taught = NewExample(who, "music", ask.question, SQL, ExampleKind.CHOSEN, qid, ())
+    taught = NewExample(ask.asker.owner, "music", ask.question, SQL, ExampleKind.CHOSEN, qid, ())
     await LearningStore(pool, LearningSettings()).keep([taught])
 
 
@@ -83,3 +87,34 @@ async def test_a_person_is_forgotten(pool: Any, server: Cluster, tmp_path: Path,
     for table in ("question", "learned_example"):
         assert [await count(pool, table, who) for who in ("ana", "bob")] == [0, 1]
     assert (people.known("ana"), people.known("bob")) == (None if pseudonyms else before[0], before[1])
+
+
+async def test_a_person_behind_a_login_is_forgotten(pool: Any, server: Cluster, tmp_path: Path) -> None:
+    eva, udo = (Asker("ana", "", person=name).owner for name in ("eva", "udo"))
+    for qid, person in (("q1", ""), ("q2", "eva"), ("q3", "udo")):
+        await asked(pool, qid, person=person)
+    (tmp_path / "people").mkdir()
+    (tmp_path / "key").write_text("k" * 64, encoding="ascii")
+    people = People(tmp_path / "people", b"k" * 64)
+    log = AuditLog(
+        AuditSettings(
+            log=f"{tmp_path}/log", key=f"{tmp_path}/key", pseudonyms=True, people=f"{tmp_path}/people"
+        ),
+        lambda: None,
+    )
+    log.write(AuditLine(role="ana", on_behalf="eva"))
+    log.close()
+    line = json.loads((tmp_path / "log").read_text())
+    assert (line["role"], line["on_behalf"]) == (people.known("ana"), people.known(eva))
+    config = tmp_path / "pgparley.toml"
+    config.write_text(
+        f'[engine]\nstore = "{server.dsn("store")}"\n[audit]\npseudonyms = true\n'
+        f'key = "{tmp_path}/key"\npeople = "{tmp_path}/people"\n',
+        encoding="utf-8",
+    )
+    words = ["--config", str(config), "forget", "ana", "--on-behalf", "eva"]
+    done = await asyncio.to_thread(CliRunner().invoke, app, words)
+    assert done.exit_code == 0, done.output
+    assert [await count(pool, "question", who) for who in ("ana", eva, udo)] == [1, 0, 1]
+    assert people.known(eva) is None
+    assert people.known("ana") == line["role"]

@@ -165,7 +165,7 @@ def test_show_and_help(gateway: Any) -> None:
         assert connection.execute("NL SHOW 1 OF 'q1'").fetchall() == expected(gateway, "shown")
         assert gateway.engine.shown[-1].n == 1
         commands = [row[0] for row in connection.execute("NL HELP").fetchall()]
-        assert "NL CHOOSE n [OF 'qid']" in commands
+        assert "NL CHOOSE n [OF 'qid'] [ANYWAY]" in commands
 
 
 # -- asyncpg

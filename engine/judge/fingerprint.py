@@ -47,6 +47,7 @@ SHAPING = (
     "llm/client.py",
     "llm/prompts",
     "llm/reading.py",
+    "llm/redaction.py",
     "llm/replies.py",
     "models",
     "question",

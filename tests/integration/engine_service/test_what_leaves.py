@@ -225,7 +225,7 @@ async def test_forty_questions_have_the_same_answers_and_no_prompt_has_their_dat
         assert len(stand.requests) >= 40
         assert [value for value in personal() if value in sent(stand)] == []
     assert all(plain)
-    assert sum(one == other for one, other in zip(plain, hidden, strict=True)) >= 38
+    assert plain == hidden
 
 
 async def test_the_asker_is_told_what_was_hidden_and_shown_what_left(asking: Tools, pool: Any) -> None:

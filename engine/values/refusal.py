@@ -152,7 +152,7 @@ def lacking(
     found = next(((each.text, each.nearest) for each in phrases if each.nearest is not None), None)
     if found is not None:
         text, nearest = found
-        words += f"; closest: {_element(nearest)}" if not shown else ""
+        words += f"; closest: {_element(nearest)}"
         helps.append(f"If that holds it, a DBA can say so: {_synonym(databases, nearest, text)}")
     words += f"; the closest statement shows {shown}" if shown else ""
     reason = RefusalReason.NEEDS_DEFINITION if partly else RefusalReason.NOT_ANSWERABLE
@@ -198,12 +198,12 @@ def unlikely(tables: Sequence[str], unsaid: Sequence[str] = (), shown: str = "")
     """
     named = spoken([f"\u201c{each}\u201d" for each in unsaid], "and")
     silent = f" and says nothing about {named}" if named else ""
-    closest = f"the closest statement shows {shown}{silent}" if shown else f"closest: {spoken(tables, 'and')}"
+    closest = f"; the closest statement shows {shown}{silent}" if shown else ""
     return Refusal(
         RefusalReason.NOT_ANSWERABLE,
-        f"Nothing found answers this well; {closest}",
+        f"Nothing found answers this well{closest}",
         (
-            "Name the table or column that you mean, or ask for less",
+            f"Name the table or column that you mean (closest: {spoken(tables, 'and')}), or ask for less",
             "A DBA could say which columns hold it: SELECT nl_catalog.add_synonym('database.table.column', '…')",
         ),
         phrases=tuple(unsaid),

@@ -283,9 +283,7 @@ async def test_beside_rows_that_repeat_each_other_each_is_shown_once(state: Stat
     assert [(each.sql, each.origin.readings) for each in after.candidates] == [(REPEATED, 0), (ONCE, 1)]
     assert after.candidates[1].preview is not None
     assert sorted(after.candidates[1].preview.rows) == [("FR",), ("NL",)]
-    assert (
-        after.trace[-1].event == "repetition rows_once: shows each row once that stands there several times"
-    )
+    assert after.trace[-1].event == "repetition rows_once: shows repeated rows once"
     ranked = await judge(after, tools)
     assert left(ranked) == [ONCE, REPEATED]
 

@@ -22,7 +22,7 @@ _TOLD = 80
 async def answered_since(asker: Asker, tools: Tools, questions: Questions) -> tuple[str, ...]:
     """Notices. The statement is then the last row of the answer; one that the asker may not run is not told of."""
     told = []
-    for qid, question, database, sql in await questions.verified_since(asker.user):
+    for qid, question, database, sql in await questions.verified_since(asker.owner):
         request, reply = CorrectRequest(asker, qid, sql, database), None
         try:
             reply, _ = await with_row(request, tools, questions, Deadline(time.monotonic() + _SECONDS))

@@ -17,8 +17,8 @@ from engine.findings.rule import Context
 from engine.findings.rules.literals import misplaced_literal
 from engine.findings.stored_literals import write_as_stored
 from engine.guard import Refused, Rules, check
-from engine.statement.canonical import normal_form
-from engine.statement.resolution import Resolution, resolve
+from engine.statement.read import normal_form, statement_of
+from engine.statement.resolution import Resolution
 from engine.values.candidate import Candidate, RuleKind
 from engine.values.elements import WHOLE_TABLE, linked_dimensions
 from engine.values.errors import CancelledError, UnsafeSQLError
@@ -97,7 +97,7 @@ def _read(sql: str, rules: Rules, snapshot: Snapshot) -> tuple[str, Resolution] 
     verdict = check(sql, rules)
     if isinstance(verdict, Refused):
         return Rejection(Cause.GUARD, f"not allowed: {verdict.detail}")
-    resolution = resolve(verdict.analysis.body, snapshot)
+    resolution = statement_of(verdict.analysis.body, snapshot).resolution
     if resolution.problems:
         messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
         return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution, snapshot))

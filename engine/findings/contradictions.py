@@ -7,14 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 import structlog
 from sqlglot import exp
 
-from engine.findings.rule import Context, Doubt, On, Statement
+from engine.findings.rule import Context, Doubt, On
 from engine.findings.rules import DOUBTS
 from engine.findings.rules.grain import without_using
 from engine.findings.rules.grouping import first_by_words, own_aggregates
 from engine.findings.rules.references import compared_columns
 from engine.question.question import Question
+from engine.statement.read import Draft, statement_of
 from engine.statement.scope import Scopes, TableRef, from_parts
-from engine.statement.tree import parsed, repeated_items, unwrapped
+from engine.statement.tree import repeated_items, unwrapped
 from engine.values.elements import ValueList
 from engine.values.errors import for_log
 from schema_catalog.implied_references import undeclared_joins
@@ -61,19 +62,17 @@ def _said(sql: str, context: Context, on: Collection[On], off: Collection[str]) 
     )
 
 
-def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot) -> tuple[str, ...]:
+def said_of(found: Callable[[Draft], Iterator[str]], sql: str, snapshot: Snapshot) -> tuple[str, ...]:
     """What `found` says of a statement, each once; none where it does not parse as a query, or not be taken apart."""
-    tree = parsed(sql)
-    if tree is None:
-        return ()
     try:
-        return tuple(dict.fromkeys(found(Statement(tree, snapshot))))
+        apart = statement_of(sql, snapshot).apart
+        return () if apart is None else tuple(dict.fromkeys(found(apart)))
     except Exception as error:  # noqa: BLE001 - what cannot be taken apart is not doubted, and costs no question
         _LOG.warning("contradictions_failed", error=for_log(error))
         return ()
 
 
-def _parts_of_themselves(statement: Statement, _context: Context) -> Iterator[str]:
+def _parts_of_themselves(statement: Draft, _context: Context) -> Iterator[str]:
     for quotient in statement.tree.find_all(exp.Div):
         part = [
             each for each in quotient.left.find_all(exp.AggFunc) if not isinstance(each.parent, exp.Filter)
@@ -82,18 +81,18 @@ def _parts_of_themselves(statement: Statement, _context: Context) -> Iterator[st
             yield "divides a number by itself"
 
 
-def _groups_of_one_row(statement: Statement, _context: Context) -> Iterator[str]:
+def _groups_of_one_row(statement: Draft, _context: Context) -> Iterator[str]:
     for select in statement.tree.find_all(exp.Select):
         if single := _single_row_groups(select, statement.scopes):
             yield f"counts groups of one row of {', '.join(single)}"
 
 
-def _shown_twice(statement: Statement, _context: Context) -> Iterator[str]:
+def _shown_twice(statement: Draft, _context: Context) -> Iterator[str]:
     if repeated := repeated_items(statement.tree):
         yield f"shows {repeated[0].sql(dialect='postgres')} twice"
 
 
-def _aggregated_groups(statement: Statement, _context: Context) -> Iterator[str]:
+def _aggregated_groups(statement: Draft, _context: Context) -> Iterator[str]:
     """In words, the columns that are grouped by and averaged, added up or the extreme of: each is the column itself."""
     place = statement.scopes.place
     for select in statement.tree.find_all(exp.Select):
@@ -142,7 +141,7 @@ def _equalities(select: exp.Select, scopes: Scopes) -> Iterator[tuple[tuple[str,
                 yield found[0], found[1]
 
 
-def undeclared(statement: Statement) -> Iterator[str]:
+def undeclared(statement: Draft) -> Iterator[str]:
     """The joins of a statement that are likely, and that nobody declared."""
     known = undeclared_joins(statement.scopes.snapshot)
     for one, other in dict.fromkeys(compared_columns(without_using(statement))):

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import structlog
 
-from engine.findings.rule import Context, Rule, Statement
+from engine.findings.rule import Context, Rule
 from engine.findings.rules import RULES
-from engine.statement.tree import parsed
+from engine.statement.read import Draft, statement_of
 from engine.values.candidate import Candidate, Change, RuleKind, readings_among
 from engine.values.errors import InvalidSettingError, for_log
 
@@ -104,19 +104,16 @@ class _Working:
     def __init__(self, given: Rewritten, context: Context) -> None:
         self.given = given
         self._context = context
-        self._copy: Statement | None = None
+        self._copy: Draft | None = None
 
     def apply(self, rule: Rule) -> Rewritten | None:
         """What `rule` makes of the statement; None where it changes nothing, fails, or there is no tree."""
-        tree = parsed(self.given.sql)
-        if tree is None:
-            return None
         changes = self.given.changes
         try:
             if self._copy is None:
-                self._copy = Statement(tree.copy(), self._context.snapshot)
-            how = rule.apply(self._copy, self._context)
-            if how is None:
+                self._copy = statement_of(self.given.sql, self._context.snapshot).draft()
+            how = None if self._copy is None else rule.apply(self._copy, self._context)
+            if self._copy is None or how is None:
                 return None
             sql = self._copy.sql
         except Exception as error:  # noqa: BLE001 - a rule that fails costs its own change, never the question

@@ -25,7 +25,7 @@ from engine.link.synonyms import are_same_tables
 from engine.link.unknown import names_not_used
 from engine.question.question import Question
 from engine.question.spans import numbers_not_used
-from engine.statement.tree import parsed
+from engine.statement.read import statement_of
 from engine.values.candidate import Candidate, Evidence, are_readings
 from engine.values.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.values.state import Route, State
@@ -101,7 +101,7 @@ def _unsaid(
     names = names_not_used(question, candidate.sql, snapshot, route.values)
     terms = (each.name for each in route.terms if each not in found.used)
     short = (each.words for each in short_names_not_used(short_names(question, snapshot), candidate.names))
-    tree = parsed(candidate.sql)
+    tree = statement_of(candidate.sql, snapshot).tree
     numbers = [] if tree is None else numbers_not_used(question.numbers, tree, candidate.names)
     words = tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers)))
     return tuple(table.name for table in left if table.key not in hidden), words

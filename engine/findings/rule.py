@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
-from sqlglot import exp
-
 from engine.link.mentions import mentioned_tables
 from engine.question.question import Question
-from engine.statement.scope import Scopes
+from engine.statement.read import Draft
 from engine.values.candidate import RuleKind
 from engine.values.elements import ColumnContent, LinkedDimension, ValueLink, ValueList
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
@@ -60,25 +58,7 @@ class Context:
         return foreign_key_graph(with_shared_columns(self.snapshot))
 
 
-class Statement:
-    """A statement that a rule may change: one tree, and what its names mean there."""
-
-    def __init__(self, tree: exp.Query, snapshot: Snapshot) -> None:
-        self.tree = tree
-        self._snapshot = snapshot
-        self.scopes = Scopes(tree, snapshot)
-
-    def bind(self) -> None:
-        """Looks the names up again, after a rule changed a FROM clause and goes on."""
-        self.scopes = Scopes(self.tree, self._snapshot)
-
-    @property
-    def sql(self) -> str:
-        """The statement as text."""
-        return self.tree.sql(dialect="postgres")
-
-
-Apply = Callable[[Statement, Context], str | None]
+Apply = Callable[[Draft, Context], str | None]
 """Changes `statement.tree`, in place or for another one, and says how in a few words; None where it changed nothing."""
 
 
@@ -94,7 +74,7 @@ class On(StrEnum):
 class Doubt:
     """What speaks against a statement. `says`: each in words, nothing where nothing does."""
 
-    says: Callable[[Statement, Context], Iterator[str]]
+    says: Callable[[Draft, Context], Iterator[str]]
     on: On = On.QUESTION
 
 

@@ -21,7 +21,7 @@ from engine.findings.evidence import evidence
 from engine.judge.features import Features, candidate_features
 from engine.learn.recall import agreement
 from engine.llm.prompts import prompt
-from engine.statement.canonical import normal_form
+from engine.statement.read import normal_form
 from engine.values.candidate import Candidate, Evidence, are_readings, telling_unshown
 from engine.values.deadline import Deadline
 from engine.values.errors import NLError

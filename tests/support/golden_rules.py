@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.findings.rule import Context, Rule, Statement
+from engine.findings.rule import Context, Rule
 from engine.findings.rules import RULES
 from engine.link.element_text import compared, element_words
 from engine.question.question import Question
+from engine.statement.read import Draft
 from engine.statement.tree import parsed
 from engine.values.candidate import RuleKind
 from engine.values.elements import ColumnContent, Relation, ValueLink, linked_dimensions
@@ -226,7 +227,7 @@ class Pair:
         """What the rule makes of `sql`; None where it changes nothing, and then not the tree it was given either."""
         tree = parsed(sql)
         assert tree is not None, sql
-        statement = Statement(tree.copy(), self.snapshot)
+        statement = Draft(tree.copy(), self.snapshot)
         if self.rule.apply(statement, self.context) is None:
             assert statement.tree == tree, f"{self.rule.name} changed what it said to leave: {sql}"
             return None

@@ -7,9 +7,10 @@ from structlog.testing import capture_logs
 
 from engine.findings import driver
 from engine.findings.driver import READINGS, Rewritten, check_names, in_turn, readings
-from engine.findings.rule import Context, Rule, Statement
+from engine.findings.rule import Context, Rule
 from engine.findings.rules import RULES
 from engine.question.question import Question
+from engine.statement.read import Draft
 from engine.values.candidate import RuleKind
 from engine.values.errors import InvalidSettingError
 from tests.support.golden_rules import SCHEMAS
@@ -58,7 +59,7 @@ def test_a_rule_that_is_off_does_not_run() -> None:
     assert made(limited, question, ("drop_unasked_limit",)) == []
 
 
-def broken(statement: Statement, _context: Context) -> str | None:
+def broken(statement: Draft, _context: Context) -> str | None:
     statement.tree.set("expressions", [])
     raise LookupError("no such thing")
 
@@ -104,7 +105,7 @@ def test_readings_are_of_the_statement_and_of_its_readings() -> None:
 def numbered(name: str, column: str) -> Rule:
     """A reading that shows one column more, once."""
 
-    def apply(statement: Statement, _context: Context) -> str | None:
+    def apply(statement: Draft, _context: Context) -> str | None:
         if any(item.name == column for item in statement.tree.expressions):
             return None
         statement.tree = statement.tree.select(column)

@@ -54,6 +54,39 @@ class Change:
         )
 
 
+class On(StrEnum):
+    """What a finding rests on, in the order in which findings are told.
+
+    CATALOG: what a DBA says of what a statement reads, or has not said; it is told, and speaks against nothing.
+    QUESTION: the question's own words. CALENDAR: the days that they mean. SCHEMA: keys, types and NULL. DATA: stored
+    values. SERVER: that it refuses the statement.
+    """
+
+    CATALOG = "catalog"
+    QUESTION = "question"
+    CALENDAR = "calendar"
+    SCHEMA = "schema"
+    DATA = "data"
+    SERVER = "server"
+
+
+DEPRECATED = "deprecated"
+"""The lint that says what a statement reads and should not."""
+
+AGAINST = frozenset({On.SCHEMA, On.CALENDAR, On.QUESTION})
+"""What a finding speaks against a statement by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a lint finds in a statement: what it `says` of it, in words, or the `fix` that it makes."""
+
+    lint: str
+    on: On
+    says: str = ""
+    fix: Change | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Preview:
     """The first rows of a statement's result as PostgreSQL writes them; `more`: there are others.
@@ -111,43 +144,35 @@ class Meaning:
 class Evidence:
     """What of the question a statement says nothing of: tables, and values, names, terms and numbers; the terms `used`.
 
-    `outdated`: what it reads that is deprecated; `measured`: the units and time zones of what it reads, which rows that
-    do not count it leaves out or not, and by which undeclared columns it joins; `contradicted`: what it says otherwise
-    than the question's words, `doubted`: than keys, types and, where it was searched for, the calendar. `linked`:
-    columns that the schema linker has linked, and that it leaves unread; `needless`: the probability that none of these
-    is asked for. `fruitless`: as of `Candidate`. `unsaid`: of a reading, how many of the question's names and values it
-    says nothing of.
+    `findings`: what lints say of it. `linked`: columns that the schema linker has linked, and that it leaves unread;
+    `needless`: the probability that none of these is asked for. `unsaid`: of a reading, how many of the
+    question's names and values it says nothing of.
     """
 
     tables: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     used: tuple[Term, ...] = ()
-    outdated: tuple[str, ...] = ()
-    measured: tuple[str, ...] = ()
-    contradicted: tuple[str, ...] = ()
-    doubted: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     linked: tuple[str, ...] = ()
     needless: float = 1.0
-    fruitless: bool = False
     unsaid: int = 0
 
     @property
     def features(self) -> dict[str, float]:
         """What of it is weighed."""
+        on = {each.on for each in self.findings}
         return {
             "needless": math.log(self.needless),
-            "fruitless": float(self.fruitless),
             "unsaid": float(bool(self.tables or self.words)),
-            "outdated": float(bool(self.outdated)),
-            "contradicted": float(bool(self.contradicted)),
-            "doubted": float(bool(self.doubted)),
+            "outdated": float(any(each.lint == DEPRECATED for each in self.findings)),
+            "contradicted": float(On.QUESTION in on),
+            "doubted": float(bool(on & {On.SCHEMA, On.CALENDAR})),
         }
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the asker is told of the statement."""
-        outdated = (f"reads {name}, which is deprecated" for name in self.outdated)
-        return (*self.measured, *outdated, *self.contradicted, *self.doubted)
+        return tuple(dict.fromkeys(each.says for each in self.findings))
 
     @property
     def against(self) -> tuple[str, ...]:
@@ -156,9 +181,7 @@ class Evidence:
         return (
             *([f"says nothing of {unsaid}"] if unsaid else []),
             *([f"leaves {unread} unread"] if unread else []),
-            *self.contradicted,
-            *self.doubted,
-            *(f"reads {name}, deprecated" for name in self.outdated),
+            *(each.says for each in self.findings if each.on in AGAINST or each.lint == DEPRECATED),
         )
 
 
@@ -168,7 +191,8 @@ class Candidate:
 
     `tables`, `columns`, `cost`: read by it, and the planner's total cost (admit). `changes`: by rules, in order.
     `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (run).
-    `missing`: texts that its columns do not hold (admit). `evidence`: what the question and the schema say of it
+    `missing`: texts that its columns do not hold (admit). `findings`: of the lints, None where they did not look yet
+    (admit). `evidence`: what the question and the schema say of it
     (judge). `confidence` in [0, 1].
     """
 
@@ -183,6 +207,7 @@ class Candidate:
     missing: tuple[Literal, ...] = ()
     fruitless: bool = False
     preview: Preview | None = None
+    findings: tuple[Finding, ...] | None = None
     evidence: Evidence = field(default_factory=Evidence)
     confidence: float = 0.0
     explanation: str = ""
@@ -234,7 +259,7 @@ class Candidate:
         same = all(change.kind is RuleKind.NORMALISE for change in changes)
         logprob = self.origin.logprob if same else None
         origin = replace(self.origin, readings=readings_among(changes), logprob=logprob)
-        return replace(self, sql=sql, changes=changes, origin=origin, cost=None)
+        return replace(self, sql=sql, changes=changes, origin=origin, cost=None, findings=None)
 
 
 def change_lines(candidates: Iterable[Candidate]) -> list[TraceLine]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from engine.findings.admit import Door
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.findings.rules.references import comparisons, join_missing_tables
 from engine.link.missing_values import compared_literals
 from engine.link.synonyms import Exchange, exchanges, interchangeable, phrases
@@ -100,7 +100,7 @@ class ExchangedStatements:
         mask = leading.origin.masked | {exchange.used}
         score = self._score(mask) * exchange.likeness
         origin = replace(leading.origin, masked=mask, schema_score=score, logprob=None)
-        other = replace(leading, sql=sql, origin=origin, cost=None)
+        other = replace(leading, sql=sql, origin=origin, cost=None, findings=None)
         outcome = await self._door.admitted(other)
         return outcome if isinstance(outcome, Candidate) else None
 

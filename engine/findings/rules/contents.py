@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.findings.rules.periods import period_of
 from engine.link.contents import day_of
 from engine.question.periods import Period, shortest

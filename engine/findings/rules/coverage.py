@@ -13,7 +13,7 @@ from datetime import date, datetime, time, timedelta
 
 from sqlglot import exp
 
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.question import normalise as folding
 from engine.question.periods import Grain, Period, first_of, named_grain, shifted, span_words
 from engine.question.question import Question

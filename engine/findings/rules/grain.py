@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.findings.rules.grouping import LABELS, own_aggregates
 from engine.findings.rules.references import refer
 from engine.statement.read import Draft
@@ -257,7 +257,7 @@ def without_using(statement: Draft) -> Draft:
                 if names and before is not None:
                     join.set("using", None)
                     join.set("on", equality(before.name, names, reads[place].name, names))
-    plain.bind()
+            plain.bind()
     return plain
 
 

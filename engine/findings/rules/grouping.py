@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.findings.rules.references import join_missing_tables
 from engine.question.dimensions import aggregates, dimensions_not_grouped, is_measured
 from engine.question.periods import Grain

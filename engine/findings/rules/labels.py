@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.findings.rules.grouping import GROUPING_SETS, LABELS
 from engine.statement.read import Draft
 from engine.statement.scope import (

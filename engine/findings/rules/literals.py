@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import sqlglot
 from sqlglot import exp
 
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.findings.rules.contents import is_number
 from engine.link.legends import code_of
 from engine.link.near_values import spelt_otherwise

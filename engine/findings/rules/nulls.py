@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.statement.read import Draft
 from engine.statement.scope import (
     Scopes,

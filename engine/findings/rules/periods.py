@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from sqlglot import exp
 
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.question.periods import Period, Side, months_after, named_grain, shortest
 from engine.statement.read import Draft
 from engine.statement.scope import Scopes

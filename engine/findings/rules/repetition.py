@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.statement.read import Draft
 from engine.statement.scope import (
     Branch,

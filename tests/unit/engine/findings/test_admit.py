@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.findings.admit import Cause, Door, Rejection
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.question.question import Question
 from engine.values.candidate import Candidate, Origin
 from engine.values.settings import GenerationSettings

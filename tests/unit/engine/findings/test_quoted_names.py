@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlglot import exp
 
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.link.element_text import compared, element_words
 from engine.statement.read import Draft
 from engine.statement.resolution import resolve
@@ -96,7 +96,8 @@ def name(pair: Pair) -> str:
 @pytest.mark.parametrize("pair", PAIRS, ids=name)
 def test_a_rule_does_the_same_with_quoted_names(pair: Pair) -> None:
     statement = Draft(quoted(pair.before, pair.snapshot), renamed(pair.snapshot))
-    changed = pair.rule.apply(statement, context(pair)) is not None
+    assert pair.rule.fix is not None
+    changed = pair.rule.fix(statement, context(pair)) is not None
     assert changed is (pair.after is not None)
     made = parsed(statement.sql)
     assert made is not None

@@ -85,7 +85,9 @@ async def admitted(candidate: Candidate, state: State, tools: Tools) -> Candidat
     except CancelledError:
         state.deadline.remaining()
         return Rejection(Cause.TIME, "planning it took too long")
-    return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=cost)
+    tables, columns = resolution.tables, resolution.columns
+    # What was found before was of another text, schema or question.
+    return replace(candidate, sql=sql, tables=tables, columns=columns, cost=cost, findings=None)
 
 
 async def those_admitted(candidates: Iterable[Candidate], state: State, tools: Tools) -> list[Candidate]:

@@ -259,7 +259,7 @@ class Candidate:
         same = all(change.kind is RuleKind.NORMALISE for change in changes)
         logprob = self.origin.logprob if same else None
         origin = replace(self.origin, readings=readings_among(changes), logprob=logprob)
-        return replace(self, sql=sql, changes=changes, origin=origin, cost=None, findings=None)
+        return replace(self, sql=sql, changes=changes, origin=origin, cost=None)
 
 
 def change_lines(candidates: Iterable[Candidate]) -> list[TraceLine]:

@@ -100,7 +100,7 @@ class ExchangedStatements:
         mask = leading.origin.masked | {exchange.used}
         score = self._score(mask) * exchange.likeness
         origin = replace(leading.origin, masked=mask, schema_score=score, logprob=None)
-        other = replace(leading, sql=sql, origin=origin, cost=None, findings=None)
+        other = replace(leading, sql=sql, origin=origin, cost=None)
         outcome = await self._door.admitted(other)
         return outcome if isinstance(outcome, Candidate) else None
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -160,8 +159,15 @@ class Term:
     reads: tuple[tuple[str, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Snapshot:
+class _Keeping:
+    """What was made of a snapshot, kept beside its fields: it is neither compared nor stored."""
+
+    __slots__ = ("_made",)
+    _made: dict[object, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot(_Keeping):
     """The schema of one registered database at one moment, tables ordered by (schema, name).
 
     `shadowed`: tables whose bare name would find another table, even one that this snapshot hides. `said`: what a DBA
@@ -178,6 +184,10 @@ class Snapshot:
     terms: tuple[Term, ...] = ()
     proposed: tuple[tuple[ColumnKey, ColumnKey], ...] | None = None
     rules: str = ""
+
+    def __post_init__(self) -> None:
+        """Begins with nothing made of it."""
+        object.__setattr__(self, "_made", {})
 
     @property
     def fingerprint(self) -> str:
@@ -330,21 +340,14 @@ T = TypeVar("T")
 
 
 def once_per_snapshot(make: Callable[[Snapshot], T]) -> Callable[[Snapshot], T]:
-    """`make`, which gives the same at every call with one snapshot, and forgets it with the snapshot.
-
-    What was made is kept by the snapshot's identity: hashing one by its fields takes longer than most that is made.
-    """
-    known: dict[int, T | None] = {}
+    """`make`, which gives the same at every call with one snapshot: it is kept with that, and gone with it."""
 
     @functools.wraps(make)
     def made(snapshot: Snapshot) -> T:
-        if id(snapshot) not in known:
-            found = make(snapshot)
-            # A snapshot that was kept here would live for ever.
-            known[id(snapshot)] = None if found is snapshot else found
-            weakref.finalize(snapshot, known.pop, id(snapshot), None)
-        kept = known[id(snapshot)]
-        return cast("T", snapshot) if kept is None else kept
+        kept = snapshot._made  # noqa: SLF001 - what this function alone fills
+        if make not in kept:
+            kept.setdefault(make, make(snapshot))
+        return cast("T", kept[make])
 
     return made
 

@@ -9,8 +9,11 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 
 from benchmarks.harness.drawing import Item
-from engine.findings.contradictions import doubts
+from engine.findings.driver import said
+from engine.findings.lint import Context
 from engine.question.question import Question
+from engine.statement.read import statement_of
+from engine.values.candidate import On
 from schema_catalog.types import Snapshot
 
 
@@ -19,7 +22,12 @@ def measured(
 ) -> tuple[int, dict[str, tuple[str, ...]]]:
     """How many questions there are; by its id, what is said against a question's known statement."""
     found = {
-        item["id"]: doubts(Question(item["question"], today), item["gold"], snapshots[item["db"]])
+        item["id"]: _doubts(Question(item["question"], today), item["gold"], snapshots[item["db"]])
         for item in items
     }
-    return len(found), {key: said for key, said in found.items() if said}
+    return len(found), {key: doubts for key, doubts in found.items() if doubts}
+
+
+def _doubts(question: Question, sql: str, snapshot: Snapshot) -> tuple[str, ...]:
+    found = said(statement_of(sql, snapshot), Context(snapshot, question), {On.CALENDAR, On.SCHEMA})
+    return tuple(each.says for each in found)

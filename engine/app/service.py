@@ -27,7 +27,7 @@ from engine.ask.explanation import explained
 from engine.judge.point_store import CalibrationStore
 from engine.learn.feedback import Learner
 from engine.question.question import Question
-from engine.statement.canonical import normal_form
+from engine.statement.read import normal_form
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.dialogue import Dialogue

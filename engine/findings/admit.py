@@ -8,17 +8,19 @@ stage does about texts is `engine.findings.stored_literals`'.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.findings.driver import Rewritten, by_facts, changed, readings
-from engine.findings.rule import Context
+from engine.findings.evidence import linted
+from engine.findings.lint import Context
 from engine.findings.rules.literals import misplaced_literal
 from engine.findings.stored_literals import write_as_stored
 from engine.guard import Refused, Rules, check
-from engine.statement.canonical import normal_form
-from engine.statement.resolution import Resolution, resolve
+from engine.statement.read import normal_form, statement_of
+from engine.statement.resolution import Resolution
+from engine.values.background import all_of
 from engine.values.candidate import Candidate, RuleKind
 from engine.values.elements import WHOLE_TABLE, linked_dimensions
 from engine.values.errors import CancelledError, UnsafeSQLError
@@ -83,12 +85,14 @@ async def admitted(candidate: Candidate, state: State, tools: Tools) -> Candidat
     except CancelledError:
         state.deadline.remaining()
         return Rejection(Cause.TIME, "planning it took too long")
-    return replace(candidate, sql=sql, tables=resolution.tables, columns=resolution.columns, cost=cost)
+    tables, columns = resolution.tables, resolution.columns
+    # What was found before was of another text, schema or question.
+    return replace(candidate, sql=sql, tables=tables, columns=columns, cost=cost, findings=None)
 
 
 async def those_admitted(candidates: Iterable[Candidate], state: State, tools: Tools) -> list[Candidate]:
     """Those of `candidates` that are admitted, in their order; raises as `admitted`."""
-    outcomes = await asyncio.gather(*(admitted(each, state, tools) for each in candidates))
+    outcomes = await all_of(admitted(each, state, tools) for each in candidates)
     return [each for each in outcomes if isinstance(each, Candidate)]
 
 
@@ -97,7 +101,7 @@ def _read(sql: str, rules: Rules, snapshot: Snapshot) -> tuple[str, Resolution] 
     verdict = check(sql, rules)
     if isinstance(verdict, Refused):
         return Rejection(Cause.GUARD, f"not allowed: {verdict.detail}")
-    resolution = resolve(verdict.analysis.body, snapshot)
+    resolution = statement_of(verdict.analysis.body, snapshot).resolution
     if resolution.problems:
         messages = [problem.message for problem in resolution.problems[:_SHOWN_PROBLEMS]]
         return Rejection(Cause.NAMES, "; ".join(messages), _stray(resolution, snapshot))
@@ -213,12 +217,12 @@ async def accept(state: State, tools: Tools) -> State:
 
     Of equal ones the best-scored stays, in the first one's place. Raises as `admitted`.
     """
-    outcomes = await asyncio.gather(*(admitted(each, state, tools) for each in state.candidates))
-    return await asyncio.to_thread(_distinct, state, outcomes)
+    outcomes = await all_of(admitted(each, state, tools) for each in state.candidates)
+    return await asyncio.to_thread(_distinct, state, outcomes, tools.generation.rules_off)
 
 
-def _distinct(state: State, outcomes: Sequence[Candidate | Rejection]) -> State:
-    """The state with the candidates that passed. Parses each statement: not for the event loop."""
+def _distinct(state: State, outcomes: Sequence[Candidate | Rejection], off: Collection[str]) -> State:
+    """The state with the candidates that passed, linted. Parses each statement: not for the event loop."""
     kept: dict[tuple[str, str], Candidate] = {}
     for candidate, outcome in zip(state.candidates, outcomes, strict=True):
         if isinstance(outcome, Rejection):
@@ -233,4 +237,5 @@ def _distinct(state: State, outcomes: Sequence[Candidate | Rejection]) -> State:
         better, dropped = (other, outcome) if other.standing >= outcome.standing else (outcome, other)
         kept[key] = better.telling(dropped)
         state = state.noted(TraceLine("admit", "merged with an equal one", dropped.sql))
-    return replace(state, candidates=tuple(kept.values()))
+    found = (linted(each, state.question, state.route_of(each.database), off) for each in kept.values())
+    return replace(state, candidates=tuple(found))

@@ -1,4 +1,4 @@
-"""Runs the rules over a statement: each can be switched off, each leaves a trace, and one that fails is skipped.
+"""Runs the lints over a statement: each can be switched off, each leaves a trace, and one that fails is skipped.
 
 Owns which changes replace a statement and which stand beside it. A reading is made of the statement and of the readings
 already made; those of most changes are the likeliest. What a model gave as its reading is replaced only where it was
@@ -8,15 +8,15 @@ refused, and only keys and NULL give rise to others behind it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import structlog
 
-from engine.findings.rule import Context, Rule, Statement
-from engine.findings.rules import RULES
-from engine.statement.tree import parsed
-from engine.values.candidate import Candidate, Change, RuleKind, readings_among
+from engine.findings.lint import Context, Lint
+from engine.findings.rules import LINTS
+from engine.statement.read import Draft, Statement, statement_of
+from engine.values.candidate import Candidate, Change, Finding, On, RuleKind, readings_among
 from engine.values.errors import InvalidSettingError, for_log
 
 READINGS = 4
@@ -35,6 +35,10 @@ class Rewritten:
     sql: str
     changes: tuple[Change, ...] = ()
 
+    def after(self, change: Change) -> Rewritten:
+        """As a rule changed it."""
+        return Rewritten(change.after, (*self.changes, change))
+
     def of(self, candidate: Candidate) -> Candidate:
         """The candidate with this statement, not admitted yet; itself where it says so already."""
         return candidate if self.sql == candidate.sql else candidate.rewritten(self.sql, self.changes)
@@ -47,7 +51,7 @@ def changed(kind: RuleKind, candidate: Candidate, context: Context, off: Collect
 
 def check_names(off: Collection[str]) -> None:
     """Raises `InvalidSettingError` where a rule that is switched off does not exist."""
-    known = {rule.name for rule in RULES}
+    known = {lint.name for lint in LINTS}
     for name in off:
         if name not in known:
             near = ", ".join(difflib.get_close_matches(name, known)) or ", ".join(sorted(known))
@@ -60,8 +64,7 @@ def in_turn(kind: RuleKind, given: Rewritten, context: Context, off: Collection[
     """`given` after the rules of a kind, one after the other: of any but READING and BESIDE."""
     work = _Working(given, context)
     for rule in _rules(kind, off):
-        changed = work.apply(rule)
-        if changed is not None:
+        if (changed := work.apply(rule)) is not None:
             work = _Working(changed, context)
     return work.given
 
@@ -84,12 +87,34 @@ def readings(accepted: Rewritten, context: Context, off: Collection[str] = ()) -
 def by_facts(accepted: Rewritten, context: Context, off: Collection[str] = ()) -> list[Rewritten]:
     """At most `READINGS` statements, each made of `accepted` alone by a rule that rests on keys or NULL."""
     work = _Working(accepted, context)
-    made = (work.apply(rule) for rule in RULES if rule.by_facts and rule.name not in off)
+    made = (work.apply(rule) for rule in _on(off) if rule.by_facts)
     return list({each.sql: each for each in made if each is not None}.values())[:READINGS]
 
 
-def _rules(kind: RuleKind, off: Collection[str]) -> list[Rule]:
-    return [rule for rule in RULES if rule.kind is kind and rule.name not in off]
+def said(
+    statement: Statement, context: Context, on: Collection[On], off: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """What lints say of a statement; nothing where it has no tree, or cannot be taken apart."""
+    return tuple(each for lint in _on(off) if lint.on in on for each in _said(lint, statement, context))
+
+
+def _said(lint: Lint, statement: Statement, context: Context) -> list[Finding]:
+    if lint.says is None:
+        return []
+    try:
+        found = () if statement.apart is None else lint.says(statement.apart, context)
+        return [Finding(lint.name, lint.on, each) for each in dict.fromkeys(found)]
+    except Exception as error:  # noqa: BLE001 - a lint that fails says nothing, and costs no question
+        _LOG.warning("rule_failed", rule=lint.name, error=for_log(error))
+        return []
+
+
+def _on(off: Collection[str]) -> Iterator[Lint]:
+    return (lint for lint in LINTS if lint.name not in off)
+
+
+def _rules(kind: RuleKind, off: Collection[str]) -> list[Lint]:
+    return [rule for rule in _on(off) if rule.kind is kind]
 
 
 def _likeliest(made: Mapping[str, _Working], accepted: Rewritten) -> list[_Working]:
@@ -104,19 +129,22 @@ class _Working:
     def __init__(self, given: Rewritten, context: Context) -> None:
         self.given = given
         self._context = context
-        self._copy: Statement | None = None
+        self._copy: Draft | None = None
 
-    def apply(self, rule: Rule) -> Rewritten | None:
+    def apply(self, rule: Lint) -> Rewritten | None:
         """What `rule` makes of the statement; None where it changes nothing, fails, or there is no tree."""
-        tree = parsed(self.given.sql)
-        if tree is None:
+        found = self._found(rule)
+        return None if found is None or found.fix is None else self.given.after(found.fix)
+
+    def _found(self, rule: Lint) -> Finding | None:
+        before = self.given.sql
+        if rule.fix is None or rule.kind is None:
             return None
-        changes = self.given.changes
         try:
             if self._copy is None:
-                self._copy = Statement(tree.copy(), self._context.snapshot)
-            how = rule.apply(self._copy, self._context)
-            if how is None:
+                self._copy = statement_of(before, self._context.snapshot).draft()
+            how = None if self._copy is None else rule.fix(self._copy, self._context)
+            if self._copy is None or how is None:
                 return None
             sql = self._copy.sql
         except Exception as error:  # noqa: BLE001 - a rule that fails costs its own change, never the question
@@ -124,6 +152,6 @@ class _Working:
             self._copy = None
             return None
         self._copy = None
-        if sql == self.given.sql:
+        if sql == before:
             return None
-        return Rewritten(sql, (*changes, Change(rule.name, rule.kind, how, self.given.sql, sql)))
+        return Finding(rule.name, rule.on, fix=Change(rule.name, rule.kind, how, before, sql))

@@ -10,8 +10,8 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from engine.findings.contradictions import contradictions, doubts, remarks, said_of, undeclared
-from engine.link.exclusions import excluded
+from engine.findings.driver import said
+from engine.findings.lint import Context
 from engine.link.mentions import (
     mentioned_tables,
     short_names,
@@ -25,8 +25,9 @@ from engine.link.synonyms import are_same_tables
 from engine.link.unknown import names_not_used
 from engine.question.question import Question
 from engine.question.spans import numbers_not_used
-from engine.statement.tree import parsed
-from engine.values.candidate import Candidate, Evidence, are_readings
+from engine.statement.read import statement_of
+from engine.values import wording
+from engine.values.candidate import DEPRECATED, Candidate, Evidence, Finding, On, are_readings
 from engine.values.elements import WHOLE_TABLE, elements_of, elements_read
 from engine.values.state import Route, State
 from schema_catalog.types import ColumnKey, Table, TableKey
@@ -35,56 +36,56 @@ SURELY = 0.95
 """Of a linked column at most, that it is asked for: one alone rules no statement out."""
 
 
+OF_READINGS = frozenset({On.CATALOG, On.SCHEMA})
+"""What is looked at in a model's reading: its words are its own, and so is what it takes a period for."""
+
+
+def linted(candidate: Candidate, question: Question, route: Route, off: Collection[str] = ()) -> Candidate:
+    """The candidate with its `findings`: itself where it has them. Walks its tree: not for the event loop.
+
+    `off`: lints that are switched off.
+    """
+    if candidate.findings is not None:
+        return candidate
+    is_reading = candidate.meaning.place is not None
+    context = Context(route.snapshot, question, lists=route.lists, is_reading=is_reading)
+    statement, on = statement_of(candidate.sql, route.snapshot), OF_READINGS if is_reading else frozenset(On)
+    units = (Finding("units", On.CATALOG, each) for each in measured(candidate.columns, route.snapshot))
+    outdated = (
+        Finding(DEPRECATED, On.CATALOG, wording.DEPRECATED.format(name))
+        for name in deprecated(candidate.tables, candidate.columns, route.snapshot)
+    )
+    found = (*units, *said(statement, context, on, off), *outdated)
+    return replace(candidate, findings=tuple(sorted(found, key=lambda each: list(On).index(each.on))))
+
+
 def evidence(state: State, off: Collection[str] = ()) -> list[Evidence]:
     """Of each candidate. For a model's readings schema facts, and the count of unused words, which is not shown.
 
-    `off`: rules that are switched off.
+    `off`: lints that are switched off.
     """
     routes = {route.database.name: route for route in state.routes}
-    of = _of_reading if are_readings(state.candidates) else _against
-    return [of(state.question, each, routes[each.database], off) for each in state.candidates]
-
-
-def _of_schema(question: Question, candidate: Candidate, route: Route, off: Collection[str]) -> Evidence:
-    """What keys, comments and the calendar say of a statement, and whether it found anything.
-
-    For a model's reading periods are not checked, and excluded rows are not mentioned.
-    """
-    snapshot, is_reading = route.snapshot, candidate.meaning.place is not None
-    left_out = said_of(
-        lambda each: excluded(each.tree, each.scopes, counted_only=is_reading), candidate.sql, snapshot
-    )
-    joined = said_of(undeclared, candidate.sql, snapshot)
-    return Evidence(
-        used=terms_used(route.terms, candidate.tables, candidate.columns),
-        outdated=deprecated(candidate.tables, candidate.columns, snapshot),
-        measured=(*measured(candidate.columns, snapshot), *left_out, *joined),
-        doubted=remarks(candidate.sql, snapshot, off)
-        if is_reading
-        else doubts(question, candidate.sql, snapshot, off),
-        fruitless=candidate.fruitless,
-    )
-
-
-def _of_reading(question: Question, candidate: Candidate, route: Route, off: Collection[str]) -> Evidence:
-    found = _of_schema(question, candidate, route, off)
-    tables, words = _unsaid(question, candidate, route, found)
-    return replace(found, unsaid=len(tables) + len(words))
-
-
-def _against(question: Question, candidate: Candidate, route: Route, off: Collection[str]) -> Evidence:
-    """With what the statement does not name of values, terms and what is asked for."""
-    found = _of_schema(question, candidate, route, off)
-    tables, words = _unsaid(question, candidate, route, found)
-    unread = _linked_unread(candidate, route)
-    return replace(
-        found,
-        tables=tables,
-        words=words,
-        contradicted=contradictions(question, candidate.sql, route.snapshot, route.lists, off=off),
-        linked=tuple(sorted(f"{table}.{column}" for _, table, column in unread)),
-        needless=math.prod(1.0 - min(chance, SURELY) for chance in unread.values()),
-    )
+    among_readings = are_readings(state.candidates)
+    found = []
+    for each in state.candidates:
+        route = routes[each.database]
+        used = terms_used(route.terms, each.tables, each.columns)
+        known = Evidence(used=used, findings=linted(each, state.question, route, off).findings or ())
+        tables, words = _unsaid(state.question, each, route, known)
+        if among_readings:
+            found.append(replace(known, unsaid=len(tables) + len(words)))
+            continue
+        unread = _linked_unread(each, route)
+        found.append(
+            replace(
+                known,
+                tables=tables,
+                words=words,
+                linked=tuple(sorted(f"{table}.{column}" for _, table, column in unread)),
+                needless=math.prod(1.0 - min(chance, SURELY) for chance in unread.values()),
+            )
+        )
+    return found
 
 
 def _unsaid(
@@ -101,7 +102,7 @@ def _unsaid(
     names = names_not_used(question, candidate.sql, snapshot, route.values)
     terms = (each.name for each in route.terms if each not in found.used)
     short = (each.words for each in short_names_not_used(short_names(question, snapshot), candidate.names))
-    tree = parsed(candidate.sql)
+    tree = statement_of(candidate.sql, snapshot).tree
     numbers = [] if tree is None else numbers_not_used(question.numbers, tree, candidate.names)
     words = tuple(dict.fromkeys((*values, *names, *terms, *short, *numbers)))
     return tuple(table.name for table in left if table.key not in hidden), words

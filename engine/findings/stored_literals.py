@@ -12,9 +12,10 @@ from dataclasses import replace
 from itertools import islice, product
 
 from engine.findings.driver import changed
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.link.legends import code_of
 from engine.link.missing_values import check_literals
+from engine.values.background import all_of
 from engine.values.candidate import Candidate, RuleKind
 from engine.values.elements import Literal, LiteralCheck, NearValues
 from engine.values.errors import NLError
@@ -48,7 +49,7 @@ async def write_as_stored(state: State, tools: Tools) -> State:
             near = await _near(check, route, state, tools)
             return await asyncio.to_thread(_corrected, candidate, check, near, route, tools)
 
-    outcomes = await asyncio.gather(*map(checked, state.candidates))
+    outcomes = await all_of(map(checked, state.candidates))
     candidates: dict[tuple[str, str], Candidate] = {}
     for each in (one for outcome in outcomes for one in outcome):
         same = candidates.get((each.database, each.sql))

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from engine.question.question import Question
-from engine.statement.scope import Scopes
-from engine.statement.tree import parsed
+from engine.statement.read import statement_of
 from engine.values.candidate import Candidate, Evidence
 from engine.values.elements import elements_read
 from engine.values.state import Route
@@ -38,8 +35,8 @@ def answer_features(
     """
     others = [each for each in beside if not each.is_twin]
     twins = [each for each in beside if each.needs_proof and each.meaning.place == candidate.meaning.place]
-    tree = parsed(candidate.sql)
-    shown = _shown(tree, route)
+    statement = statement_of(candidate.sql, route.snapshot)
+    tree, shown = statement.tree, statement.shown
     totals = {each.preview.total for each in others if each.preview is not None}
     total = None if candidate.preview is None else candidate.preview.total
     asked = frozenset(question.words)
@@ -59,13 +56,6 @@ def answer_features(
         "unshown": math.log1p(len(_called(candidate, asked, route) - shown)),
         "unasked": math.log1p(sum(asked.isdisjoint(identifier_words(each)) for each in texts)),
     }
-
-
-def _shown(tree: exp.Query | None, route: Route) -> frozenset[ColumnKey]:
-    """The columns that a statement gives as they are; none where it cannot be taken apart."""
-    with suppress(SqlglotError, RecursionError):
-        return frozenset() if tree is None else Scopes(tree, route.snapshot).shown(tree)
-    return frozenset()
 
 
 def _called(candidate: Candidate, asked: frozenset[str], route: Route) -> set[ColumnKey]:

@@ -76,6 +76,7 @@ def _places(candidates: Sequence[Candidate]) -> list[dict[str, float]]:
 def _beside(candidate: Candidate, route: Route) -> Features:
     return {
         "similarity": candidate.origin.schema_score,
+        "fruitless": float(candidate.fruitless),
         "forked": float(candidate.origin.forked),
         "readings": float(candidate.origin.readings),
         "invented": float(bool(candidate.missing)),

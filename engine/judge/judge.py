@@ -1,17 +1,17 @@
-"""Judge: orders the candidates by how likely each is right, and then by what the asker prefers.
+"""Judge: orders the candidates by how likely each is right, what the asker prefers counted in.
 
 `engine.judge.model` judges the features of each (`engine.judge.features`). A model's readings keep its order; what
 rules made of them follows. If no order is clear, the model is asked how likely this question is given each statement
 (a noisy channel): a statement that shows or tests something else makes the question's own words unlikely.
 
-A preference only orders. A candidate that contradicts a weak one keeps its place behind those that agree; one that
-contradicts a strong one, or was rejected for this very question, comes last. Confidences stay with the places.
-Candidates equal to the verified answer are dropped.
+What the asker prefers is added to a candidate's log-odds by one fixed weight, within bounds; order and confidence are
+taken after it, so that a confidence is its own statement's. Candidates equal to the verified answer are dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ from engine.findings.evidence import evidence
 from engine.judge.features import Features, candidate_features
 from engine.learn.recall import agreement
 from engine.llm.prompts import prompt
-from engine.statement.canonical import normal_form
+from engine.statement.read import normal_form
 from engine.values import wording
 from engine.values.candidate import Candidate, Evidence, are_readings, telling_unshown
 from engine.values.deadline import Deadline
@@ -39,17 +39,20 @@ LEAST = 0.2
 TIME = 0.5
 """Of what is left of the question's time: an answer in another order is better than none."""
 
+MOST = math.log(3.0)
+"""What preferences move the log-odds of two statements apart at most: one that is three times as likely stays first."""
+
+PREFERRED = MOST
+"""What a preference of strength 1 adds to a statement's log-odds: one choice (0.5) half of `MOST`, its share."""
+
+REFUSED = 10.0
+"""What is taken from those of a statement that the asker rejected for this very question."""
 
 _Judged = tuple[Candidate, Features]
 
 
 async def judge(state: State, tools: Tools) -> State:
-    """Orders the candidates, keeps the best `k` with confidences, and puts first what the asker prefers."""
-    return await _preferred(await _ranked(state, tools), tools)
-
-
-async def _ranked(state: State, tools: Tools) -> State:
-    """Sorts `state.candidates` and keeps the best `k`, best first, with confidences."""
+    """Sorts `state.candidates` and keeps the best `k`, best first, with confidences; none that is the verified one."""
     found, each = await asyncio.to_thread(known, state, tools)
     confidences = tools.judgement.confidences(state, each)
     asked = [] if are_readings(state.candidates) else unsure(confidences)
@@ -63,16 +66,20 @@ async def _ranked(state: State, tools: Tools) -> State:
             confidences = tools.judgement.confidences(state, each)
         else:
             state = state.noted(TraceLine("judge", "the order stays", "the model did not answer"))
+    agreed = await asyncio.to_thread(_agreed, state)
+    confidences = preferred(confidences, agreed) if any(agreed) else confidences
     judged = (
         replace(candidate, confidence=confidence, evidence=one)
         for candidate, confidence, one in zip(state.candidates, confidences, found, strict=True)
     )
-    ranked = sorted(zip(judged, each, strict=True), key=lambda one: one[0].confidence, reverse=True)
+    each = [{**one, "preferred": odds} for one, odds in zip(each, agreed, strict=True)]
+    ranked = sorted(zip(judged, each, strict=True), key=lambda one: round(one[0].confidence, 9), reverse=True)
     kept = _kept(ranked, state.k)
     lines = [TraceLine("judge", one.sql, _words(one, of), one.confidence) for one, of in kept]
     left = [one for one, of in ranked if (one, of) not in kept]
     shown = telling_unshown([one for one, _ in kept], left, wording.MORE_THAN_K)
-    return replace(state, candidates=tuple(shown)).noted(*lines)
+    others = await asyncio.to_thread(_others, shown, state)
+    return replace(state, candidates=tuple(others)).noted(*lines)
 
 
 def known(state: State, tools: Tools) -> tuple[list[Evidence], list[Features]]:
@@ -129,43 +136,31 @@ def with_questions(each: Sequence[Features], told: Mapping[int, float]) -> list[
     return [{**one, "question": told[n] - mean} if n in told else one for n, one in enumerate(each)]
 
 
-REFUSED = 10.0
-"""Penalty of a statement that the asker rejected for this very question: above any sum of preferences."""
+def preferred(confidences: Sequence[float], agreed: Sequence[float]) -> list[float]:
+    """The confidences with `agreed` added to their log-odds among each other; together they are as sure as before."""
+    moved = [each * math.exp(odds) for each, odds in zip(confidences, agreed, strict=True)]
+    total = sum(confidences) / (sum(moved) or 1.0)
+    return [total * each for each in moved]
 
 
-async def _preferred(state: State, tools: Tools) -> State:
-    """Sorts by agreement with the preferences, stably; drops what has the normal form of `state.verified`."""
-    learned = [route.learned for route in state.routes]
-    if state.verified is None and not any(each.preferences or each.refused for each in learned):
-        return state
-    judged = await asyncio.to_thread(_judged, state)
-    weak = -tools.learning.strong
-    ordered = sorted(judged, key=lambda each: 0.0 if weak < each[1] <= 0.0 else -round(each[1], 6))
-    placed = tuple(
-        replace(each, confidence=there.confidence)
-        for (each, _), (there, _) in zip(ordered, judged, strict=True)
-    )
-    lines = [
-        TraceLine("judge", "agrees" if agrees > 0 else "contradicts", each.sql, round(agrees, 3))
-        for each, agrees in ordered
-        if agrees
-    ]
-    return replace(state, candidates=placed).noted(*lines)
+def _agreed(state: State) -> list[float]:
+    """What each candidate's agreement with the asker's preferences adds to its log-odds, negative where it contradicts.
 
-
-def _judged(state: State) -> list[tuple[Candidate, float]]:
-    """The candidates without the verified one, each with how far it agrees with the asker's preferences.
-
-    That is negative where it contradicts them. Parses each: not for the event loop.
+    Takes normal forms: not for the event loop.
     """
-    known = state.verified
-    verified = None if known is None else normal_form(known.sql, state.route_of(known.database))
     refused = {normal_form(sql, route) for route in state.routes for sql in route.learned.refused}
-    judged = []
+    found = []
     for each in state.candidates:
         route = state.route_of(each.database)
-        form = normal_form(each.sql, route)
-        if form != verified:
-            agrees = agreement(each, route.learned.preferences)
-            judged.append((each, -REFUSED if form in refused else agrees))
-    return judged
+        odds = PREFERRED * agreement(each, route.learned.preferences)
+        within = min(max(odds, -MOST / 2), MOST / 2)
+        found.append(-REFUSED if refused and normal_form(each.sql, route) in refused else within)
+    return found
+
+
+def _others(candidates: Sequence[Candidate], state: State) -> Sequence[Candidate]:
+    """Those that do not have the normal form of `state.verified`: not for the event loop."""
+    if state.verified is None:
+        return candidates
+    known = normal_form(state.verified.sql, state.route_of(state.verified.database))
+    return [each for each in candidates if normal_form(each.sql, state.route_of(each.database)) != known]

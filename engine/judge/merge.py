@@ -16,13 +16,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from engine.findings.contradictions import contradictions
+from engine.findings.evidence import linted
 from engine.link.mentions import mentioned_tables, tables_not_read
 from engine.link.synonyms import interchangeable, keeps_column_of
 from engine.question.question import Question
 from engine.statement.tree import Determinism
 from engine.values import wording
-from engine.values.candidate import Candidate, Preview, RuleKind, telling_unshown
+from engine.values.candidate import AGAINST, Candidate, Preview, RuleKind, telling_unshown
 from engine.values.messages import TraceLine
 from engine.values.state import Route, State
 from schema_catalog.types import ColumnKey, Snapshot, TableKey
@@ -174,10 +174,10 @@ def _objections(
     candidate: Candidate, question: Question, route: Route, off: Collection[str]
 ) -> tuple[int, int, int]:
     """The gravest first: it contradicts the question, leaves out tables that it names, reads tables for nothing."""
-    said = contradictions(question, candidate.sql, route.snapshot, route.lists, by_facts=True, off=off)
+    said = linted(candidate, question, route, off).findings or ()
     asked = mentioned_tables(question, route.snapshot)
     left = tables_not_read(asked, candidate.tables, route.snapshot)
-    return bool(said), len(left), len(candidate.tables)
+    return any(each.on in AGAINST for each in said), len(left), len(candidate.tables)
 
 
 def _omits_lookups(candidate: Candidate, other: Candidate, snapshot: Snapshot) -> bool:

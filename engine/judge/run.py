@@ -17,9 +17,9 @@ import msgspec
 from engine.findings.admit import shown_once
 from engine.judge.merge import NotCompared, Rows, merged
 from engine.link.standing import sensitive_columns
-from engine.statement.scope import Scopes
+from engine.statement.read import statement_of
 from engine.statement.ties import showing_keys
-from engine.statement.tree import Determinism, determinism, parsed
+from engine.statement.tree import Determinism
 from engine.values.candidate import Candidate, Preview
 from engine.values.deadline import Deadline
 from engine.values.errors import NLError
@@ -27,7 +27,6 @@ from engine.values.ports import Result, StatementError
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from schema_catalog.foreign_keys import foreign_key_graph
-from schema_catalog.types import ColumnKey
 
 AT_ONCE = 4
 """Candidates that run at the same time."""
@@ -86,7 +85,7 @@ async def _outcome(
     limits = tools.limits
     # A whole row shows a sensitive column as well.
     private = any(column[:2] in candidate.tables for column in sensitive_columns(route.snapshot))
-    form = determinism(candidate.sql)
+    form = statement_of(candidate.sql, route.snapshot).determinism
     if candidate.cost is None or candidate.cost > limits.run_cost:
         return NotCompared(f"the planner puts it above {limits.run_cost:g}")
     if not form.repeatable:
@@ -130,12 +129,10 @@ def _rows(
     if all(value is None for row in result.rows for value in row):
         return NotCompared("it finds nothing", fruitless=True, preview=_preview(result))
     root = foreign_key_graph(route.snapshot).root
-    tree = parsed(candidate.sql)
-    shown = frozenset[ColumnKey]() if tree is None else Scopes(tree, route.snapshot).shown(tree)
     return Rows(
         fingerprint(result, ordered=form.ordered),
         frozenset(map(root, candidate.columns)) | candidate.tables,
-        frozenset(map(root, shown)),
+        frozenset(map(root, statement_of(candidate.sql, route.snapshot).shown)),
         form,
         _preview(result),
         tied=None if keys is None else fingerprint(result, ordered=False) + _digest(keys),

@@ -16,9 +16,9 @@ from pglast import ast, enums
 from engine.guard.analyse import UnreadableError
 from engine.link.looking import looked
 from engine.link.standing import is_sensitive
-from engine.statement.binder import bind
 from engine.statement.bound_query import Bound, Cell
 from engine.statement.printing.trees import nodes
+from engine.statement.read import statement_of
 from engine.values.candidate import Candidate
 from engine.values.elements import Literal, LiteralCheck, Relation, UnknownPhrase
 from engine.values.state import Route, State
@@ -128,7 +128,7 @@ def compared_literals(sql: str, snapshot: Snapshot) -> tuple[Literal, ...]:
     By =, <>, IN, NOT IN, IS DISTINCT FROM, LIKE and ILIKE; of arrays of text by = ANY, @> and &&.
     """
     try:
-        bound = bind(sql, snapshot)
+        bound = statement_of(sql, snapshot).bound
     except UnreadableError:
         return ()
     tables = {table.key: table for table in snapshot.tables}

@@ -16,8 +16,6 @@ from sqlglot.optimizer.scope import traverse_scope
 from sqlglot.schema import MappingSchema
 
 from engine.statement.tree import parsed
-from engine.values.recent import Recent
-from engine.values.state import Route
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import Snapshot, TableKey, once_per_snapshot
 
@@ -33,28 +31,8 @@ _NOT_INNER = ("side", "method", "using")
 """What a join has that is no inner one on a condition."""
 
 
-KEPT = 128
-"""Normal forms that are known for each snapshot."""
-
-
-@once_per_snapshot
-def _forms(_snapshot: Snapshot) -> Recent[str, str]:
-    return Recent(KEPT)
-
-
 def canonical(sql: str, snapshot: Snapshot) -> str:
     """The normal form of one query against `snapshot`, to be compared alone; its own words where names stay unbound."""
-    known = _forms(snapshot)
-    form = known.get(sql)
-    return known.keep(sql, _canonical(sql, snapshot)) if form is None else form
-
-
-def normal_form(sql: str, route: Route) -> tuple[str, str]:
-    """The route's database, and the normal form of `sql` there."""
-    return route.database.name, canonical(sql, route.snapshot)
-
-
-def _canonical(sql: str, snapshot: Snapshot) -> str:
     try:
         written = RawStream()(sql)
     except ParseError:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from engine.statement.expressions import Literal, Part, Reader, joined, output_of
+from engine.statement.read import statement_of
 from engine.statement.scope import Scopes, conjuncts
 from engine.statement.tree import parsed
 from engine.values.elements import WHOLE_TABLE
@@ -58,15 +58,9 @@ def facts(sql: str, database: str, snapshot: Snapshot | None) -> tuple[Fact, ...
     """The facts of a statement, each once, outputs in order; of one that cannot be parsed the database alone."""
     found = [Fact(Matter.DATABASE, (database,))]
     if (tree := parsed(sql)) is not None:
-        found += _Statement(tree, _scopes(tree, snapshot)).facts()
+        apart = None if snapshot is None else statement_of(sql, snapshot).apart
+        found += _Statement(tree, None if apart is None else apart.scopes).facts()
     return tuple(dict.fromkeys(found))
-
-
-def _scopes(tree: exp.Query, snapshot: Snapshot | None) -> Scopes | None:
-    try:
-        return None if snapshot is None else Scopes(tree, snapshot)
-    except SqlglotError:
-        return None
 
 
 class _Statement:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.statement.binder import bind
-from engine.statement.bound_query import Cell, Merged, Ref, Row, Star
+from engine.statement.bound_query import Bound, Cell, Merged, Ref, Row, Star
 from engine.statement.problems import Problem
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
 
@@ -28,7 +28,11 @@ class Resolution:
 
 def resolve(sql: str, snapshot: Snapshot) -> Resolution:
     """Resolves the names of one query against `snapshot` by PostgreSQL's rules; raises as `bind`."""
-    bound = bind(sql, snapshot)
+    return resolved(bind(sql, snapshot))
+
+
+def resolved(bound: Bound) -> Resolution:
+    """As `resolve`, of a statement whose names are bound."""
     merged = (ref for refs in bound.merges.values() for ref in refs)
     columns = frozenset(key for ref in (*bound.refs.values(), *merged) for key in _columns(ref))
     tables = frozenset(

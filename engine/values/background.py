@@ -1,14 +1,31 @@
-"""What an engine does by itself, in rounds: a failure is told once, tried again less often, and its end is told."""
+"""What an engine does at once, and what it does by itself, in rounds.
+
+Of rounds a failure is told once, tried again less often, and its end is told.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, TypeVar
 
 import structlog
 
 from engine.values.errors import for_log
+
+T = TypeVar("T")
+
+
+async def all_of(parts: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """What each gives, all at once; the first error is raised, and the others are cancelled: none runs on behind it."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in parts]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [each.result() for each in tasks]
+
 
 LONGEST_PAUSE = 30.0
 """Seconds until a store that is away is tried again, at most."""

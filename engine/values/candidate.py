@@ -53,6 +53,39 @@ class Change:
         )
 
 
+class On(StrEnum):
+    """What a finding rests on, in the order in which findings are told.
+
+    CATALOG: what a DBA says of what a statement reads, or has not said; it is told, and speaks against nothing.
+    QUESTION: the question's own words. CALENDAR: the days that they mean. SCHEMA: keys, types and NULL. DATA: stored
+    values. SERVER: that it refuses the statement.
+    """
+
+    CATALOG = "catalog"
+    QUESTION = "question"
+    CALENDAR = "calendar"
+    SCHEMA = "schema"
+    DATA = "data"
+    SERVER = "server"
+
+
+DEPRECATED = "deprecated"
+"""The lint that says what a statement reads and should not."""
+
+AGAINST = frozenset({On.SCHEMA, On.CALENDAR, On.QUESTION})
+"""What a finding speaks against a statement by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a lint finds in a statement: what it `says` of it, in words, or the `fix` that it makes."""
+
+    lint: str
+    on: On
+    says: str = ""
+    fix: Change | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Preview:
     """The first rows of a statement's result as PostgreSQL writes them; `more`: there are others.
@@ -110,41 +143,34 @@ class Evidence:
     """What speaks for and against a statement, and what the asker is told of it.
 
     `tables`, `words`: tables, and values, names, terms and numbers of the question that it does not use; `used`: terms
-    that it does. `outdated`: deprecated elements that it reads. `measured`: notes on units, time zones, excluded rows
-    and undeclared joins. `contradicted`: what it says against the question's words; `doubted`: against keys, types and
-    the calendar. `linked`: linked columns that it does not read; `needless`: the probability that none of these is
-    asked for. `fruitless`: as in `Candidate`. `unsaid`: for a reading, how many names and values it does not use.
+    that it does. `findings`: what lints say of it. `linked`: linked columns that it does not read; `needless`: the
+    probability that none of these is asked for. `unsaid`: for a reading, how many names and values it does not use.
     """
 
     tables: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     used: tuple[Term, ...] = ()
-    outdated: tuple[str, ...] = ()
-    measured: tuple[str, ...] = ()
-    contradicted: tuple[str, ...] = ()
-    doubted: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     linked: tuple[str, ...] = ()
     needless: float = 1.0
-    fruitless: bool = False
     unsaid: int = 0
 
     @property
     def features(self) -> dict[str, float]:
         """What of it is weighed."""
+        on = {each.on for each in self.findings}
         return {
             "needless": math.log(self.needless),
-            "fruitless": float(self.fruitless),
             "unsaid": float(bool(self.tables or self.words)),
-            "outdated": float(bool(self.outdated)),
-            "contradicted": float(bool(self.contradicted)),
-            "doubted": float(bool(self.doubted)),
+            "outdated": float(any(each.lint == DEPRECATED for each in self.findings)),
+            "contradicted": float(On.QUESTION in on),
+            "doubted": float(bool(on & {On.SCHEMA, On.CALENDAR})),
         }
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the asker is told of the statement."""
-        outdated = map(wording.DEPRECATED.format, self.outdated)
-        return (*self.measured, *outdated, *self.contradicted, *self.doubted)
+        return tuple(dict.fromkeys(each.says for each in self.findings))
 
     @property
     def against(self) -> tuple[str, ...]:
@@ -153,9 +179,7 @@ class Evidence:
         return (
             *([wording.SAYS_NOTHING.format(unsaid)] if unsaid else []),
             *([f"leaves {unread} unread"] if unread else []),
-            *self.contradicted,
-            *self.doubted,
-            *map(wording.DEPRECATED.format, self.outdated),
+            *(each.says for each in self.findings if each.on in AGAINST or each.lint == DEPRECATED),
         )
 
 
@@ -165,7 +189,8 @@ class Candidate:
 
     `tables`, `columns`, `cost`: read by it, and the planner's total cost (admit). `changes`: by rules, in order.
     `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (run).
-    `missing`: texts that its columns do not hold (admit). `evidence`: what the question and the schema say of it
+    `missing`: texts that its columns do not hold (admit). `findings`: of the lints, None where they did not look yet
+    (admit). `evidence`: what the question and the schema say of it
     (judge). `confidence` in [0, 1].
     """
 
@@ -180,6 +205,7 @@ class Candidate:
     missing: tuple[Literal, ...] = ()
     fruitless: bool = False
     preview: Preview | None = None
+    findings: tuple[Finding, ...] | None = None
     evidence: Evidence = field(default_factory=Evidence)
     confidence: float = 0.0
     explanation: str = ""

@@ -12,12 +12,13 @@ from dataclasses import replace
 from sqlglot import exp
 
 from engine.findings.admit import Door
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
 from engine.findings.rules.references import comparisons, join_missing_tables
 from engine.link.missing_values import compared_literals
 from engine.link.synonyms import Exchange, exchanges, interchangeable, phrases
+from engine.statement.read import Draft, statement_of
 from engine.statement.scope import Scopes, from_parts, identifier, tests_of, written
-from engine.statement.tree import parsed, repeated_items
+from engine.statement.tree import repeated_items
 from engine.values.candidate import Candidate
 from engine.values.elements import WHOLE_TABLE, Relation
 from engine.values.ports import Encoder
@@ -106,11 +107,10 @@ class ExchangedStatements:
 
 def substituted(sql: str, exchange: Exchange, snapshot: Snapshot) -> str | None:
     """`sql` with `exchange.other`; None where that alone is not possible. Columns that join tables stay there."""
-    tree = parsed(sql)
-    if tree is None:
+    draft = statement_of(sql, snapshot).draft()
+    if draft is None:
         return None
-    tree = tree.copy()
-    scopes = Scopes(tree, snapshot)
+    tree, scopes = draft.tree, draft.scopes
     if exchange.used[2] == WHOLE_TABLE:
         made = _with_table(tree, exchange, scopes)
     elif exchange.used[:2] == exchange.other[:2]:
@@ -208,7 +208,7 @@ def _with_column_elsewhere(tree: exp.Query, exchange: Exchange, scopes: Scopes) 
         name = there[0].name if there else other.name
         column.set("this", identifier(exchange.other[2]))
         column.set("table", identifier(name))
-    statement = Statement(tree, scopes.snapshot)
+    statement = Draft(tree, scopes.snapshot)
     join_missing_tables(statement, Context(scopes.snapshot))
     statement.bind()
     if len(touched) == 1:

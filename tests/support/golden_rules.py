@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.findings.rule import Context, Rule, Statement
+from engine.findings.lint import Context, Lint
 from engine.findings.rules import RULES
 from engine.link.element_text import compared, element_words
 from engine.question.question import Question
+from engine.statement.read import Draft
 from engine.statement.tree import parsed
 from engine.values.candidate import RuleKind
 from engine.values.elements import ColumnContent, Relation, ValueLink, linked_dimensions
@@ -24,7 +25,7 @@ from tests.support.schemas import MUSIC, table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rewrite"
 
-BY_NAME: Mapping[str, Rule] = {rule.name: rule for rule in RULES}
+BY_NAME: Mapping[str, Lint] = {rule.name: rule for rule in RULES}
 
 UNCHANGED = "unchanged"
 
@@ -178,7 +179,7 @@ class Pair:
     value is what the column may hold.
     """
 
-    rule: Rule
+    rule: Lint
     before: str
     after: str | None
     schema: str = "music"
@@ -226,8 +227,9 @@ class Pair:
         """What the rule makes of `sql`; None where it changes nothing, and then not the tree it was given either."""
         tree = parsed(sql)
         assert tree is not None, sql
-        statement = Statement(tree.copy(), self.snapshot)
-        if self.rule.apply(statement, self.context) is None:
+        statement = Draft(tree.copy(), self.snapshot)
+        assert self.rule.fix is not None
+        if self.rule.fix(statement, self.context) is None:
             assert statement.tree == tree, f"{self.rule.name} changed what it said to leave: {sql}"
             return None
         return statement.sql

@@ -1,8 +1,10 @@
-"""The rules, in the order in which they run. Within a kind, later ones see what earlier ones made."""
+"""The lints, in the order in which they run. Within a kind, later rules see what earlier ones made."""
 
 from __future__ import annotations
 
-from engine.findings.rule import Doubt, On, Rule
+from functools import partial
+
+from engine.findings.lint import Lint
 from engine.findings.rules import (
     contents,
     coverage,
@@ -13,64 +15,70 @@ from engine.findings.rules import (
     nulls,
     periods,
     references,
+    remarks,
     repetition,
     sums,
 )
-from engine.values.candidate import RuleKind
+from engine.values.candidate import On, RuleKind
 
-RULES: tuple[Rule, ...] = (
-    Rule("drop_total_join", 1, RuleKind.NORMALISE, repetition.drop_total_join),
-    Rule("highest_known", 1, RuleKind.NORMALISE, nulls.highest_known, by_facts=True),
-    Rule("as_named", 1, RuleKind.REPAIR, references.as_named),
-    Rule("as_label", 1, RuleKind.REPAIR, literals.as_label),
-    Rule("repair_literal", 2, RuleKind.REPAIR, literals.repair_literal),
-    Rule("requalify", 1, RuleKind.REPAIR, references.requalify),
-    Rule("name_in_full", 1, RuleKind.REPAIR, labels.name_in_full),
-    Rule("repair_join", 3, RuleKind.REPAIR, references.repair_join),
-    Rule("join_missing_tables", 2, RuleKind.REPAIR, references.join_missing_tables),
-    Rule("json_as_value", 1, RuleKind.REPAIR, contents.json_as_value),
-    Rule("in_range", 1, RuleKind.REPAIR, contents.in_range),
-    Rule("in_array", 1, RuleKind.REPAIR, contents.in_array),
-    Rule("text_as_day", 1, RuleKind.REPAIR, contents.text_as_day),
-    Rule("text_as_number", 2, RuleKind.REPAIR, literals.text_as_number),
-    Rule("text_as_period", 1, RuleKind.REPAIR, periods.text_as_period),
-    Rule("aggregate_in_having", 1, RuleKind.REPAIR, grouping.aggregate_in_having),
-    Rule("sum_ungrouped", 1, RuleKind.REPAIR, grouping.sum_ungrouped),
-    Rule("group_by_shown", 1, RuleKind.REPAIR, grouping.group_by_shown),
-    Rule("compare_by_reference", 1, RuleKind.READING, references.compare_by_reference),
-    Rule("literal_in_its_column", 1, RuleKind.READING, literals.literal_in_its_column),
-    Rule("literal_by_reference", 1, RuleKind.READING, literals.literal_by_reference),
-    Rule("text_by_day", 1, RuleKind.READING, contents.text_as_day),
-    Rule("whole_period", 1, RuleKind.READING, periods.whole_period),
-    Rule("said_period", 1, RuleKind.READING, coverage.said_period),
-    Rule("sums_apart", 1, RuleKind.READING, grain.sums_apart, by_facts=True),
-    Rule("sum_once", 1, RuleKind.READING, grain.sum_once, by_facts=True),
-    Rule("counts_joined", 1, RuleKind.READING, grain.counts_joined, by_facts=True),
-    Rule("exact_division", 2, RuleKind.READING, sums.exact_division),
-    Rule("group_by_dimension", 1, RuleKind.READING, grouping.group_by_dimension),
-    Rule("show_groups", 3, RuleKind.READING, labels.show_groups),
-    Rule("drop_unasked_limit", 1, RuleKind.READING, grouping.drop_unasked_limit),
-    Rule("none_of_them", 2, RuleKind.READING, repetition.none_of_them),
-    Rule("each_once", 2, RuleKind.READING, repetition.each_once),
-    Rule("drop_unasked_join", 3, RuleKind.READING, repetition.drop_unasked_join),
-    Rule("counts_each_once", 2, RuleKind.BESIDE, grain.counts_each_once, by_facts=True),
-    Rule("group_by_key", 1, RuleKind.BESIDE, grain.group_by_key, by_facts=True),
-    Rule("list_without_null", 1, RuleKind.BESIDE, nulls.list_without_null, by_facts=True),
-    Rule("unknown_as_other", 1, RuleKind.BESIDE, nulls.unknown_as_other, by_facts=True),
-    Rule("literal_as_stored", 3, RuleKind.CORRECTION, literals.literal_as_stored),
-    Rule("rows_once", 1, RuleKind.REPETITION, repetition.rows_once),
+_repair = partial(Lint, on=On.SERVER, kind=RuleKind.REPAIR)
+_by_words = partial(Lint, on=On.QUESTION, kind=RuleKind.READING)
+_by_values = partial(Lint, on=On.DATA, kind=RuleKind.READING)
+_by_keys = partial(Lint, on=On.SCHEMA, kind=RuleKind.READING)
+_beside = partial(Lint, on=On.SCHEMA, kind=RuleKind.BESIDE, by_facts=True)
+_says = partial(Lint, on=On.QUESTION)
+
+LINTS: tuple[Lint, ...] = (
+    Lint("drop_total_join", 1, repetition.drop_total_join, on=On.SCHEMA, kind=RuleKind.NORMALISE),
+    Lint("highest_known", 1, nulls.highest_known, by_facts=True, on=On.SCHEMA, kind=RuleKind.NORMALISE),
+    _repair("as_named", 1, references.as_named),
+    _repair("as_label", 1, literals.as_label),
+    _repair("repair_literal", 2, literals.repair_literal),
+    _repair("requalify", 1, references.requalify),
+    _repair("name_in_full", 1, labels.name_in_full),
+    _repair("repair_join", 3, references.repair_join),
+    _repair("join_missing_tables", 2, references.join_missing_tables),
+    _repair("json_as_value", 1, contents.json_as_value),
+    _repair("in_range", 1, contents.in_range),
+    _repair("in_array", 1, contents.in_array),
+    _repair("text_as_day", 1, contents.text_as_day),
+    _repair("text_as_number", 2, literals.text_as_number),
+    _repair("text_as_period", 1, periods.text_as_period),
+    _repair("aggregate_in_having", 1, grouping.aggregate_in_having),
+    _repair("sum_ungrouped", 1, grouping.sum_ungrouped),
+    _repair("group_by_shown", 1, grouping.group_by_shown),
+    _by_words("compare_by_reference", 1, references.compare_by_reference, references.strangers_compared),
+    _by_values("literal_in_its_column", 1, literals.literal_in_its_column),
+    _by_values("literal_by_reference", 1, literals.literal_by_reference),
+    _by_values("text_by_day", 1, contents.text_as_day),
+    _by_words("whole_period", 1, periods.whole_period, periods.cut_short),
+    Lint(
+        "said_period", 1, coverage.said_period, coverage.periods_missed, on=On.CALENDAR, kind=RuleKind.READING
+    ),
+    _by_keys("sums_apart", 1, grain.sums_apart, by_facts=True),
+    _by_keys("sum_once", 1, grain.sum_once, grain.repeated_sums, by_facts=True),
+    _by_keys("counts_joined", 1, grain.counts_joined, by_facts=True),
+    _by_keys("exact_division", 2, sums.exact_division, sums.divided_whole),
+    _by_words("group_by_dimension", 1, grouping.group_by_dimension, grouping.not_grouped),
+    _by_words("show_groups", 3, labels.show_groups, labels.groups_hidden),
+    _by_words("drop_unasked_limit", 1, grouping.drop_unasked_limit, grouping.rows_left_out),
+    _by_words("none_of_them", 2, repetition.none_of_them, repetition.one_denied),
+    _by_words("each_once", 2, repetition.each_once),
+    _by_words("drop_unasked_join", 3, repetition.drop_unasked_join, repetition.sums_repeated_rows),
+    _beside("counts_each_once", 2, grain.counts_each_once),
+    _beside("group_by_key", 1, grain.group_by_key),
+    _beside("list_without_null", 1, nulls.list_without_null),
+    _beside("unknown_as_other", 1, nulls.unknown_as_other),
+    Lint("literal_as_stored", 3, literals.literal_as_stored, on=On.DATA, kind=RuleKind.CORRECTION),
+    Lint("rows_once", 1, repetition.rows_once, on=On.DATA, kind=RuleKind.REPETITION),
+    _says("aggregated_group", 1, says=remarks.aggregated_groups),
+    _says("part_of_itself", 1, says=remarks.parts_of_themselves),
+    _says("groups_of_one_row", 1, says=remarks.groups_of_one_row),
+    _says("shown_twice", 1, says=remarks.shown_twice),
+    _says("first_by_words", 1, says=grouping.first_by_words),
+    Lint("rows_that_do_not_count", 1, says=remarks.rows_that_do_not_count, on=On.CATALOG),
+    Lint("undeclared_join", 1, says=remarks.undeclared_joins, on=On.CATALOG),
 )
 
-DOUBTS = {
-    "compare_by_reference": Doubt(references.strangers_compared),
-    "whole_period": Doubt(periods.cut_short),
-    "said_period": Doubt(coverage.periods_missed, On.CALENDAR),
-    "sum_once": Doubt(grain.repeated_sums, On.KEYS),
-    "exact_division": Doubt(sums.divided_whole, On.KEYS),
-    "group_by_dimension": Doubt(grouping.not_grouped),
-    "show_groups": Doubt(labels.groups_hidden),
-    "drop_unasked_limit": Doubt(grouping.rows_left_out),
-    "none_of_them": Doubt(repetition.one_denied),
-    "drop_unasked_join": Doubt(repetition.sums_repeated_rows),
-}
-"""What these rules mend speaks against a statement, also where they cannot mend it."""
+RULES = tuple(each for each in LINTS if each.fix is not None)
+"""Those that change statements."""

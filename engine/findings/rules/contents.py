@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
 from engine.findings.rules.periods import period_of
 from engine.link.contents import day_of
 from engine.question.periods import Period, shortest
+from engine.statement.read import Draft
 from engine.statement.scope import Scopes
 from engine.values import wording
 
@@ -26,7 +27,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _ISO = "YYYY-MM-DD"
 
 
-def json_as_value(statement: Statement, _context: Context) -> str | None:
+def json_as_value(statement: Draft, _context: Context) -> str | None:
     """Takes a value out of JSON as a text where it is compared with one, and as a number where it is used as one."""
     changed = []
     for node in list(statement.tree.find_all(*_TEXTUAL)):
@@ -58,7 +59,7 @@ def is_number(node: object) -> bool:
     return isinstance(node, exp.Literal) and not node.is_string
 
 
-def text_as_day(statement: Statement, context: Context) -> str | None:
+def text_as_day(statement: Draft, context: Context) -> str | None:
     """Reads a column of texts that are days as days, where they are ordered, compared with a day, or taken apart.
 
     A day that is written as the column has it is read as all of the period that the question names with it.
@@ -109,7 +110,7 @@ _HELD |= {"int4range": "int", "int8range": "bigint", "numrange": "numeric"}
 """Type of a range → type of what it holds."""
 
 
-def in_range(statement: Statement, _context: Context) -> str | None:
+def in_range(statement: Draft, _context: Context) -> str | None:
     """A range that is compared with a value holds it; one between two overlaps what lies between them."""
     changed = []
     for node in list(statement.tree.find_all(exp.EQ, exp.Between)):
@@ -131,7 +132,7 @@ def in_range(statement: Statement, _context: Context) -> str | None:
     return wording.of(wording.IN_RANGE, changed)
 
 
-def in_array(statement: Statement, _context: Context) -> str | None:
+def in_array(statement: Draft, _context: Context) -> str | None:
     """An array that is compared with a text has it as a member, of several texts any."""
     changed = []
     for node in list(statement.tree.find_all(*_TEXTUAL)):

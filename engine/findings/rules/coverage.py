@@ -12,10 +12,11 @@ from datetime import date, datetime, time, timedelta
 
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
 from engine.question import normalise as folding
 from engine.question.periods import Grain, Period, first_of, named_grain, shifted, span_words
 from engine.question.question import Question
+from engine.statement.read import Draft
 from engine.statement.scope import Scopes, keep_tests, tests_of, without_tests
 from engine.values import wording
 from engine.values.elements import DATED
@@ -48,7 +49,7 @@ class Covered:
         return span_words(self.start.date() if self.start else None, last)
 
 
-def said_period(statement: Statement, context: Context) -> str | None:
+def said_period(statement: Draft, context: Context) -> str | None:
     """Compares the one date that is tested for another span of time with the one period that the question says."""
     found = _missed(statement, context.question)
     if found is None or found[0].slack or len(found[1]) > 1:
@@ -66,7 +67,7 @@ def said_period(statement: Statement, context: Context) -> str | None:
     return wording.READS.format(wording.READS_AS.format(period.text, period.words))
 
 
-def periods_missed(statement: Statement, context: Context) -> Iterator[str]:
+def periods_missed(statement: Draft, context: Context) -> Iterator[str]:
     """In words, where a statement covers another span of time than the one that the question says, or none."""
     found = _missed(statement, context.question)
     if found is not None:
@@ -77,7 +78,7 @@ def periods_missed(statement: Statement, context: Context) -> Iterator[str]:
             yield wording.SAYS_NOTHING.format(period.text)
 
 
-def _missed(statement: Statement, question: Question) -> tuple[Period, Sequence[Covered]] | None:
+def _missed(statement: Draft, question: Question) -> tuple[Period, Sequence[Covered]] | None:
     """The question's period and what the statement covers, where there is one and it is none of these."""
     periods = question.periods
     if len(periods) != 1 or any(day.count("-") > 1 for day, _ in folding.dates(question.text)):
@@ -114,7 +115,7 @@ def _alike(moment: datetime | None, day: date | None, slack: int) -> bool:
     return abs(moment - datetime.combine(day, time())) <= timedelta(days=slack)
 
 
-def _covered(statement: Statement, today: date) -> Iterator[Covered]:
+def _covered(statement: Draft, today: date) -> Iterator[Covered]:
     """Of each column of dates that a query tests with what can be read, and with nothing else."""
     for select in statement.tree.find_all(exp.Select):
         found: dict[str, list[tuple[exp.Expr, exp.Column, _Span]]] = {}
@@ -259,7 +260,7 @@ def _start_of_year(node: exp.Expr, today: date) -> datetime | None:
     return None
 
 
-def _is_timeless(statement: Statement) -> bool:
+def _is_timeless(statement: Draft) -> bool:
     """Whether it reads a table with dates, and uses neither a date nor the number of a month or year nor the clock."""
     tables = [read.table for read in statement.scopes.all_reads() if read.table is not None]
     dated = any(column.type.startswith(DATED) for table in tables for column in table.columns)

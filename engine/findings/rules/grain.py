@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
 from engine.findings.rules.grouping import LABELS, own_aggregates
 from engine.findings.rules.references import refer
+from engine.statement.read import Draft
 from engine.statement.scope import (
     Branch,
     JoinEdge,
@@ -37,7 +38,7 @@ _Part = tuple[exp.AggFunc, Branch, exp.Expr]
 """An aggregate, the tables that it is made of, and what it is within one row of the others."""
 
 
-def sums_apart(statement: Statement, _context: Context) -> str | None:
+def sums_apart(statement: Draft, _context: Context) -> str | None:
     """Adds up each of several tables that refer to one by itself, where joined with each other they repeat their rows.
 
     Rows of the one to which none of another table belong stay as well.
@@ -116,7 +117,7 @@ def _hub(joined: JoinTree) -> set[str]:
     return set(left) if len(left) == 1 else set()
 
 
-def sum_once(statement: Statement, _context: Context) -> str | None:
+def sum_once(statement: Draft, _context: Context) -> str | None:
     """Tests a table that only filters by IN, where joined it repeats the rows that are added up.
 
     Not where a test denies: of many rows one that is not so says nothing of the others (`repetition.none_of_them`).
@@ -143,7 +144,7 @@ def sum_once(statement: Statement, _context: Context) -> str | None:
     return None
 
 
-def counts_each_once(statement: Statement, _context: Context) -> str | None:
+def counts_each_once(statement: Draft, _context: Context) -> str | None:
     """COUNT(DISTINCT …) of the key of what is joined with many, which the count would take several times."""
     joined = _top(statement)
     counts = [] if joined is None else own_aggregates(joined.tree, joined.tree)
@@ -164,7 +165,7 @@ def counts_each_once(statement: Statement, _context: Context) -> str | None:
     return wording.of(wording.COUNTS_EACH_ONCE, changed)
 
 
-def counts_joined(statement: Statement, _context: Context) -> str | None:
+def counts_joined(statement: Draft, _context: Context) -> str | None:
     """Counts the rows of the table that is joined from the left, where COUNT(*) counts one that is not there."""
     joined = _top(statement)
     if joined is None or not joined.links:
@@ -185,7 +186,7 @@ def counts_joined(statement: Statement, _context: Context) -> str | None:
     return wording.COUNTS_NONE.format(last.name)
 
 
-def group_by_key(statement: Statement, _context: Context) -> str | None:
+def group_by_key(statement: Draft, _context: Context) -> str | None:
     """Groups by the key as well where others' rows are put together by a name that several rows may have."""
     joined = _top(statement)
     group = None if joined is None else joined.tree.args.get("group")
@@ -213,7 +214,7 @@ def _labelled(column: exp.Expr, scopes: Scopes) -> TableRef | None:
     return read if not LABELS.isdisjoint(identifier_words(column.name)) else None
 
 
-def repeated_sums(statement: Statement, _context: Context) -> Iterator[str]:
+def repeated_sums(statement: Draft, _context: Context) -> Iterator[str]:
     """In words, the sums of rows that joins repeat, be it for another sum or for a test."""
     plain = without_using(statement)
     for select in plain.tree.find_all(exp.Select):
@@ -238,15 +239,15 @@ def _repeated(joined: JoinTree) -> Iterator[tuple[exp.AggFunc, list[str]]]:
             yield node, sorted(repeating)
 
 
-def _top(statement: Statement, *, outer: bool = True) -> JoinTree | None:
+def _top(statement: Draft, *, outer: bool = True) -> JoinTree | None:
     """A copy of the statement taken apart."""
     plain = without_using(statement)
     return join_tree(plain.tree, plain.scopes, grouped=True, outer=outer)
 
 
-def without_using(statement: Statement) -> Statement:
+def without_using(statement: Draft) -> Draft:
     """A copy that says USING as ON."""
-    plain = Statement(statement.tree.copy(), statement.scopes.snapshot)
+    plain = Draft(statement.tree.copy(), statement.scopes.snapshot)
     for select in plain.tree.find_all(exp.Select):
         reads, joins = plain.scopes.reads.get(id(select), []), from_parts(select)[1:]
         using = [[each.name for each in join.args.get("using") or ()] for join in joins]
@@ -257,7 +258,7 @@ def without_using(statement: Statement) -> Statement:
                 if names and before is not None:
                     join.set("using", None)
                     join.set("on", equality(before.name, names, reads[place].name, names))
-    plain.bind()
+            plain.bind()
     return plain
 
 

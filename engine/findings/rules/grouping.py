@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
 from engine.findings.rules.references import join_missing_tables
 from engine.question.dimensions import aggregates, dimensions_not_grouped, is_measured
 from engine.question.periods import Grain
+from engine.statement.read import Draft
 from engine.statement.scope import (
     Scopes,
     TableRef,
@@ -31,7 +32,7 @@ GROUPING_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 """Elements of GROUP BY that make more than one set of groups."""
 
 
-def group_by_shown(statement: Statement, _context: Context) -> str | None:
+def group_by_shown(statement: Draft, _context: Context) -> str | None:
     """Groups by each column that is shown or sorted by, unless its table's key is grouped by (docs 7.2.3)."""
     added: list[str] = []
     for select in statement.tree.find_all(exp.Select):
@@ -48,7 +49,7 @@ def group_by_shown(statement: Statement, _context: Context) -> str | None:
     return wording.of(wording.GROUPS_ALSO_BY, added)
 
 
-def sum_ungrouped(statement: Statement, _context: Context) -> str | None:
+def sum_ungrouped(statement: Draft, _context: Context) -> str | None:
     """Sums each column of a calculation that is neither grouped by nor aggregated; averages it beside averages."""
     added: list[str] = []
     for select in statement.tree.find_all(exp.Select):
@@ -69,7 +70,7 @@ def sum_ungrouped(statement: Statement, _context: Context) -> str | None:
     return wording.of(wording.AGGREGATES, added)
 
 
-def aggregate_in_having(statement: Statement, _context: Context) -> str | None:
+def aggregate_in_having(statement: Draft, _context: Context) -> str | None:
     """Tests groups (HAVING) where WHERE tests an aggregate; those of the shown columns, where it makes none."""
     moved: list[str] = []
     for select in statement.tree.find_all(exp.Select):
@@ -142,7 +143,7 @@ def _determined(column: exp.Column, grouped: Sequence[exp.Expression], scopes: S
     return column.name in there or (bool(key) and set(key) <= there)
 
 
-def drop_unasked_limit(statement: Statement, context: Context) -> str | None:
+def drop_unasked_limit(statement: Draft, context: Context) -> str | None:
     """Shows all rows of a statement with a LIMIT that the question does not ask for."""
     if not any(rows_left_out(statement, context)):
         return None
@@ -150,13 +151,13 @@ def drop_unasked_limit(statement: Statement, context: Context) -> str | None:
     return wording.SHOWS_ALL
 
 
-def rows_left_out(statement: Statement, context: Context) -> Iterator[str]:
+def rows_left_out(statement: Draft, context: Context) -> Iterator[str]:
     """In words, that a statement has a LIMIT though the question asks for all rows."""
     if isinstance(statement.tree.args.get("limit"), exp.Limit) and context.question.asks_for_all:
         yield wording.SHOWS_SOME
 
 
-def first_by_words(statement: Statement, context: Context) -> Iterator[str]:
+def first_by_words(statement: Draft, context: Context) -> Iterator[str]:
     """In words, the columns without digits by whose order rows are left out, unless the question speaks of an order."""
     if context.question.speaks_of_order:
         return
@@ -194,7 +195,7 @@ _CLOSED = ("group", "having", "windows", "qualify", "with_", "with")
 """Clauses of a query that is left as it is."""
 
 
-def group_by_dimension(statement: Statement, context: Context) -> str | None:
+def group_by_dimension(statement: Draft, context: Context) -> str | None:
     """Shows and groups by what the question asks a number for each of; a query of plain rows counts them."""
     select = statement.tree
     if not isinstance(select, exp.Select) or any(select.args.get(clause) for clause in _CLOSED):
@@ -221,7 +222,7 @@ def group_by_dimension(statement: Statement, context: Context) -> str | None:
     return wording.of(wording.NUMBER_FOR_EACH, (each.asked.text for each in asked))
 
 
-def not_grouped(statement: Statement, context: Context) -> Iterator[str]:
+def not_grouped(statement: Draft, context: Context) -> Iterator[str]:
     """In words, what the question asks a number for each of, where one is given for all."""
     for each in dimensions_not_grouped(context.question.dimensions, statement.tree):
         yield wording.NUMBER_FOR_ALL.format(each)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
 from engine.findings.rules.grouping import GROUPING_SETS, LABELS
+from engine.statement.read import Draft
 from engine.statement.scope import (
     Scopes,
     has_column,
@@ -26,7 +27,7 @@ _FIRST, _LAST = (
 """Words of the columns in which names of people are in parts."""
 
 
-def show_groups(statement: Statement, _context: Context) -> str | None:
+def show_groups(statement: Draft, _context: Context) -> str | None:
     """Shows what is grouped by before the numbers of the groups, where they are shown alone."""
     select = statement.tree
     if not _hides_groups(statement):
@@ -36,7 +37,7 @@ def show_groups(statement: Statement, _context: Context) -> str | None:
     return wording.of(wording.SHOWS, (key.sql(dialect="postgres") for key in keys))
 
 
-def _hides_groups(statement: Statement) -> bool:
+def _hides_groups(statement: Draft) -> bool:
     """Whether a statement shows nothing but a number for each group, without HAVING and LIMIT."""
     tree = statement.tree
     group = tree.args.get("group")
@@ -47,7 +48,7 @@ def _hides_groups(statement: Statement) -> bool:
     return all(_is_number(each, statement.scopes) for each in tree.expressions)
 
 
-def groups_hidden(statement: Statement, _context: Context) -> Iterator[str]:
+def groups_hidden(statement: Draft, _context: Context) -> Iterator[str]:
     """In words, that a statement hides its groups."""
     if _hides_groups(statement):
         yield wording.HIDES_GROUPS
@@ -73,7 +74,7 @@ def _name_parts(columns: Iterable[str]) -> tuple[str, ...]:
     return tuple(found) if all(found) else ()
 
 
-def name_in_full(statement: Statement, _context: Context) -> str | None:
+def name_in_full(statement: Draft, _context: Context) -> str | None:
     """`name` of a table that has only `full_name` is that; of one with `first_name` and `last_name` both are shown."""
     changed: list[str] = []
     for column in list(statement.tree.find_all(exp.Column)):

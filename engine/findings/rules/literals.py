@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import sqlglot
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
 from engine.findings.rules.contents import is_number
 from engine.link.legends import code_of
 from engine.link.near_values import spelt_otherwise
+from engine.statement.read import Draft, statement_of
 from engine.statement.scope import Scopes, identifier
-from engine.statement.tree import parsed
 from engine.values import wording
 from engine.values.elements import DATED, NUMBERS, ValueLink
 from schema_catalog.foreign_keys import Edge
@@ -28,7 +28,7 @@ _Compared = tuple[exp.Column, ColumnKey, exp.Literal]
 """Where a column stands, which it is, and the text that it is compared with."""
 
 
-def literal_as_stored(statement: Statement, context: Context) -> str | None:
+def literal_as_stored(statement: Draft, context: Context) -> str | None:
     """Compares with what is stored for a literal that its column does not hold.
 
     That is the value that was found for it, the text in any case where a column's values are not kept, or the rows that
@@ -60,7 +60,7 @@ def _in_any_case(compared: Iterable[_Compared], context: Context) -> Iterator[st
             column.replace(exp.Lower(this=exp.cast(column.copy(), "text")))
 
 
-def repair_literal(statement: Statement, context: Context) -> str | None:
+def repair_literal(statement: Draft, context: Context) -> str | None:
     """Writes the code for a text that a column of numbers cannot hold, or looks where it is held.
 
     `status = 'invoiced'` is the code that the column's comment gives; `dept_id = 'Sales'` is looked for by the
@@ -83,7 +83,7 @@ def _coded(wrong: Iterable[_Compared], context: Context) -> Iterator[str]:
             literal.replace(exp.Literal.number(code))
 
 
-def as_label(statement: Statement, _context: Context) -> str | None:
+def as_label(statement: Draft, _context: Context) -> str | None:
     """Writes the label that a text is in another spelling for an enum column, which takes no other text.
 
     For patterns and functions of text the column is cast: an enum has none.
@@ -107,7 +107,7 @@ def _labels(column: exp.Column, scopes: Scopes) -> Sequence[str]:
     return () if stored is None else stored.labels
 
 
-def _reached(statement: Statement, context: Context) -> str | None:
+def _reached(statement: Draft, context: Context) -> str | None:
     scopes, references = statement.scopes, context.references
     changed = []
     for column, literal in list(_with_texts(statement.tree)):
@@ -131,7 +131,7 @@ def _reached(statement: Statement, context: Context) -> str | None:
     return wording.of(wording.LOOKS_FOR, changed)
 
 
-def literal_in_its_column(statement: Statement, context: Context) -> str | None:
+def literal_in_its_column(statement: Draft, context: Context) -> str | None:
     """Compares the first literal with a column of the same tables that holds it: another reading, no correction."""
     return _moved(_comparisons(statement.tree, statement.scopes), statement.scopes, context)
 
@@ -148,7 +148,7 @@ def _moved(compared: Iterable[_Compared], scopes: Scopes, context: Context) -> s
     return None
 
 
-def literal_by_reference(statement: Statement, context: Context) -> str | None:
+def literal_by_reference(statement: Draft, context: Context) -> str | None:
     """Looks a label up in the referenced table.
 
     `stat_cd = 'Late'` may mean `stat_cd IN (SELECT stat_cd FROM stat WHERE stat_dsc = 'Late')`. A literal that is not
@@ -197,8 +197,7 @@ def _referring(
 
 def misplaced_literal(sql: str, context: Context) -> bool:
     """Whether `literal_in_its_column` would move a literal of `sql`."""
-    tree = parsed(sql)
-    copy = None if tree is None else Statement(tree.copy(), context.snapshot)
+    copy = statement_of(sql, context.snapshot).draft()
     return copy is not None and literal_in_its_column(copy, context) is not None
 
 
@@ -277,7 +276,7 @@ def _with_texts(tree: exp.Query) -> Iterator[tuple[exp.Column, exp.Literal]]:
                 yield node.this, other
 
 
-def text_as_number(statement: Statement, _context: Context) -> str | None:
+def text_as_number(statement: Draft, _context: Context) -> str | None:
     """Reads the number at the start of a text that is summed, averaged or compared with a number; NULL without one."""
     changed = []
     for node in statement.tree.find_all(exp.Sum, exp.Avg, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.EQ, exp.NEQ):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
+from engine.statement.read import Draft
 from engine.statement.scope import (
     Scopes,
     nullable,
@@ -13,7 +14,7 @@ from engine.statement.scope import (
 from engine.values import wording
 
 
-def unknown_as_other(statement: Statement, context: Context) -> str | None:
+def unknown_as_other(statement: Draft, context: Context) -> str | None:
     """Takes rows without a value as well, where the question denies one: `carrier IS DISTINCT FROM 'Nordfracht'`."""
     changed = []
     for select in statement.tree.find_all(exp.Select) if context.question.denial else ():
@@ -45,7 +46,7 @@ def _denied(test: exp.Expr) -> exp.Column | None:
     return test.this if literal and isinstance(test.this, exp.Column) else None
 
 
-def highest_known(statement: Statement, _context: Context) -> str | None:
+def highest_known(statement: Draft, _context: Context) -> str | None:
     """Puts rows without a value behind the highest one: nobody means them by the first few (docs 7.5)."""
     changed = []
     for ordered in statement.tree.find_all(exp.Ordered):
@@ -68,7 +69,7 @@ def _puts_null_first(ordered: exp.Ordered, scopes: Scopes) -> bool:
     return not key.find(exp.Count) and any(_may_be_null(each, scopes) for each in key.find_all(exp.Column))
 
 
-def list_without_null(statement: Statement, _context: Context) -> str | None:
+def list_without_null(statement: Draft, _context: Context) -> str | None:
     """Leaves NULL out of what NOT IN looks through: with one in it, nothing at all is found."""
     changed = []
     for test in statement.tree.find_all(exp.In):

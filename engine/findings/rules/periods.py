@@ -8,8 +8,9 @@ from datetime import date, timedelta
 
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
 from engine.question.periods import Period, Side, months_after, named_grain, shortest
+from engine.statement.read import Draft
 from engine.statement.scope import Scopes
 from engine.values import wording
 
@@ -27,7 +28,7 @@ _Days = tuple[date, date]
 """The first one, and the first one behind them."""
 
 
-def whole_period(statement: Statement, context: Context) -> str | None:
+def whole_period(statement: Draft, context: Context) -> str | None:
     """Compares a date or a timestamp with all of a period that the question names, where one of its days stands."""
     periods = context.question.named_periods
     changed = []
@@ -42,7 +43,7 @@ def whole_period(statement: Statement, context: Context) -> str | None:
     return wording.of(wording.READS, changed)
 
 
-def text_as_period(statement: Statement, _context: Context) -> str | None:
+def text_as_period(statement: Draft, _context: Context) -> str | None:
     """Reads a text that says a year or month beside a date as all of its days; another pattern as one of its text."""
     changed = []
     for node in list(statement.tree.find_all(*_COMPARISONS, exp.NEQ, exp.Like, exp.ILike)):
@@ -114,7 +115,7 @@ def _days(node: exp.Expr, *, pattern: bool) -> _Days | None:
         return None
 
 
-def cut_short(statement: Statement, context: Context) -> Iterator[str]:
+def cut_short(statement: Draft, context: Context) -> Iterator[str]:
     """In words, the periods that the question names all of, where a statement compares with a day of theirs alone."""
     periods = context.question.named_periods
     for each in statement.tree.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE) if periods else ():

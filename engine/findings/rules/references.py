@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
+from engine.statement.read import Draft
 from engine.statement.scope import (
     Scopes,
     TableRef,
@@ -24,7 +25,7 @@ from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
 from schema_catalog.types import ColumnKey, Table, TableKey
 
 
-def as_named(statement: Statement, context: Context) -> str | None:
+def as_named(statement: Draft, context: Context) -> str | None:
     """Quotes names that were written without their capital letters, where one name of the schema alone is such."""
     known: dict[str, set[str]] = {}
     for table, column in context.snapshot.columns():
@@ -40,7 +41,7 @@ def as_named(statement: Statement, context: Context) -> str | None:
     return wording.of(wording.SPELLS, changed)
 
 
-def requalify(statement: Statement, context: Context) -> str | None:
+def requalify(statement: Draft, context: Context) -> str | None:
     """Gives columns to the one table that has them, where what qualifies them has not; conditions of JOIN apart."""
     moved = []
     for column in statement.tree.find_all(exp.Column):
@@ -93,7 +94,7 @@ def _holder(column: exp.Column, scopes: Scopes, context: Context) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def join_missing_tables(statement: Statement, context: Context) -> str | None:
+def join_missing_tables(statement: Draft, context: Context) -> str | None:
     """Joins each table that columns are qualified by and FROM lacks, along the shortest chain of references."""
     joined: list[str] = []
     queries = {query.alias for query in statement.tree.find_all(exp.CTE)}
@@ -160,7 +161,7 @@ def _join(
     return names
 
 
-def repair_join(statement: Statement, context: Context) -> str | None:
+def repair_join(statement: Draft, context: Context) -> str | None:
     """The same for the inner joins alone that compare a column which its table has not."""
     scopes, changed = statement.scopes, list[str]()
     for select in statement.tree.find_all(exp.Select):
@@ -259,7 +260,7 @@ def refer(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) -> bool
     return other in references.counterparts(one) or references.root(one) == references.root(other)
 
 
-def compared_columns(statement: Statement) -> Iterator[tuple[ColumnKey, ColumnKey]]:
+def compared_columns(statement: Draft) -> Iterator[tuple[ColumnKey, ColumnKey]]:
     """Columns of two tables that are to be equal, in a join, a test, or over a subquery."""
     yield from ((one, other) for (_, one), (_, other) in comparisons(statement.tree, statement.scopes))
 
@@ -296,7 +297,7 @@ def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _
     return _Joined(join, found[0], one.name, last, two.name)
 
 
-def compare_by_reference(statement: Statement, context: Context) -> str | None:
+def compare_by_reference(statement: Draft, context: Context) -> str | None:
     """`owner_id IN (SELECT dog_id FROM dogs)`: a key is compared with the column that refers to it."""
     changed = []
     for predicate in statement.tree.find_all(exp.In, exp.EQ, exp.NEQ):
@@ -312,7 +313,7 @@ def compare_by_reference(statement: Statement, context: Context) -> str | None:
     return wording.of(wording.COMPARES, changed)
 
 
-def strangers_compared(statement: Statement, _context: Context) -> Iterator[str]:
+def strangers_compared(statement: Draft, _context: Context) -> Iterator[str]:
     """In words, columns that are compared, one of them a reference to something else.
 
     By declared foreign keys alone. Not columns of one name: a reference may be declared to one of several tables.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
+from engine.statement.read import Draft
 from engine.statement.scope import (
     Branch,
     JoinTree,
@@ -21,7 +22,7 @@ from engine.values.elements import WHOLE_TABLE
 from schema_catalog.types import TableKind
 
 
-def none_of_them(statement: Statement, context: Context) -> str | None:
+def none_of_them(statement: Draft, context: Context) -> str | None:
     """`JOIN pets … WHERE kind <> 'cat'` as `NOT IN (SELECT … WHERE kind = 'cat')`: not one of a student's pets is.
 
     With `kind = 'dog'` beside it, which says all of one row already, the pets stay joined as well.
@@ -38,7 +39,7 @@ def none_of_them(statement: Statement, context: Context) -> str | None:
     return None
 
 
-def one_denied(statement: Statement, context: Context) -> Iterator[str]:
+def one_denied(statement: Draft, context: Context) -> Iterator[str]:
     """In words, that one of many joined rows is tested for what the question denies: another one of them will do."""
     joined = join_tree(statement.tree, statement.scopes) if context.question.denial else None
     if joined is not None and any(_excluded(joined, denial) is not None for denial in _denials(joined)):
@@ -128,7 +129,7 @@ _CHOSEN = ("distinct", "group", "having", "limit", "offset", "fetch")
 """Parts of a statement that shows other rows than those which it reads."""
 
 
-def each_once(statement: Statement, _context: Context) -> str | None:
+def each_once(statement: Draft, _context: Context) -> str | None:
     """DISTINCT where a row is shown once for each of many joined rows of which nothing is shown."""
     joined = join_tree(statement.tree, statement.scopes)
     if joined is None or not _repeats(joined):
@@ -137,7 +138,7 @@ def each_once(statement: Statement, _context: Context) -> str | None:
     return wording.EACH_ROW_ONCE
 
 
-def rows_once(statement: Statement, _context: Context) -> str | None:
+def rows_once(statement: Draft, _context: Context) -> str | None:
     """DISTINCT for rows as they are, where nothing is chosen or counted of them that DISTINCT would not leave."""
     select = statement.tree
     if not isinstance(select, exp.Select) or any(select.args.get(part) for part in _CHOSEN):
@@ -163,7 +164,7 @@ def _repeats(joined: JoinTree) -> bool:
     return any(branch is not None and branch.many for branch in branches)
 
 
-def drop_total_join(statement: Statement, context: Context) -> str | None:
+def drop_total_join(statement: Draft, context: Context) -> str | None:
     """Removes an unused table where an enforced key over columns that are never NULL keeps and repeats no row."""
     joined = join_tree(statement.tree, statement.scopes)
     if joined is None:
@@ -191,7 +192,7 @@ def _total(joined: JoinTree, branch: Branch, context: Context) -> bool:
     )
 
 
-def drop_unasked_join(statement: Statement, context: Context) -> str | None:
+def drop_unasked_join(statement: Draft, context: Context) -> str | None:
     """Removes tables that are neither used nor named; those that repeat rows only where the linker is sure."""
     dropped: list[str] = []
     for select in _queries(statement.tree):
@@ -219,7 +220,7 @@ def _counts_rows_of_groups(select: exp.Select) -> bool:
     return bool(select.args.get("group")) and any(isinstance(each.this, exp.Star) for each in counted)
 
 
-def sums_repeated_rows(statement: Statement, context: Context) -> Iterator[str]:
+def sums_repeated_rows(statement: Draft, context: Context) -> Iterator[str]:
     """In words, the tables that nobody named, repeat the rows which a SUM or AVG is made of, and give nothing else."""
     for select in statement.tree.find_all(exp.Select):
         if not any(each.parent_select is select for each in select.find_all(exp.Sum, exp.Avg)):

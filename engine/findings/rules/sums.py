@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
+from engine.statement.read import Draft
 from engine.statement.scope import Scopes
 from engine.values import wording
 
@@ -28,7 +29,7 @@ _KEPT = (
 """What gives a whole number of a whole number, its first argument."""
 
 
-def exact_division(statement: Statement, _context: Context) -> str | None:
+def exact_division(statement: Draft, _context: Context) -> str | None:
     """Divides numbers of rows and sums of whole numbers exactly."""
     found = list(_whole_divisions(statement))
     for each in found:
@@ -36,13 +37,13 @@ def exact_division(statement: Statement, _context: Context) -> str | None:
     return wording.DIVIDES_EXACTLY if found else None
 
 
-def divided_whole(statement: Statement, _context: Context) -> Iterator[str]:
+def divided_whole(statement: Draft, _context: Context) -> Iterator[str]:
     """In words, that whole numbers are divided."""
     if any(_whole_divisions(statement)):
         yield wording.DIVIDES_WHOLE
 
 
-def _whole_divisions(statement: Statement) -> Iterator[exp.Div]:
+def _whole_divisions(statement: Draft) -> Iterator[exp.Div]:
     """The divisions of whole numbers one of which is of several rows."""
     for each in statement.tree.find_all(exp.Div):
         if each.left.find(exp.AggFunc) and all(

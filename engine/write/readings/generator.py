@@ -19,6 +19,7 @@ from engine.llm.redaction import put_back, words
 from engine.llm.replies import Reading, Readings, readings
 from engine.question.plain import excerpt
 from engine.values import wording
+from engine.values.background import all_of
 from engine.values.candidate import Candidate, Meaning, change_lines
 from engine.values.dialogue import FollowUp
 from engine.values.elements import elements_read, plain_name
@@ -235,10 +236,15 @@ class _Asking:
         Returns the rejected ones by place, with the reason.
         """
         made = [self._candidate(each, place) for each, place in zip(found, places, strict=False)]
-        outcomes = await asyncio.gather(*(self._doors[each.database].admitted(each) for each in made))
+        checks = (self._doors[each.database].admitted(each) for each in made)
+        outcomes = await asyncio.gather(*checks, return_exceptions=True)
         stood = [each for each in outcomes if isinstance(each, Candidate)]
+        # What stood stays, although the time ended for another one.
         self._candidates += stood
-        beside = await asyncio.gather(*(self._doors[each.database].readings(each) for each in stood))
+        for each in outcomes:
+            if isinstance(each, BaseException):
+                raise each
+        beside = await all_of(self._doors[each.database].readings(each) for each in stood)
         self._beside += [each for found in beside for each in found]
         rejected = {
             each.meaning.place or 0: (reading, outcome)

@@ -19,15 +19,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.findings.admit import Cause, Door, Rejection
-from engine.findings.contradictions import contradictions
+from engine.findings.driver import said
+from engine.findings.lint import Context
 from engine.link.mentions import called_columns, terms_used
 from engine.link.schema_linker import DOUBTFUL, LEAST, unlikely
 from engine.link.source import relevance
 from engine.llm.prompts import prompt
 from engine.llm.redaction import put_back
 from engine.llm.replies import FENCE, statement
+from engine.statement.read import statement_of
 from engine.statement.written import defined
-from engine.values.candidate import Candidate, Origin
+from engine.values.candidate import AGAINST, Candidate, Origin
 from engine.values.conditions import Condition, words
 from engine.values.elements import elements_read, is_masked
 from engine.values.ports import Completion, Prompt
@@ -246,18 +248,12 @@ class Attempts:
         return second, await self._checked(second, node)
 
     def _fitting(self, candidates: Sequence[Candidate]) -> frozenset[str]:
-        context = self._door.context
+        context, off = self._door.context, self._door.tools.generation.rules_off
+        context = Context(context.snapshot, context.question, lists=context.lists)
         return frozenset(
             each.sql
             for each in candidates
-            if not contradictions(
-                context.question,
-                each.sql,
-                context.snapshot,
-                context.lists,
-                by_facts=True,
-                off=self._door.tools.generation.rules_off,
-            )
+            if not said(statement_of(each.sql, context.snapshot), context, AGAINST, off)
         )
 
     async def _said(self, written: Completion) -> str:

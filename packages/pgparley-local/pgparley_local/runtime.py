@@ -75,9 +75,8 @@ class Runtime:
 
         ChatML where the file has none. Raises `OSError` for a template that llama.cpp does not know.
         """
-        given = (library.ChatMessage * len(messages))(
-            *((role.encode(), content.encode()) for role, content in messages)
-        )
+        each = [library.ChatMessage(role.encode(), content.encode()) for role, content in messages]
+        given = (library.ChatMessage * len(each))(*each)
         room = 4_096 + 2 * sum(len(content.encode()) for _, content in messages)
         buffer = ctypes.create_string_buffer(room)
         size = self._library.llama_chat_apply_template(

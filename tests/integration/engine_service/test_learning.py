@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from engine.app.service import Service
+from engine.judge.model import packaged
 from engine.judge.point_store import CalibrationStore
 from engine.learn.feedback import Learner
 from engine.learn.store import LearningStore, NewExample
@@ -66,7 +67,10 @@ def model() -> Reader:
 
 
 def remembering(tools: Tools, pool: Any, settings: LearningSettings) -> Tools:
-    return replace(tools, memory=LearningStore(pool, settings), learning=settings)
+    """With a judgement that finds nothing three times as likely as something else: that no preference turns round."""
+    search = replace(packaged().search, which={**packaged().search.which, "similarity": 1.0})
+    judgement = replace(packaged(), search=search)
+    return replace(tools, memory=LearningStore(pool, settings), learning=settings, judgement=judgement)
 
 
 def learner_of(tools: Tools, pool: Any, settings: LearningSettings) -> Learner:
@@ -127,7 +131,10 @@ async def test_a_choice_changes_order_prompt_and_trace_of_the_next_question(
     model.prompts.clear()
     after = await ask(learning)
     assert [row.sql for row in after.rows] == [STAGE, NAME]
-    assert [row.confidence for row in after.rows] == [row.confidence for row in before.rows]
+    # A confidence is its own statement's: what is preferred gains by it, and the other loses.
+    plain, moved = ({row.sql: row.confidence or 0.0 for row in reply.rows} for reply in (before, after))
+    assert (moved[STAGE] > plain[STAGE], moved[NAME] < plain[NAME]) == (True, True)
+    assert sum(moved.values()) == pytest.approx(sum(plain.values()), abs=0.002)
     assert "where 1 uses singer.stage_name" in after.rows[1].explanation
     schema, _, behind = shown(model).partition("### What the asker meant before")
     assert schema.startswith("### Schema")
@@ -137,9 +144,11 @@ async def test_a_choice_changes_order_prompt_and_trace_of_the_next_question(
     assert {
         ("link", "hint"),
         ("link", "example, yours"),
-        ("judge", "agrees"),
-        ("judge", "contradicts"),
     } <= events
+    assert {line.detail.rpartition("preferred ")[2] for line in after.trace if line.stage == "judge"} == {
+        "0.549",
+        "-0.549",
+    }
     told = await learning.topic(TopicRequest(ANA, Topic.WHY, after.qid))
     assert any(row[1] == "hint" and HINT in str(row[2]) and "weak" in str(row[2]) for row in told.rows)
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.ask.explanation import explain
 from engine.findings.admit import Door, accept
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.judge.judge import judge
 from engine.judge.run import run
 from engine.question.question import Question

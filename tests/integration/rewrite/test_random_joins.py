@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.findings.driver import Rewritten, in_turn, readings
-from engine.findings.rule import Context
+from engine.findings.lint import Context
 from engine.question.question import Question
 from engine.values.candidate import RuleKind
 from schema_catalog.types import Table

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from engine.findings.admit import Cause, Door, Rejection
-from engine.findings.rule import Context
+from engine.findings.admit import Cause, Door, Rejection, accept
+from engine.findings.lint import Context
 from engine.question.question import Question
 from engine.values.candidate import Candidate, Origin
 from engine.values.settings import GenerationSettings
@@ -93,3 +93,14 @@ def test_only_readings_that_would_run_are_given() -> None:
     assert candidate.sql == sql
     assert [(each.sql, each.origin.logprob) for each in found] == [(sql.removesuffix(" LIMIT 2"), None)]
     assert len(upstream.planned) == 4, "the statement and three readings"
+
+
+def test_what_was_found_of_a_statement_before_is_found_anew() -> None:
+    given = door("all titles", PlanningUpstream())
+    written = Candidate(
+        "music", "SELECT title FROM concert ORDER BY year LIMIT 2", origin=Origin(logprob=-0.1)
+    )
+    first = asyncio.run(accept(replace(given.state, candidates=(written,)), given.tools)).candidates[0]
+    assert [each.lint for each in first.findings or ()] == ["drop_unasked_limit"]
+    again = replace(given.state, candidates=(replace(first, cost=None),), question=Question("two titles"))
+    assert asyncio.run(accept(again, given.tools)).candidates[0].findings == ()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import date
 from functools import partial
 
 import pytest
 
-from engine.findings import contradictions as module
-from engine.findings.rules import DOUBTS, RULES
+from engine.findings.driver import said as said_of
+from engine.findings.lint import Context
 from engine.question.question import Question
+from engine.statement.read import statement_of
+from engine.values.candidate import AGAINST, On
 from engine.values.elements import ValueList
 from schema_catalog.types import Column, Snapshot
 from tests.support.golden_rules import SCHEMAS
@@ -18,7 +21,16 @@ from tests.support.schemas import MUSIC, table
 
 TODAY = date(2021, 1, 6)
 
-contradictions = partial(module.contradictions, by_facts=True)
+
+def contradictions(
+    question: Question, sql: str, snapshot: Snapshot, on: Collection[On] = AGAINST, **more: object
+) -> tuple[str, ...]:
+    off = more.pop("off", ())
+    context = Context(snapshot, question, **more)  # type: ignore[arg-type]
+    return tuple(each.says for each in said_of(statement_of(sql, snapshot), context, on, off))  # type: ignore[arg-type]
+
+
+DOUBTS = frozenset({On.CALENDAR, On.SCHEMA})
 asked = partial(Question, today=TODAY)
 
 SALES = Snapshot("sales", ("public",), (table("sales", "sale_id region net day"),))
@@ -117,7 +129,7 @@ def test_rows_that_are_added_up_once_for_each_of_others() -> None:
     tested = f"{sql} WHERE concert.year = '2014'"
     said = ("adds up stadium.capacity once for each row of concert",)
     assert contradictions(asked("average capacity in 2014"), tested, MUSIC) == said
-    assert module.doubts(asked("average capacity in 2014"), tested, MUSIC) == said
+    assert contradictions(asked("average capacity in 2014"), tested, MUSIC, DOUBTS) == said
 
 
 SUMS = "SELECT {} FROM stadium s LEFT JOIN concert c USING (stadium_id) LEFT JOIN tour t USING (stadium_id)"
@@ -136,7 +148,7 @@ SUMS = "SELECT {} FROM stadium s LEFT JOIN concert c USING (stadium_id) LEFT JOI
     ],
 )
 def test_sums_of_rows_that_joins_repeat(shown: str, rest: str, said: int) -> None:
-    found = module.doubts(asked(""), f"{SUMS.format(shown)} {rest}", SCHEMAS["tour"])
+    found = contradictions(asked(""), f"{SUMS.format(shown)} {rest}", SCHEMAS["tour"], DOUBTS)
     assert [each.startswith("adds ") for each in found] == [True] * said
 
 
@@ -156,7 +168,6 @@ def test_what_a_rule_would_mend_is_not_doubted_where_the_rule_is_off() -> None:
     question, sql = "regions, best first", "SELECT region FROM sales ORDER BY net LIMIT 1"
     assert contradictions(asked(question), sql, SALES) != ()
     assert contradictions(asked(question), sql, SALES, off=("drop_unasked_limit",)) == ()
-    assert DOUBTS.keys() <= {rule.name for rule in RULES}
 
 
 WORDS = ValueList(("public", "sales", "region"), ("East", "West"))
@@ -201,9 +212,10 @@ PAYMENTS = Snapshot(
 def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[str]) -> None:
     found = contradictions(asked("payments of last month"), f"SELECT amt FROM pay {condition}", PAYMENTS)
     assert [each.partition(",")[0] for each in found] == said
-    assert (
-        module.doubts(asked("payments of last month"), f"SELECT amt FROM pay {condition}", PAYMENTS) == found
+    again = contradictions(
+        asked("payments of last month"), f"SELECT amt FROM pay {condition}", PAYMENTS, DOUBTS
     )
+    assert again == found
 
 
 @pytest.mark.parametrize(
@@ -216,7 +228,7 @@ def test_a_statement_covers_the_period_that_is_said(condition: str, said: list[s
     ],
 )
 def test_shares(question: str, sql: str, said: list[str]) -> None:
-    assert [each.partition(",")[0] for each in module.doubts(asked(question), sql, PAYMENTS)] == said
+    assert [each.partition(",")[0] for each in contradictions(asked(question), sql, PAYMENTS, DOUBTS)] == said
 
 
 @pytest.mark.parametrize(
@@ -240,4 +252,4 @@ def test_a_join_that_nobody_declared_is_named(sql: str, said: list[str]) -> None
     pairs = ((("auf", "kdnr"), ("knd", "kdnr")), (("auf", "v"), ("vtr", "vtrnr")))
     proposed = tuple((("public", *one), ("public", *other)) for one, other in pairs)
     terse = Snapshot("sales", ("public",), tables, proposed=proposed)
-    assert list(module.said_of(module.undeclared, sql, terse)) == said
+    assert list(contradictions(asked(""), sql, terse, {On.CATALOG})) == said

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from structlog.testing import capture_logs
 
 from engine.findings import driver
 from engine.findings.driver import READINGS, Rewritten, check_names, in_turn, readings
-from engine.findings.rule import Context, Rule, Statement
-from engine.findings.rules import RULES
+from engine.findings.lint import Context, Lint
+from engine.findings.rules import LINTS
 from engine.question.question import Question
-from engine.values.candidate import RuleKind
+from engine.statement.read import Draft, statement_of
+from engine.values.candidate import On, RuleKind
 from engine.values.errors import InvalidSettingError
 from tests.support.golden_rules import SCHEMAS
+from tests.support.schemas import MUSIC
 
 PLAYED = (
     "FROM singer AS s JOIN singer_in_concert AS e ON s.singer_id = e.singer_id"
@@ -58,8 +62,13 @@ def test_a_rule_that_is_off_does_not_run() -> None:
     assert made(limited, question, ("drop_unasked_limit",)) == []
 
 
-def broken(statement: Statement, _context: Context) -> str | None:
+def broken(statement: Draft, _context: Context) -> str | None:
     statement.tree.set("expressions", [])
+    raise LookupError("no such thing")
+
+
+def says_wrong(_statement: Draft, _context: Context) -> Iterator[str]:
+    yield "says that"
     raise LookupError("no such thing")
 
 
@@ -67,8 +76,8 @@ def broken(statement: Statement, _context: Context) -> str | None:
 def test_a_rule_that_fails_is_skipped_and_the_others_run(
     kind: RuleKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failing = Rule("failing", 1, kind, broken)
-    monkeypatch.setattr(driver, "RULES", (failing, *RULES))
+    failing = Lint("failing", 1, broken, says_wrong, On.SERVER, kind)
+    monkeypatch.setattr(driver, "LINTS", (failing, *LINTS))
     sql = f"SELECT e.entry_id, e.concert_id {PLAYED} ORDER BY e.concert_id DESC"
     with capture_logs() as logs:
         normal = in_turn(RuleKind.NORMALISE, Rewritten(sql), asked("", "required"))
@@ -77,8 +86,10 @@ def test_a_rule_that_fails_is_skipped_and_the_others_run(
         )
         others = made(sql, asked("entries"))
         in_turn(RuleKind.CORRECTION, Rewritten(sql), asked(""))
+        told = driver.said(statement_of("SELECT age, age FROM singer", MUSIC), asked(""), set(On))
         once = in_turn(RuleKind.REPETITION, Rewritten("SELECT country FROM singer"), asked(""))
     assert [change.rule for change in once.changes] == ["rows_once"]
+    assert [each.says for each in told] == ["shows age twice"]
     assert [change.rule for change in normal.changes] == ["drop_total_join"]
     assert [change.rule for change in repaired.changes] == ["requalify", "join_missing_tables"]
     assert any("drop_unasked_join" in rules for rules, _ in others)
@@ -101,21 +112,21 @@ def test_readings_are_of_the_statement_and_of_its_readings() -> None:
     )
 
 
-def numbered(name: str, column: str) -> Rule:
+def numbered(name: str, column: str) -> Lint:
     """A reading that shows one column more, once."""
 
-    def apply(statement: Statement, _context: Context) -> str | None:
+    def apply(statement: Draft, _context: Context) -> str | None:
         if any(item.name == column for item in statement.tree.expressions):
             return None
         statement.tree = statement.tree.select(column)
         return f"shows {column}"
 
-    return Rule(name, 1, RuleKind.READING, apply)
+    return Lint(name, 1, apply, kind=RuleKind.READING)
 
 
 def test_at_most_so_many_readings_the_likeliest_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = ["artist_name", "performer_name", "country", "singer_id"]
-    monkeypatch.setattr(driver, "RULES", tuple(numbered(f"show_{each}", each) for each in columns))
+    monkeypatch.setattr(driver, "LINTS", tuple(numbered(f"show_{each}", each) for each in columns))
     found = made("SELECT 1 FROM singer", asked(""))
     assert len(found) == len({sql for _, sql in found}) == READINGS
     assert found[0][0] == " ".join(f"show_{each}" for each in columns)
@@ -123,7 +134,7 @@ def test_at_most_so_many_readings_the_likeliest_and_each_once(monkeypatch: pytes
 
 def test_a_name_that_no_rule_has_is_refused_with_the_nearest() -> None:
     check_names([])
-    check_names([rule.name for rule in RULES])
+    check_names([rule.name for rule in LINTS])
     with pytest.raises(InvalidSettingError) as near:
         check_names(["each_once", "each_time"])
     assert near.value.message == 'invalid value for [generation] rules_off: "each_time"'
@@ -132,4 +143,4 @@ def test_a_name_that_no_rule_has_is_refused_with_the_nearest() -> None:
     with pytest.raises(InvalidSettingError) as far:
         check_names(["zzz"])
     assert far.value.hint is not None
-    assert all(rule.name in far.value.hint for rule in RULES)
+    assert all(rule.name in far.value.hint for rule in LINTS)

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from sqlglot import exp
 
-from engine.findings.rule import Context, Statement
+from engine.findings.lint import Context
 from engine.link.element_text import compared, element_words
+from engine.statement.read import Draft
 from engine.statement.resolution import resolve
 from engine.statement.tree import parsed
 from engine.values.elements import WHOLE_TABLE, linked_dimensions
@@ -94,8 +95,9 @@ def name(pair: Pair) -> str:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=name)
 def test_a_rule_does_the_same_with_quoted_names(pair: Pair) -> None:
-    statement = Statement(quoted(pair.before, pair.snapshot), renamed(pair.snapshot))
-    changed = pair.rule.apply(statement, context(pair)) is not None
+    statement = Draft(quoted(pair.before, pair.snapshot), renamed(pair.snapshot))
+    assert pair.rule.fix is not None
+    changed = pair.rule.fix(statement, context(pair)) is not None
     assert changed is (pair.after is not None)
     made = parsed(statement.sql)
     assert made is not None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
 import structlog
 
-from engine.values.background import LONGEST_PAUSE, Background
+from engine.values.background import LONGEST_PAUSE, Background, all_of
 
 
 def test_one_line_when_it_goes_and_one_when_it_is_back() -> None:
@@ -34,3 +37,30 @@ def test_another_fault_is_told_and_a_slow_task_stays_slow() -> None:
             background.failed("retention", problem)
     assert [line["problem"] for line in lines] == ["ConnectionRefusedError [Errno 111] refused", "KeyError"]
     assert background.pause("retention", 60.0) == 60.0
+
+
+async def test_what_is_done_at_once_ends_with_its_first_error() -> None:
+    ended = list[str]()
+
+    async def waiting(name: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(name)
+
+    async def failing() -> None:
+        await asyncio.sleep(0)
+        raise LookupError("no such thing")
+
+    with pytest.raises(LookupError):
+        await all_of([waiting("one"), failing(), waiting("other")])
+    assert sorted(ended) == ["one", "other"]
+
+
+async def test_what_is_done_at_once_is_given_in_order() -> None:
+    async def after(turns: int) -> int:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        return turns
+
+    assert await all_of(map(after, (3, 1, 2))) == [3, 1, 2]

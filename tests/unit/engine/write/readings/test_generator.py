@@ -12,9 +12,11 @@ import pytest
 from engine.ask.explanation import explained
 from engine.ask.understand import understand
 from engine.judge.judge import judge
+from engine.values.deadline import Deadline
 from engine.values.dialogue import Before, Dialogue, FollowUp
 from engine.values.elements import BranchingPoint, ColumnFacts, SchemaLinks
 from engine.values.errors import CancelledError, ContextLengthError
+from engine.values.messages import Asker
 from engine.values.model_profile import ModelProfile
 from engine.values.model_settings import Effort
 from engine.values.ports import Completion, Prompt
@@ -24,8 +26,8 @@ from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.known_text import turns_text
 from engine.write.write import write
-from schema_catalog.types import Column, ColumnKey, Table
-from tests.support.asking import asked, route, tools
+from schema_catalog.types import Column, ColumnKey, Database, Table
+from tests.support.asking import PlanningUpstream, asked, route, tools
 from tests.support.schemas import MUSIC
 
 QUESTION = "Which concerts are there?"
@@ -170,6 +172,29 @@ def test_who_wants_more_is_not_told_the_same() -> None:
     built = replace(tools(""), model=cast("Any", model))
     assert [each.meaning.says for each in asyncio.run(_run(state, built)).candidates] == ["the years"]
     assert shown in model.prompts[0].user
+
+
+class Slow(PlanningUpstream):
+    """Has no time left where it plans what reads the year."""
+
+    over = 0.0
+
+    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> float:
+        if "year" in sql:
+            self.over = 1e13
+            raise CancelledError("out of time")
+        await asyncio.sleep(0)
+        return await super().explain(database, asker, sql, deadline)
+
+
+def test_a_reading_that_stood_is_kept_when_the_time_ends_while_another_is_planned() -> None:
+    said = reply(("the years", "SELECT year FROM concert"), ("the titles", "SELECT title FROM concert"))
+    upstream = Slow()
+    built = replace(tools("", upstream), model=cast("Any", Instructed([said])))
+    state = replace(asked(QUESTION, route(QUESTION)), deadline=Deadline(1e12, lambda: upstream.over))
+    state = asyncio.run(write(replace(state, strategy=Strategy.READINGS), built))
+    assert [each.sql for each in state.candidates] == ["SELECT title FROM concert"]
+    assert state.late
 
 
 def test_readings_found_when_the_time_is_over_are_kept() -> None:

@@ -1,18 +1,18 @@
-"""What a rule over SQL is: a named, versioned value, of an `engine.values.candidate.RuleKind`."""
+"""What a lint is: a named, versioned value that says what is wrong with a statement, changes it, or both.
+
+One that changes statements is a rule, of an `engine.values.candidate.RuleKind`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from enum import StrEnum
-
-from sqlglot import exp
 
 from engine.link.mentions import mentioned_tables
 from engine.question.question import Question
-from engine.statement.scope import Scopes
-from engine.values.candidate import RuleKind
+from engine.statement.read import Draft
+from engine.values.candidate import On, RuleKind
 from engine.values.elements import ColumnContent, LinkedDimension, ValueLink, ValueList
 from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
 from schema_catalog.implied_references import with_implied_references, with_shared_columns
@@ -29,7 +29,8 @@ class Context:
     to write in its place; `missing`: those without one. `in_any_case`: column and text that it holds but for capital
     letters. `linked`: element → probability that the question is about it, none without a linker. `dimensions`: what
     the question asks a number for each of. `lists`: of columns of few values, all of them. `contents`: of columns of
-    JSON and of days in texts.
+    JSON and of days in texts. `is_reading`: a model gave the statement as its reading of the question, and says itself
+    what it leaves out.
     """
 
     snapshot: Snapshot
@@ -43,6 +44,7 @@ class Context:
     dimensions: Sequence[LinkedDimension] = ()
     lists: Sequence[ValueList] = ()
     contents: Sequence[ColumnContent] = ()
+    is_reading: bool = False
 
     @property
     def mentioned(self) -> tuple[Table, ...]:
@@ -60,53 +62,25 @@ class Context:
         return foreign_key_graph(with_shared_columns(self.snapshot))
 
 
-class Statement:
-    """A statement that a rule may change: one tree, and what its names mean there."""
+Fix = Callable[[Draft, Context], str | None]
+"""Changes `draft.tree`, in place or for another one, and says how in a few words; None where it changed nothing."""
 
-    def __init__(self, tree: exp.Query, snapshot: Snapshot) -> None:
-        self.tree = tree
-        self._snapshot = snapshot
-        self.scopes = Scopes(tree, snapshot)
-
-    def bind(self) -> None:
-        """Looks the names up again, after a rule changed a FROM clause and goes on."""
-        self.scopes = Scopes(self.tree, self._snapshot)
-
-    @property
-    def sql(self) -> str:
-        """The statement as text."""
-        return self.tree.sql(dialect="postgres")
-
-
-Apply = Callable[[Statement, Context], str | None]
-"""Changes `statement.tree`, in place or for another one, and says how in a few words; None where it changed nothing."""
-
-
-class On(StrEnum):
-    """What speaks against a statement rests on."""
-
-    QUESTION = "question"
-    CALENDAR = "calendar"
-    KEYS = "keys"
+Says = Callable[[Draft, Context], Iterator[str]]
+"""What speaks against a statement, or is to be known of it, each in words; the tree stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
-    """What speaks against a statement. `says`: each in words, nothing where nothing does."""
-
-    says: Callable[[Statement, Context], Iterator[str]]
-    on: On = On.QUESTION
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Lint:
     """`name`: as `[generation] rules_off` has it. `version`: raised with each change of behaviour.
 
-    `by_facts`: what it makes rests on keys or NULL, and so stands behind a model's reading as well.
+    `on`: what it rests on. `kind`: of its `fix`. `says`: also where it cannot mend it. `by_facts`: what it makes rests
+    on keys or NULL, and so stands behind a model's reading as well.
     """
 
     name: str
     version: int
-    kind: RuleKind
-    apply: Apply
+    fix: Fix | None = None
+    says: Says | None = None
+    on: On = On.QUESTION
+    kind: RuleKind | None = None
     by_facts: bool = False

@@ -1,80 +1,26 @@
-"""What a statement says otherwise than the question's own words do, of groups, rows and periods, or than keys do."""
+"""Lints that mend nothing: numbers that say nothing, and what of the catalog is to be known of a statement."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterator
 
-import structlog
 from sqlglot import exp
 
-from engine.findings.rule import Context, Doubt, On, Statement
-from engine.findings.rules import DOUBTS
+from engine.findings.lint import Context
 from engine.findings.rules.grain import without_using
-from engine.findings.rules.grouping import first_by_words, own_aggregates
+from engine.findings.rules.grouping import own_aggregates
 from engine.findings.rules.references import compared_columns
-from engine.question.question import Question
+from engine.link.exclusions import excluded
+from engine.statement.read import Draft
 from engine.statement.scope import Scopes, TableRef, from_parts
-from engine.statement.tree import parsed, repeated_items, unwrapped
+from engine.statement.tree import repeated_items, unwrapped
 from engine.values import wording
-from engine.values.elements import ValueList
-from engine.values.errors import for_log
-from schema_catalog.implied_references import undeclared_joins
+from schema_catalog.implied_references import undeclared_joins as known_joins
 from schema_catalog.naming import dotted
-from schema_catalog.types import Snapshot
-
-_LOG = structlog.get_logger()
 
 
-def contradictions(
-    question: Question,
-    sql: str,
-    snapshot: Snapshot,
-    lists: Iterable[ValueList] = (),
-    *,
-    by_facts: bool = False,
-    off: Collection[str] = (),
-) -> tuple[str, ...]:
-    """In words, each once; none if `sql` does not parse as a query or cannot be analysed.
-
-    `snapshot`: of what it may read. `lists`: all values of columns with few. `by_facts`: with `doubts`. `off`: rules
-    that are switched off, with the doubts that belong to them.
-    """
-    return _said(
-        sql, Context(snapshot, question, lists=tuple(lists)), set(On) if by_facts else {On.QUESTION}, off
-    )
-
-
-def doubts(question: Question, sql: str, snapshot: Snapshot, off: Collection[str] = ()) -> tuple[str, ...]:
-    """What rests on the schema and the calendar."""
-    return _said(sql, Context(snapshot, question), {On.CALENDAR, On.KEYS}, off)
-
-
-def remarks(sql: str, snapshot: Snapshot, off: Collection[str] = ()) -> tuple[str, ...]:
-    """What keys and types alone say of a statement, whatever was asked."""
-    return _said(sql, Context(snapshot), {On.KEYS}, off)
-
-
-def _said(sql: str, context: Context, on: Collection[On], off: Collection[str]) -> tuple[str, ...]:
-    of_rules = [each for name, each in DOUBTS.items() if name not in off]
-    asked = [each.says for each in (*of_rules, *ALONE) if each.on in on]
-    return said_of(
-        lambda statement: (said for says in asked for said in says(statement, context)), sql, context.snapshot
-    )
-
-
-def said_of(found: Callable[[Statement], Iterator[str]], sql: str, snapshot: Snapshot) -> tuple[str, ...]:
-    """What `found` says of a statement, each once; none where it does not parse as a query, or not be taken apart."""
-    tree = parsed(sql)
-    if tree is None:
-        return ()
-    try:
-        return tuple(dict.fromkeys(found(Statement(tree, snapshot))))
-    except Exception as error:  # noqa: BLE001 - what cannot be taken apart is not doubted, and costs no question
-        _LOG.warning("contradictions_failed", error=for_log(error))
-        return ()
-
-
-def _parts_of_themselves(statement: Statement, _context: Context) -> Iterator[str]:
+def parts_of_themselves(statement: Draft, _context: Context) -> Iterator[str]:
+    """In words, that a number is divided by itself."""
     for quotient in statement.tree.find_all(exp.Div):
         part = [
             each for each in quotient.left.find_all(exp.AggFunc) if not isinstance(each.parent, exp.Filter)
@@ -83,18 +29,20 @@ def _parts_of_themselves(statement: Statement, _context: Context) -> Iterator[st
             yield wording.DIVIDES_BY_ITSELF
 
 
-def _groups_of_one_row(statement: Statement, _context: Context) -> Iterator[str]:
+def groups_of_one_row(statement: Draft, _context: Context) -> Iterator[str]:
+    """In words, the tables whose rows are grouped by their key, and counted."""
     for select in statement.tree.find_all(exp.Select):
         if said := wording.of(wording.COUNTS_SINGLE_ROWS, _single_row_groups(select, statement.scopes)):
             yield said
 
 
-def _shown_twice(statement: Statement, _context: Context) -> Iterator[str]:
+def shown_twice(statement: Draft, _context: Context) -> Iterator[str]:
+    """In words, the first column that is shown twice."""
     if repeated := repeated_items(statement.tree):
         yield wording.SHOWS_TWICE.format(repeated[0].sql(dialect="postgres"))
 
 
-def _aggregated_groups(statement: Statement, _context: Context) -> Iterator[str]:
+def aggregated_groups(statement: Draft, _context: Context) -> Iterator[str]:
     """In words, the columns that are grouped by and averaged, added up or the extreme of: each is the column itself."""
     place = statement.scopes.place
     for select in statement.tree.find_all(exp.Select):
@@ -143,17 +91,15 @@ def _equalities(select: exp.Select, scopes: Scopes) -> Iterator[tuple[tuple[str,
                 yield found[0], found[1]
 
 
-def undeclared(statement: Statement) -> Iterator[str]:
+def rows_that_do_not_count(statement: Draft, context: Context) -> Iterator[str]:
+    """What a statement does with rows that a comment says do not count; of a reading only that it counts them."""
+    return excluded(statement.tree, statement.scopes, counted_only=context.is_reading)
+
+
+def undeclared_joins(statement: Draft, _context: Context) -> Iterator[str]:
     """The joins of a statement that are likely, and that nobody declared."""
-    known = undeclared_joins(statement.scopes.snapshot)
+    known = known_joins(statement.scopes.snapshot)
     for one, other in dict.fromkeys(compared_columns(without_using(statement))):
         if (one, other) in known or (other, one) in known:
             names = one[2] if one[2] == other[2] else f"{dotted(one[1:])} = {dotted(other[1:])}"
             yield wording.JOINS_UNDECLARED.format(names)
-
-
-ALONE = (
-    *(Doubt(_aggregated_groups), Doubt(_parts_of_themselves), Doubt(_groups_of_one_row)),
-    *(Doubt(_shown_twice), Doubt(first_by_words)),
-)
-"""What no rule mends."""

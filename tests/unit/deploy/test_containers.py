@@ -132,11 +132,7 @@ def test_a_services_environment_is_understood(name: str, tmp_path: Path) -> None
         assert parts(config)[1].environment["PGPARLEY_EMBEDDED_MODEL_PORT"] == "6433"
         written = [config.embedded_model.path, config.embedded_model.prefixes]
     else:
-        written = [
-            config.engine.socket,
-            Path(config.gateway.runtime_dir),
-            config.engine.vectors,
-        ]
+        written = [config.engine.socket, Path(config.gateway.runtime_dir), config.engine.vectors]
     for path in written:
         assert path is not None
         assert any(path.is_relative_to(folder) for folder in mounted), path

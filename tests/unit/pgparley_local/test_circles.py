@@ -22,23 +22,14 @@ def test_a_circle_may_have_closed_before_what_repeats_began_anew() -> None:
 
 @pytest.mark.parametrize(
     "tokens",
-    [
-        [],
-        [1, *ROUND * 2],
-        [*ROUND * 3, 1],
-        [1, *[0] * (LEAST - 1)],
-        list(range(LONGEST + 1)) * ROUNDS,
-    ],
+    [[], [1, *ROUND * 2], [*ROUND * 3, 1], [1, *[0] * (LEAST - 1)], list(range(LONGEST + 1)) * ROUNDS],
     ids=["nothing", "two rounds", "gone on otherwise", "a number's digits", "rounds too long"],
 )
 def test_what_is_no_circle(tokens: list[int]) -> None:
     assert not second_round(tokens)
 
 
-@given(
-    st.lists(st.integers(0, 3), max_size=8),
-    st.lists(st.integers(0, 3), min_size=1, max_size=LONGEST),
-)
+@given(st.lists(st.integers(0, 3), max_size=8), st.lists(st.integers(0, 3), min_size=1, max_size=LONGEST))
 def test_whatever_goes_round_often_enough_is_a_circle(before: list[int], once: list[int]) -> None:
     tokens = before + once * max(ROUNDS, -(-LEAST // len(once)))
     places = second_round(tokens)

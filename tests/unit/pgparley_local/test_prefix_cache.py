@@ -40,11 +40,7 @@ def cache_of(runtime: RememberingRuntime) -> PrefixCache:
 
 
 def ask(
-    cache: PrefixCache,
-    runtime: RememberingRuntime,
-    prompt: str,
-    answer: str = "",
-    kept: Path | None = None,
+    cache: PrefixCache, runtime: RememberingRuntime, prompt: str, answer: str = "", kept: Path | None = None
 ) -> tuple[int, int]:
     """Computes a prompt and writes an answer, a token a letter; gives the sequence and how much was cached."""
     tokens = tuple(map(ord, prompt))

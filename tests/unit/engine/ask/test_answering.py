@@ -58,10 +58,7 @@ def test_a_number_that_no_option_has(number: int) -> None:
     assert "1 to 3" in error.hint
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Which flights leave for Rome tomorrow?"],
-)
+@pytest.mark.parametrize("text", ["Which flights leave for Rome tomorrow?"])
 def test_a_question_of_its_own_is_no_answer(text: str) -> None:
     with pytest.raises(SyntaxProblemError) as raised:
         resolve(WAITING, text, Question(ASKED))
@@ -70,12 +67,7 @@ def test_a_question_of_its_own_is_no_answer(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "the one they were born with",
-        "which name is on the poster?",
-        "whatever is in the table singer",
-    ],
+    "text", ["the one they were born with", "which name is on the poster?", "whatever is in the table singer"]
 )
 def test_what_may_be_an_answer_is_one(text: str) -> None:
     assert resolve(WAITING, f" {text}\n", Question(ASKED)) == Turn(QUESTION, text=text)

@@ -104,10 +104,7 @@ CASES = {
         "What should be computed?",
     ),
     "grouping": Case(
-        (
-            "SELECT COUNT(*) FROM pupil GROUP BY country",
-            "SELECT COUNT(*) FROM pupil GROUP BY country, age",
-        ),
+        ("SELECT COUNT(*) FROM pupil GROUP BY country", "SELECT COUNT(*) FROM pupil GROUP BY country, age"),
         Ambiguity.QUESTION,
         {"country alone": (0,), "country and age": (1,)},
         "For each of what?",

@@ -8,16 +8,7 @@ import pytest
 
 from engine.ask.data_answers import answers, askable
 from engine.question.data_questions import DataQuestion, Subject, data_question
-from schema_catalog.types import (
-    Attributes,
-    Column,
-    ForeignKey,
-    Sensitivity,
-    Snapshot,
-    Table,
-    TableKind,
-    Term,
-)
+from schema_catalog.types import Attributes, Column, ForeignKey, Sensitivity, Snapshot, Table, TableKind, Term
 
 CUSTOMERS = Table(
     "public",
@@ -70,11 +61,7 @@ def said(question: str, snapshot: Snapshot = SALES) -> tuple[tuple[str, str], ..
     ("question", "subject", "named"),
     [
         ("What does gross_sales mean?", Subject.MEANING, "gross_sales"),
-        (
-            "what does the column “gross sales” of orders mean here?",
-            Subject.MEANING,
-            "gross sales of orders",
-        ),
+        ("what does the column “gross sales” of orders mean here?", Subject.MEANING, "gross sales of orders"),
         ("Was bedeutet der Status?", Subject.MEANING, "status"),
         ("which tables have customer data?", Subject.PLACE, "customer data"),
         ("In welcher Tabelle steht die Region?", Subject.PLACE, "die region"),

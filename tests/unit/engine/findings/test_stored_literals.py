@@ -90,11 +90,7 @@ def test_what_is_surely_another_spelling_takes_the_statements_place() -> None:
     assert [line.event for line in done.trace] == ["correction literal_as_stored: reads 'Oz' as 'France'"]
 
 
-NOT_SURE = [
-    NearValues(("France",), whole=True),
-    NearValues(("France",), sure=True),
-    NearValues(("France",)),
-]
+NOT_SURE = [NearValues(("France",), whole=True), NearValues(("France",), sure=True), NearValues(("France",))]
 
 
 @pytest.mark.parametrize("found", NOT_SURE)

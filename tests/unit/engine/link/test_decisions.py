@@ -128,9 +128,7 @@ def test_a_linked_table_joins_with_one_before_it_or_stands_on_its_own(
 
 
 @given(cases())
-def test_teacher_forcing_restores_the_truth(
-    case: tuple[NodeStates, Snapshot, frozenset[ColumnKey]],
-) -> None:
+def test_teacher_forcing_restores_the_truth(case: tuple[NodeStates, Snapshot, frozenset[ColumnKey]]) -> None:
     given_states, snapshot, gold = case
     found = decide(given_states, snapshot, gold)
     assert gold <= {each.element for each in found}

@@ -12,9 +12,7 @@ from schema_catalog.types import Column, Snapshot
 from tests.support.schemas import table
 
 STRIKES = Snapshot(
-    "fields",
-    ("public",),
-    (table("strk", "strk_id spcs cst_tot rate"), table("arpt", "arpt_id name")),
+    "fields", ("public",), (table("strk", "strk_id spcs cst_tot rate"), table("arpt", "arpt_id name"))
 )
 
 

@@ -219,8 +219,5 @@ async def test_a_changed_schema_costs_its_own_part_alone() -> None:
 async def test_other_scripts() -> None:
     state = await route(asked("売上の合計は?"), tools(entry("japan", table("売上", "金額")), ZOO, MUSIC))
     assert names(state)[0] == "japan"
-    state = await route(
-        asked("Wie viele Straßen?"),
-        tools(entry("stadt", table("Straßen", "Größe")), ZOO),
-    )
+    state = await route(asked("Wie viele Straßen?"), tools(entry("stadt", table("Straßen", "Größe")), ZOO))
     assert names(state)[0] == "stadt"

@@ -25,11 +25,7 @@ def table(name: str, columns: str, schema: str = "public") -> Table:
 SNAPSHOT = Snapshot(
     "shop",
     ("sales", "public"),
-    (
-        table("orders", "id total secret"),
-        table("people", "id name"),
-        table("orders", "id amount", "sales"),
-    ),
+    (table("orders", "id total secret"), table("people", "id name"), table("orders", "id amount", "sales")),
 )
 
 

@@ -154,9 +154,7 @@ def test_observed_both_ways() -> None:
         judged((True, 0.1), (False, 0.9)),  # kept, one left out
         judged((False, 0.1), (True, 0.9)),  # the right one is left out
         judged((True, 0.9), (False, 0.8)),  # nothing conforms: the best ranked is shown, and right
-        judged(
-            (False, 0.2),
-        ),  # none was generated
+        judged((False, 0.2)),  # none was generated
         (),  # nothing was
     )
     held_out = HeldOutSet(tuple(Point(q, "db", each) for q, each in zip(ids, sets, strict=True)))

@@ -106,10 +106,7 @@ def test_names_are_masked_of_a_model_that_does_not_tell_what_it_nearly_wrote() -
 
 def test_a_condition_finds_what_was_not_written_without_it() -> None:
     model = Model(
-        [
-            (SORTED, "SELECT country FROM singer ORDER BY country"),
-            ("", "SELECT title FROM concert"),
-        ]
+        [(SORTED, "SELECT country FROM singer ORDER BY country"), ("", "SELECT title FROM concert")]
     )
     found = {each.sql: each for each in generated(model).candidates}
     assert "SELECT country FROM singer ORDER BY country" in found

@@ -57,10 +57,7 @@ class Instructed:
 
 
 def answered(
-    model: Instructed,
-    question: str = QUESTION,
-    to: Route | None = None,
-    effort: Effort = Effort.NORMAL,
+    model: Instructed, question: str = QUESTION, to: Route | None = None, effort: Effort = Effort.NORMAL
 ) -> State:
     built = replace(tools(""), model=cast("Any", model), effort=effort)
     return asyncio.run(_run(asked(question, to or route(QUESTION)), built))

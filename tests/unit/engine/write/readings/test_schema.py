@@ -8,16 +8,7 @@ from engine.values.elements import ColumnContent, ColumnFacts, Relation, ValueLi
 from engine.values.state import Route
 from engine.write.readings.prompt import Server, Writer, room
 from engine.write.readings.schema import described
-from schema_catalog.types import (
-    Attributes,
-    Check,
-    Column,
-    Database,
-    ForeignKey,
-    Snapshot,
-    Table,
-    TableKind,
-)
+from schema_catalog.types import Attributes, Check, Column, Database, ForeignKey, Snapshot, Table, TableKind
 from tests.support.asking import asked
 
 CUSTOMER = Table(

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proxy.protocol.auth.scram import Verifier
-from proxy.protocol.auth.secrets import (
-    MD5Hash,
-    Password,
-    md5_hash,
-    md5_response,
-    parse_user_list,
-)
+from proxy.protocol.auth.secrets import MD5Hash, Password, md5_hash, md5_response, parse_user_list
 
 
 def test_a_user_list() -> None:

@@ -47,12 +47,6 @@ def test_an_unknown_encoding(session: Any, say: Any, name: str) -> None:
     assert session.questions == ["plain"]
 
 
-def test_a_comment_between_the_parts_of_a_constant(session: Any, say: Any) -> None:
-    text = "SELECT E'a' -- c\n'b\\'; NL: x'"
-    session.client(say.query(text))
-    assert session.to_server == say.query(text)
-
-
 @pytest.mark.parametrize(
     "before", ["SET standard_conforming_strings = off", "SELECT set_config('client_encoding', 'SJIS', false)"]
 )
@@ -63,11 +57,6 @@ def test_a_setting_in_flight(session: Any, say: Any, before: str) -> None:
     session.server(say.done("SET"), say.status("standard_conforming_strings", "off"), say.ready())
     assert session.to_server == say.query(before) + say.query(text)
     assert session.consulted == []
-
-
-def test_what_no_setting_can_change_waits_for_nothing(session: Any, say: Any) -> None:
-    session.client(say.query("SELECT 1"), say.query("NL: x"))
-    assert session.questions == ["x"]
 
 
 def test_a_setting_of_the_same_pipeline_is_not_reported(session: Any, say: Any) -> None:

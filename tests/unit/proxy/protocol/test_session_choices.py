@@ -17,7 +17,6 @@ from engine.values.messages import (
     ErrorReply,
     ResultColumn,
     RowKind,
-    ShowRequest,
 )
 from tests.support.messages import parsed, text_of, token_of
 
@@ -99,11 +98,6 @@ def test_cut_result_is_told_before_its_end(session: Any, say: Any) -> None:
     assert b"C01000\0" in session.to_client
 
 
-def test_show_asks_for_the_stored_answer(session: Any, say: Any) -> None:
-    session.client(say.query("NL SHOW 2 OF 'q1'"))
-    assert session.consulted == [ShowRequest(ANN, "q1", 2)]
-
-
 def single(qid: str = "q5") -> AskReply:
     row = AnswerRow(1, RowKind.CANDIDATE, "sales", 0.5, "why", "SELECT 1", None, qid)
     return AskReply(qid, (row,), members=1)
@@ -169,14 +163,6 @@ def test_cancel_between_the_two_requests_of_a_run(session: Any, say: Any) -> Non
     token = token_of(session.to_server)
     session.server(say.error("22P02", f'bad: "{token}"'), say.ready())
     assert b"C57014\0" in session.to_client
-
-
-def test_prepared_plan_goes_stale_with_the_next_question(session: Any, say: Any) -> None:
-    session.client(say.query("NL: x")).engine(say.answer(qid="q5"))
-    session.client(say.parse("NL PLAN 1", "s")).engine(Chosen("sales", "EXPLAIN SELECT 1", in_place=True))
-    session.client(say.sync, say.query("NL: y")).engine(say.answer(qid="q6"))
-    session.forget().client(say.bind(name="s"), say.execute, say.sync)
-    assert b"pgparley_error_1" in session.to_server
 
 
 # -- the last question failed

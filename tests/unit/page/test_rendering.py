@@ -34,19 +34,13 @@ def test_text_is_escaped_wherever_it_stands() -> None:
     assert not re.search(r'="[^"]*\'x\'', html)
 
 
-def test_a_value_that_is_missing_is_an_error() -> None:
+def test_templates_need_their_values_hold_no_script_and_name_elements_whole() -> None:
     with pytest.raises(UndefinedError):
         Renderer().page("search", Frame("/"))
-
-
-def test_no_template_turns_escaping_off_or_holds_script() -> None:
     words = r"\| ?safe|autoescape|<script|<style| style=|javascript:|https?://"
     for file in (FOLDER / "templates").iterdir():
         assert not re.search(words, file.read_text("utf-8")), file.name
     assert not list((FOLDER / "static").glob("*.js"))
-
-
-def test_an_elements_address_names_it_whole() -> None:
     path = ElementPath("my db", "public", "a&b", "c=d")
     assert element_address(path) == "/column?database=my+db&schema=public&table=a%26b&column=c%3Dd"
     assert element_address(ElementPath("sales")) == "/database?database=sales"

@@ -11,12 +11,9 @@ from pgparley_local.circles import LEAST, LONGEST, ROUNDS, second_round
 ROUND = [7, 8, 9, 10, 11, 12]
 
 
-def test_the_second_round_is_found_behind_what_came_before() -> None:
+def test_the_second_round_is_found_wherever_the_circle_closed() -> None:
     assert second_round([1, 2, 3, *ROUND * 3]) == range(9, 15)
     assert second_round([1, 2, 3, *ROUND * 3, 7, 8]) == range(9, 15), "in the middle of a fourth one"
-
-
-def test_a_circle_may_have_closed_before_what_repeats_began_anew() -> None:
     assert second_round([9, 10, 11, 12, *ROUND * 3]) == range(6, 12), "the first round began in its middle"
 
 

@@ -37,14 +37,11 @@ def test_edges_are_seen_from_both_ends() -> None:
     assert graph.edges(LOG) == ()
 
 
-def test_neighbours_are_of_the_snapshot_and_never_the_table_itself() -> None:
+def test_neighbours_are_other_tables_of_the_snapshot_and_pairs_are_of_keys_of_one_column() -> None:
     graph = _air()
     assert graph.neighbours(FLIGHT) == (AIRPORT, CREW, SEAT)
     assert graph.neighbours(CREW) == (FLIGHT,)
     assert graph.neighbours(SEAT) == (FLIGHT,)
-
-
-def test_column_pairs_are_those_of_keys_of_one_column() -> None:
     graph = _air()
     assert graph.column_pairs(FLIGHT, AIRPORT) == [("origin", "id"), ("destination", "id")]
     assert graph.column_pairs(AIRPORT, FLIGHT) == [("id", "origin"), ("id", "destination")]

@@ -84,7 +84,7 @@ def test_the_name_on_the_other_server_may_be_another_and_no_password_is_shown() 
     assert "hunter2" not in f"{login!r} {with_logins(login)!r}"
 
 
-def test_a_name_goes_before_everyone() -> None:
+def test_a_name_goes_before_everyone_and_a_row_written_by_hand_lends_nobody_s_login() -> None:
     database = with_logins(
         make_login(ERP, EVERYONE), make_login(ERP, "ana", "postgresql://ana_ro:pw@db2/erp")
     )
@@ -92,9 +92,6 @@ def test_a_name_goes_before_everyone() -> None:
     assert "password" not in understood(login_for(database, "bob"))
     assert understood(login_for(database, "bob"))["user"] == "bob"
     assert understood(login_for(database, EVERYONE))["user"] == EVERYONE, "a role may be called so"
-
-
-def test_a_row_written_by_hand_lends_nobody_s_login() -> None:
     """The store can be edited past these rules: then too `*` means the asker's own name, without a password."""
     written = with_logins(Login(EVERYONE, "postgresql://boss:hunter2@db2/erp?user=boss&password=hunter2"))
     assert understood(login_for(written, "bob")) == {"user": "bob", "host": "db2", "dbname": "erp"}

@@ -29,19 +29,13 @@ WAITING = Dialogue(pending=QUESTION)
 CANDIDATES = [Candidate("music", f"SELECT {number}") for number in (3, 2, 1, 4)]
 
 
-def test_a_number_chooses_an_option() -> None:
+def test_a_number_chooses_an_option_with_its_statements() -> None:
     turn = resolve(WAITING, 2, Question(ASKED))
     assert turn == Turn(QUESTION, chosen=2)
     assert agreeing(CANDIDATES, turn) == (CANDIDATES[1],)
     assert agreeing(CANDIDATES, resolve(WAITING, 1, Question(ASKED))) == (CANDIDATES[0], CANDIDATES[2])
-
-
-def test_an_option_of_no_statement_and_a_text_need_other_statements() -> None:
     assert agreeing(CANDIDATES, resolve(WAITING, 3, Question(ASKED))) is None
     assert agreeing(CANDIDATES, resolve(WAITING, "the name on the passport", Question(ASKED))) is None
-
-
-def test_statements_of_other_databases_do_not_agree() -> None:
     option = Option("music", ("SELECT 1",), databases=frozenset({"music"}))
     turn = Turn(ClarifyingQuestion(Ambiguity.COLUMN, "Which?", (option, Option("other"))), 1)
     assert agreeing([Candidate("other", "SELECT 1"), CANDIDATES[2]], turn) == (CANDIDATES[2],)

@@ -89,14 +89,11 @@ def beside(known: Sequence[float] = (), own: int = 0) -> Calibrated:
     return replace(here, base=np.arange(40) / 100, known=np.array(known, dtype=np.float64))
 
 
-def test_until_there_is_enough_others_scores_count() -> None:
+def test_until_there_is_enough_others_scores_count_unless_what_is_known_speaks_against_them() -> None:
     assert beside().at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True)
     assert beside(own=18).at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True)
     assert beside(own=19).at(0.95, "db") == Threshold(9.0, 19, 0.95)
     assert beside().at(0.99, "db") == Uncalibrated(0, 99, 0.99), "too few even there"
-
-
-def test_where_what_is_known_speaks_against_them_they_do_not() -> None:
     assert beside([0.1] * 17 + [0.9] * 3).at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True), (
         "may be chance"
     )

@@ -135,14 +135,11 @@ def _wide(table: Table) -> Table:
     return replace(table, columns=(*table.columns, *more))
 
 
-def test_a_prompt_that_is_too_long_is_cut_and_asked_again() -> None:
+def test_a_prompt_that_is_too_long_is_cut_and_a_reply_that_says_nothing_is_no_candidate() -> None:
     said = reply(("the titles", "SELECT title FROM concert"))
     model = Instructed([ContextLengthError("too long"), ContextLengthError("too long"), said])
     assert len(answered(model).candidates) == 1
     assert len(model.prompts) == 3
-
-
-def test_a_reply_that_says_nothing_is_no_candidate() -> None:
     state = answered(Instructed(["I would rather not."]))
     assert state.candidates == ()
     assert any("I would rather not" in line.detail for line in state.trace)

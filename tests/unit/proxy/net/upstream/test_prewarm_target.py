@@ -21,16 +21,13 @@ def test_it_grows_with_clients_that_came_too_early_and_stops_at_the_most() -> No
     assert seen == [1, 2, 3, 3]
 
 
-def test_it_stays_where_a_socket_had_waited_long_enough() -> None:
+def test_it_stays_where_a_socket_had_waited_long_enough_and_shrinks_with_each_unused() -> None:
     target = PrewarmTarget(8)
     target.served(None)
     target.served(MIN_AGE)
     assert target.count == 1
     assert target.missing(1, 0.0) == 0
     assert target.missing(0, 0.0) == 1
-
-
-def test_it_shrinks_with_each_that_nobody_came_for_down_to_none() -> None:
     target = PrewarmTarget(8)
     target.served(None)
     target.served(None)

@@ -23,6 +23,10 @@ async def test_without_the_api_nothing_happens(monkeypatch: pytest.MonkeyPatch) 
     assert await traced(step)() == 3
 
 
+def test_a_traced_stage_keeps_its_name() -> None:
+    assert traced(step).__name__ == "step"
+
+
 class TestWithTheSDK:
     """With an exporter that keeps the spans in memory."""
 

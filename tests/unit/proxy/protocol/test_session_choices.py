@@ -165,6 +165,14 @@ def test_cancel_between_the_two_requests_of_a_run(session: Any, say: Any) -> Non
     assert b"C57014\0" in session.to_client
 
 
+def test_prepared_plan_goes_stale_with_the_next_question(session: Any, say: Any) -> None:
+    session.client(say.query("NL: x")).engine(say.answer(qid="q5"))
+    session.client(say.parse("NL PLAN 1", "s")).engine(Chosen("sales", "EXPLAIN SELECT 1", in_place=True))
+    session.client(say.sync, say.query("NL: y")).engine(say.answer(qid="q6"))
+    session.forget().client(say.bind(name="s"), say.execute, say.sync)
+    assert b"pgparley_error_1" in session.to_server
+
+
 # -- the last question failed
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.values.messages import Asker, AskRequest, OnDoubt, RowKind
+from proxy.protocol import codec
 
 ANN = Asker("ann", "sales")
 
@@ -80,6 +81,11 @@ def test_client_encoding_is_kept(session: Any, say: Any) -> None:
     session.engine(say.answer("Ω"))
     assert session.to_server[5:].startswith("SELECT 'é'; SELECT".encode("latin-1"))
     assert b"\\u03a9" in session.to_server
+
+
+def test_bytes_that_are_no_text_are_refused(session: Any) -> None:
+    session.client(codec.encode_query(b"NL: caf\xe9"))
+    assert session.sqlstates == ["42601"]
 
 
 def test_what_becomes_of_doubtful_statements_is_a_setting(session: Any, say: Any) -> None:

@@ -26,8 +26,13 @@ from pgparley.config import load
 ROOT = Path(__file__).parents[1]
 
 # A busy machine is no failure of what is tested.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+settings.register_profile("quick", deadline=None, max_examples=30)
+settings.register_profile("whole", deadline=None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """With the slow tests every property is tried on more examples."""
+    settings.load_profile("quick" if config.option.markexpr == "not slow" else "whole")
 
 
 def free_port() -> int:

@@ -48,18 +48,12 @@ def holds(sql: str) -> None:
 
 
 @given(mutated())
-@settings(max_examples=1500)
+@settings(max_examples=15 * settings().max_examples)
 def test_mutated_statements(sql: str) -> None:
     holds(sql)
 
 
-@given(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map(" ".join))
-@settings(max_examples=500)
-def test_shuffled_fragments(sql: str) -> None:
-    holds(sql)
-
-
-@given(st.text(max_size=200))
-@settings(max_examples=500)
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map(" ".join) | st.text(max_size=200))
+@settings(max_examples=10 * settings().max_examples)
 def test_any_text(sql: str) -> None:
     holds(sql)

@@ -69,7 +69,7 @@ def reworded(draw: st.DrawFn) -> str:
 
 @given(reworded())
 @example("SELECT (SELECT FROM orders) FROM customers")
-@settings(max_examples=2000)
+@settings(max_examples=20 * settings().max_examples)
 def test_names_and_normal_form(sql: str) -> None:
     if isinstance(check(sql), Allowed):
         resolution = resolve(sql, SHOP)

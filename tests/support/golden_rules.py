@@ -216,8 +216,7 @@ class Pair:
             frozenset((each.column, text) for each in _links(self.missing) for text in each.values),
             _chances(self.linked),
             linked_dimensions(
-                self.asked.dimensions,
-                compared(self.asked.entities, element_words(self.snapshot), Words()),
+                self.asked.dimensions, compared(self.asked.entities, element_words(self.snapshot), Words())
             ),
             (),
             tuple(ColumnContent(each.column, (), each.values[0]) for each in _links(self.days)),

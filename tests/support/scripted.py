@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +31,15 @@ class WordEncoder:
 
     @staticmethod
     def _sum(words: Sequence[str]) -> NDArray[np.float32]:
-        # The mark decides chance likenesses, by which a stage name is nearer to a name than a family name is.
-        seeds = (int.from_bytes(hashlib.sha256(f"{word}-".encode()).digest()[:8], "big") for word in words)
-        total = sum((np.random.default_rng(seed).normal(size=128) for seed in seeds), np.zeros(128))
+        total = sum(map(_vector, words), np.zeros(128))
         return (total / (float(np.linalg.norm(total)) or 1.0)).astype(np.float32)
+
+
+@cache
+def _vector(word: str) -> NDArray[np.float64]:
+    # The mark decides chance likenesses, by which a stage name is nearer to a name than a family name is.
+    seed = int.from_bytes(hashlib.sha256(f"{word}-".encode()).digest()[:8], "big")
+    return np.random.default_rng(seed).normal(size=128)
 
 
 @dataclass

@@ -101,14 +101,11 @@ def test_nothing_but_pglast_is_under_the_gpl() -> None:
     assert not re.search(r"^(pglast|tqdm|nvidia-|cuda-)", gateway, re.MULTILINE)
 
 
-def test_the_packages_say_their_licence_and_bring_its_text() -> None:
+def test_the_packages_bring_their_licence_and_the_security_policy_leads_to_what_holds() -> None:
     assert PROJECT["license"] == "Apache-2.0"
     for name in PROJECT["license-files"]:
         assert (ROOT / name).is_file()
     assert "Version 2.0, January 2004" in (ROOT / "LICENSE").read_text("utf-8")
-
-
-def test_the_security_policy_leads_to_what_holds() -> None:
     text = (ROOT / "SECURITY.md").read_text("utf-8")
     for path in re.findall(r"\]\((\S+?)\)", text):
         assert (ROOT / path).is_file()

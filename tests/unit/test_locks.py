@@ -25,11 +25,7 @@ def plugged() -> list[str]:
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 WANTED = {
     "gateway": PROJECT["dependencies"],
-    "engine": [
-        *PROJECT["dependencies"],
-        *PROJECT["optional-dependencies"]["engine-libraries"],
-        *plugged(),
-    ],
+    "engine": [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["engine-libraries"], *plugged()],
 }
 
 locks = pytest.mark.parametrize("lock", WANTED)

@@ -20,14 +20,11 @@ WRITTEN = [file for folder in GOLDEN for file in sorted(folder.glob("*.sql"))]
 WRITTEN.append(ROOT / "benchmarks" / "quality" / "workday" / "spellings.sql")
 
 
-def test_every_statement_came_of_a_question() -> None:
+def test_every_statement_came_of_a_question_and_rules_are_named() -> None:
     known = {line.removesuffix(";") for file in WRITTEN for line in file.read_text("utf-8").splitlines()}
     shown = {each[3].strip("`") for each in KINDS}
     assert len(shown) == len(KINDS) > 15
     assert shown <= known
-
-
-def test_rules_of_facts_and_values_are_named() -> None:
     named = {name for each in KINDS for name in re.findall(r"`(\w+)`", each[4])}
     assert named <= {rule.name for rule in RULES}
     assert {rule.name for rule in RULES if rule.by_facts or rule.kind is RuleKind.CORRECTION} <= named

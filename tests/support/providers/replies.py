@@ -21,10 +21,7 @@ def completion(provider: Provider, body: dict[str, Any], reply: Reply, prompt: i
     choice: dict[str, Any] = {"index": 0, "finish_reason": finish.value, "logprobs": None}
     choice["message"] = _message(provider, reply, "".join(said))
     if body.get("logprobs") and said:
-        choice["logprobs"] = {
-            "content": _logprobs(said, body.get("top_logprobs", 0)),
-            "refusal": None,
-        }
+        choice["logprobs"] = {"content": _logprobs(said, body.get("top_logprobs", 0)), "refusal": None}
     usage = {"prompt_tokens": prompt, "completion_tokens": len(said) + thought}
     usage |= {"total_tokens": sum(usage.values())} | provider.usage
     if provider.thinks:

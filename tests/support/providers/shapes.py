@@ -8,8 +8,7 @@ from enum import Enum
 from typing import Any
 
 Kind = Enum(
-    "Kind",
-    "UNKNOWN UNSUPPORTED VALUE TYPE MISSING ROLE ORDER KEY MODEL PATH CONTEXT ROOM FILTER RATE FAILED",
+    "Kind", "UNKNOWN UNSUPPORTED VALUE TYPE MISSING ROLE ORDER KEY MODEL PATH CONTEXT ROOM FILTER RATE FAILED"
 )
 """What is wrong with a request."""
 
@@ -268,7 +267,7 @@ LM_STUDIO = Style(
     _lm_studio,
     {
         Kind.CONTEXT: "The number of tokens to keep from the initial prompt is greater than the context length"
-        " (n_keep: {got} >= n_ctx: {most}).",
+        " (n_keep: {got} >= n_ctx: {most})."
     },
 )
 OPENROUTER = Style(

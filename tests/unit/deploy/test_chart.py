@@ -74,7 +74,7 @@ OTHERS = ("Certificate", "ServiceMonitor")
 """Kinds that are not the API's own: no schema of theirs is at hand."""
 
 
-@pytest.fixture(params=VALUES)
+@pytest.fixture(params=VALUES, scope="module")
 def documents(request: pytest.FixtureRequest) -> list[Document]:
     return rendered(VALUES[request.param])
 
@@ -247,15 +247,12 @@ def test_engines_are_scaled_by_metrics_that_they_have() -> None:
     assert "replicas" not in of_kind(rendered(EVERYTHING), "Deployment")["engine"]["spec"]
 
 
-def test_a_gateway_has_time_to_drain() -> None:
+def test_a_gateway_has_time_to_drain_and_without_engines_needs_no_secret() -> None:
     pod = pods(rendered({"gateway": {"drainSeconds": 600}}))["gateway"]
     grace = int(environment(pod["containers"][0])["PGPARLEY_GATEWAY_SHUTDOWN_GRACE"])
     # What preStop takes is part of it.
     assert pod["terminationGracePeriodSeconds"] > grace + 5 >= 600 + 5
     assert STAGES["gateway"].last("STOPSIGNAL") == "SIGINT"
-
-
-def test_without_engines_nothing_is_asked_and_no_secret_is_needed() -> None:
     pod = pods(rendered(PLAIN))["gateway"]
     given = environment(pod["containers"][0])
     assert given["PGPARLEY_GATEWAY_ENGINE"] == ""

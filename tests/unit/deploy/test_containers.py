@@ -100,13 +100,10 @@ def test_what_is_copied_exists_and_gets_into_the_build() -> None:
         assert name in STAGES
 
 
-def test_the_build_has_every_package_of_the_wheel() -> None:
+def test_the_build_has_every_package_of_the_wheel_and_the_images_this_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     packages = {name.rstrip("*") for name in project["tool"]["setuptools"]["packages"]["find"]["include"]}
     assert packages <= set(STAGES["build"].copies)
-
-
-def test_the_images_install_this_version() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     text = (FOLDER / "Dockerfile").read_text("utf-8")
     assert set(re.findall(r'"pgparley\S*==(\S+)"', text)) == {version}
@@ -132,11 +129,7 @@ def test_a_services_environment_is_understood(name: str, tmp_path: Path) -> None
         assert parts(config)[1].environment["PGPARLEY_EMBEDDED_MODEL_PORT"] == "6433"
         written = [config.embedded_model.path, config.embedded_model.prefixes]
     else:
-        written = [
-            config.engine.socket,
-            Path(config.gateway.runtime_dir),
-            config.engine.vectors,
-        ]
+        written = [config.engine.socket, Path(config.gateway.runtime_dir), config.engine.vectors]
     for path in written:
         assert path is not None
         assert any(path.is_relative_to(folder) for folder in mounted), path

@@ -104,11 +104,7 @@ def test_a_units_environment_is_understood_and_stays_in_its_folders(unit: Path, 
     if unit.stem == "pgparley-model":
         used = [config.embedded_model.path, config.embedded_model.prefixes]
     else:
-        used = [
-            config.engine.socket,
-            Path(config.gateway.runtime_dir),
-            config.engine.vectors,
-        ]
+        used = [config.engine.socket, Path(config.gateway.runtime_dir), config.engine.vectors]
     for path in used:
         assert path is not None
         assert any(path.is_relative_to(folder) for folder in folders), path

@@ -52,7 +52,7 @@ def test_each_leads_to_its_runbook(rule: dict[str, Any]) -> None:
     assert rule["labels"]["severity"] in ("critical", "warning", "info")
 
 
-def test_each_runbook_is_of_an_alert() -> None:
+def test_each_runbook_is_of_an_alert_and_what_it_names_exists() -> None:
     written = [
         name
         for page in sorted(RUNBOOKS.glob("*.md"))
@@ -60,9 +60,6 @@ def test_each_runbook_is_of_an_alert() -> None:
     ]
     assert sorted(written) == sorted(NAMES)
     assert len(set(NAMES)) == len(NAMES)
-
-
-def test_what_a_runbook_names_exists() -> None:
     for page in RUNBOOKS.glob("*.md"):
         for link in re.findall(r"`(\.\./[\w/]+\.md)`", page.read_text("utf-8")):
             assert (page.parent / link).is_file(), link

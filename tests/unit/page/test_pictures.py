@@ -28,13 +28,10 @@ def rows(graph: Graph) -> dict[str, int]:
     return {box.name[1]: levels.index(box.y) for box in graph.boxes}
 
 
-def test_a_table_stands_below_what_it_refers_to() -> None:
+def test_a_table_stands_below_what_it_refers_to_and_of_many_those_with_most_joins_are_drawn() -> None:
     graph = schema_graph([named(each) for each in "abcde"], joined("b>a", "c>b", "c>a", "d>a"))
     assert rows(graph) == {"a": 0, "b": 1, "d": 1, "c": 2, "e": 3}
     assert [line.words for line in graph.lines] == ["b to a", "c to b", "c to a", "d to a"]
-
-
-def test_of_many_tables_those_with_the_most_joins_are_drawn() -> None:
     tables = [named(f"t{number:03}") for number in range(MOST + 20)]
     graph = schema_graph(tables, [Join(tables[-1], tables[-2], "x")])
     assert (len(graph.boxes), graph.left_out, len(graph.lines)) == (MOST, 20, 1)

@@ -32,14 +32,16 @@ def test_defaults_need_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_file_sets_what_it_names(tmp_path: Path) -> None:
     file = write(
         tmp_path,
-        'workers = 2\n[gateway]\nlisten_port = 7000\n[model]\ngrammar = "none"\n[engine]\nsocket = "/s"\n',
+        'workers = 2\n[gateway]\nlisten_port = 7000\n[model]\ngrammar = "none"\n[engine]\nsocket = "/s"\n'
+        '[[upstream.caps]]\ndatabase = "sales"\nanswer_bytes = 5\n',
     )
     config = load(file, {})
-    assert config.workers == 2
-    assert config.gateway.listen_port == 7000
-    assert config.model.grammar is GrammarSupport.NONE
-    assert config.engine.socket == Path("/s")
-    assert config.gateway.engine == "/s"
+    assert (config.workers, config.gateway.listen_port, config.gateway.engine) == (2, 7000, "/s")
+    assert (config.model.grammar, config.engine.socket) == (GrammarSupport.NONE, Path("/s"))
+    (caps,) = config.upstream.caps
+    assert (caps.database, caps.role, caps.answer_bytes) == ("sales", "*", 5)
+    with pytest.raises(ConfigError, match="cannot read"):
+        load(tmp_path / "none.toml", {})
 
 
 def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
@@ -103,11 +105,6 @@ def test_a_wrong_variable_says_what_is_wrong(tmp_path: Path, variable: str, valu
         load(write(tmp_path, ""), {f"PGPARLEY_{variable}": value})
 
 
-def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot read"):
-        load(tmp_path / "none.toml", {})
-
-
 def test_the_guard_is_told_for_all_databases_and_for_one(tmp_path: Path) -> None:
     text = """
     [guard]
@@ -123,13 +120,6 @@ def test_the_guard_is_told_for_all_databases_and_for_one(tmp_path: Path) -> None
     assert shop.extensions == ("pg_trgm", "vector")
     assert shop.functions == ("public.twice",)
     assert shop.operators == ("public.<=>",)
-
-
-def test_a_list_has_entries_of_its_own(tmp_path: Path) -> None:
-    (caps,) = load(
-        write(tmp_path, '[[upstream.caps]]\ndatabase = "sales"\nanswer_bytes = 5\n'), {}
-    ).upstream.caps
-    assert (caps.database, caps.role, caps.answer_bytes) == ("sales", "*", 5)
 
 
 MODEL = """

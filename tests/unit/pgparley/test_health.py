@@ -39,15 +39,9 @@ def listening(listener: socket.socket, says: bytes | None) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("part", "says", "status"),
     [
-        ("gateway", b"N", 0),
-        ("gateway", b"S", 0),
-        ("gateway", b"E", 1),
-        ("gateway", b"", 1),
-        ("gateway", None, 1),
-        ("model", b"HTTP/1.1 200 OK\r\n\r\n", 0),
-        ("page", b"HTTP/1.1 200 OK\r\n\r\n", 0),
-        ("model", b"HTTP/1.1 503 Service Unavailable\r\n\r\n", 1),
-        ("model", None, 1),
+        *(("gateway", says, says not in (b"N", b"S")) for says in (b"N", b"S", b"E", b"", None)),
+        *((part, b"HTTP/1.1 200 OK\r\n\r\n", 0) for part in ("model", "page")),
+        *(("model", says, 1) for says in (b"HTTP/1.1 503 Service Unavailable\r\n\r\n", None)),
     ],
 )
 def test_only_an_answer_is_healthy(

@@ -58,12 +58,7 @@ async def called_back():
 configure("info")
 """
 
-KEPT = {
-    "reload_failed",
-    "reload failed",
-    "auth_query_failed",
-    "router version not taken up",
-}
+KEPT = {"reload_failed", "reload failed", "auth_query_failed", "router version not taken up"}
 """Events with the message of an error, which is of files of ours or in words of ours."""
 
 ALLOWED = re.compile(r"for_log\(\w+\)|type\(\w+\)\.__name__|\w+\.(sqlstate|sent)\b")

@@ -58,19 +58,16 @@ def test_the_example_holds_the_defaults(tmp_path: Path) -> None:
     }
 
 
-def test_every_key_is_on_the_page() -> None:
+def test_every_key_is_on_the_page_and_what_a_reload_leaves() -> None:
     for section, key in keys():
         assert f"`{key}`" in PAGE, f"{section}.{key}"
         assert not section or f"`[{section}]`" in PAGE
-
-
-def test_what_a_reload_leaves_is_on_the_page() -> None:
     assert {field.name for field in dataclasses.fields(GatewaySettings)} >= FIXED
     unchanged = PAGE.partition("Not changed by a reload:")[2].partition("A rolling restart")[0]
     assert set(re.findall(r"`(\w+)`", unchanged)) == FIXED
 
 
-def test_every_metric_is_on_the_page() -> None:
+def test_every_metric_and_every_command_is_on_the_page() -> None:
     families = {family.name for family in GatewayMetrics().registry.collect()}
     families |= {
         line.split()[2] for line in exposition([]).decode().splitlines() if line.startswith("# TYPE")
@@ -78,9 +75,6 @@ def test_every_metric_is_on_the_page() -> None:
     families |= {family.name for family in Metrics().registry.collect()}
     for name in families:
         assert f"`{name.removesuffix('_total')}`" in PAGE, name
-
-
-def test_every_command_is_on_the_page() -> None:
     console = PAGE.partition("## Console")[2]
     for name in (*views.NAMES, *ADMIN_COMMANDS):
         assert re.search(rf"\b{name.upper()}\b", console), name

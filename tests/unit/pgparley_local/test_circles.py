@@ -11,34 +11,22 @@ from pgparley_local.circles import LEAST, LONGEST, ROUNDS, second_round
 ROUND = [7, 8, 9, 10, 11, 12]
 
 
-def test_the_second_round_is_found_behind_what_came_before() -> None:
+def test_the_second_round_is_found_wherever_the_circle_closed() -> None:
     assert second_round([1, 2, 3, *ROUND * 3]) == range(9, 15)
     assert second_round([1, 2, 3, *ROUND * 3, 7, 8]) == range(9, 15), "in the middle of a fourth one"
-
-
-def test_a_circle_may_have_closed_before_what_repeats_began_anew() -> None:
     assert second_round([9, 10, 11, 12, *ROUND * 3]) == range(6, 12), "the first round began in its middle"
 
 
 @pytest.mark.parametrize(
     "tokens",
-    [
-        [],
-        [1, *ROUND * 2],
-        [*ROUND * 3, 1],
-        [1, *[0] * (LEAST - 1)],
-        list(range(LONGEST + 1)) * ROUNDS,
-    ],
+    [[], [1, *ROUND * 2], [*ROUND * 3, 1], [1, *[0] * (LEAST - 1)], list(range(LONGEST + 1)) * ROUNDS],
     ids=["nothing", "two rounds", "gone on otherwise", "a number's digits", "rounds too long"],
 )
 def test_what_is_no_circle(tokens: list[int]) -> None:
     assert not second_round(tokens)
 
 
-@given(
-    st.lists(st.integers(0, 3), max_size=8),
-    st.lists(st.integers(0, 3), min_size=1, max_size=LONGEST),
-)
+@given(st.lists(st.integers(0, 3), max_size=8), st.lists(st.integers(0, 3), min_size=1, max_size=LONGEST))
 def test_whatever_goes_round_often_enough_is_a_circle(before: list[int], once: list[int]) -> None:
     tokens = before + once * max(ROUNDS, -(-LEAST // len(once)))
     places = second_round(tokens)

@@ -40,11 +40,7 @@ def cache_of(runtime: RememberingRuntime) -> PrefixCache:
 
 
 def ask(
-    cache: PrefixCache,
-    runtime: RememberingRuntime,
-    prompt: str,
-    answer: str = "",
-    kept: Path | None = None,
+    cache: PrefixCache, runtime: RememberingRuntime, prompt: str, answer: str = "", kept: Path | None = None
 ) -> tuple[int, int]:
     """Computes a prompt and writes an answer, a token a letter; gives the sequence and how much was cached."""
     tokens = tuple(map(ord, prompt))
@@ -105,7 +101,7 @@ def test_a_file_is_read_where_it_has_more_and_not_where_memory_has_it(tmp_path: 
     assert ask(cache, runtime, "schema: one", kept=file)[1] == len("schema: one") - 1
 
 
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(st.tuples(st.text("ab", min_size=1, max_size=12), st.text("xy", max_size=4), st.booleans())))
 def test_it_knows_what_the_runtime_holds_and_touches_nothing_that_runs(
     asked: list[tuple[str, str, bool]],

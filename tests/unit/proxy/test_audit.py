@@ -103,23 +103,20 @@ def test_what_became_of_it(reply: AskReply | Chosen | RowSet | ErrorReply, outco
     assert replied(AuditLine(), reply).reply is outcome
 
 
-async def test_what_has_left_is_a_line_of_the_same_id(tmp_path: Path) -> None:
+async def test_what_has_left_is_a_line_of_the_same_id_and_half_a_line_of_another_process_stands_alone(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "audit.log").write_bytes(b'{"half":')
     found = Written(tmp_path)
     found.trail.begun(AskRequest(ANA, "?"))
     await found.trail.answered(answer())
     found.trail.delivered(Delivered(1, 2, 345, None))
     found.trail.delivered(Delivered(1, 7, 8, None))
-    intent, outcome = found.lines
-    assert isinstance(outcome, OutcomeLine)
-    assert (outcome.id, outcome.rows, outcome.bytes, outcome.sqlstate) == (intent.id, 2, 345, None)
-
-
-async def test_half_a_line_of_another_process_stands_alone(tmp_path: Path) -> None:
-    (tmp_path / "audit.log").write_bytes(b'{"half":')
-    found = Written(tmp_path)
-    found.trail.begun(AskRequest(ANA, "?"))
-    await found.trail.answered(answer())
-    assert (tmp_path / "audit.log").read_bytes().startswith(b'{"half":\n{"event":"intent"')
+    begun, *lines = (tmp_path / "audit.log").read_bytes().splitlines()
+    intent, outcome = (msgspec.json.decode(line) for line in lines)
+    assert (begun, intent["event"], outcome["event"]) == (b'{"half":', "intent", "outcome")
+    assert outcome["id"] == intent["id"]
+    assert (outcome["rows"], outcome["bytes"], outcome.get("sqlstate")) == (2, 345, None)
 
 
 async def test_names_in_no_encoding_are_written_down(tmp_path: Path) -> None:

@@ -65,13 +65,6 @@ def verified(folder: Path, *files: Path, heads: bool = True) -> Result:
     return command(folder, "audit", "verify", *map(str, files or [folder / "audit.log"]), *more)
 
 
-def test_a_long_chain_is_whole(folder: Path) -> None:
-    written(folder, LINES)
-    found = verified(folder)
-    assert found.exit_code == 0, found.output
-    assert f"{LINES} lines, 2 chains: all as they were written" in found.output
-
-
 def test_one_changed_byte_of_a_long_chain_is_found(folder: Path) -> None:
     file = written(folder, LINES)
     data = bytearray(file.read_bytes())

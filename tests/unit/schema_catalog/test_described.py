@@ -110,16 +110,13 @@ def test_nothing_reads_all_columns_of_a_table_that_has_hidden_ones(sql: str) -> 
     assert whole_row("singer") in resolve(sql, HIDDEN).problems
 
 
-def test_a_bare_name_does_not_reach_past_a_table_with_hidden_columns() -> None:
+def test_a_bare_name_reaches_past_no_hidden_column_and_synonyms_stand_in_the_prompt_as_data() -> None:
     """The server would take singer.country, whose values are not for questions."""
     other = told(said("public", "stadium", "name", hidden=True))
     sql = "SELECT 1 FROM (SELECT title AS name FROM concert) AS c WHERE EXISTS (SELECT {} FROM stadium)"
     (problem,) = resolve(sql.format("name"), other).problems
     assert problem == unknown_column(("name",), ("c.name",), ())
     assert resolve(sql.format("c.name"), other).problems == ()
-
-
-def test_synonyms_stand_in_the_prompt_as_data() -> None:
     line = schema_text(SPOKEN, ())[0].splitlines()[1]
     assert line == (
         "singer(singer_id int PK, artist_name text, performer_name text, "

@@ -28,20 +28,36 @@ def understood(uri: str) -> dict[str, str]:
     return {key: str(value) for key, value in conninfo_to_dict(uri).items()}
 
 
-def test_keyword_strings_become_uris_that_the_driver_reads_alike() -> None:
-    uri = as_uri(r"host=db.example port=5433 user=ann password='it\'s / a@b' dbname='my db'")
-    assert understood(uri) == {
-        "host": "db.example",
-        "port": "5433",
-        "user": "ann",
-        "password": "it's / a@b",
-        "dbname": "my db",
-    }
-
-
-def test_sockets() -> None:
-    uri = as_uri("host=/run/pg port=5433 user=u dbname=d")
-    assert understood(uri) == {"host": "/run/pg", "port": "5433", "user": "u", "dbname": "d"}
+@pytest.mark.parametrize(
+    ("written", "parts", "dbname"),
+    [
+        (
+            r"host=db.example port=5433 user=ann password='it\'s / a@b' dbname='my db'",
+            {
+                "host": "db.example",
+                "port": "5433",
+                "user": "ann",
+                "password": "it's / a@b",
+                "dbname": "my db",
+            },
+            "my db",
+        ),
+        (
+            "host=/run/pg port=5433 user=u dbname=d",
+            {"host": "/run/pg", "port": "5433", "user": "u", "dbname": "d"},
+            "d",
+        ),
+        # Without a database the server chooses.
+        ("service=erp", {"service": "erp"}, None),
+        ("host=h user=u", {"host": "h", "user": "u"}, None),
+        ("postgresql://h", {"host": "h"}, None),
+    ],
+)
+def test_strings_become_uris_that_the_driver_reads_alike(
+    written: str, parts: dict[str, str], dbname: str | None
+) -> None:
+    assert (understood(as_uri(written)), dbname_of(as_uri(written))) == (parts, dbname)
+    assert dbname_of(with_dbname("postgresql://u:p@h:5/a?dbname=b&sslmode=require", "c/d")) == "c/d"
 
 
 @pytest.mark.parametrize(
@@ -88,11 +104,6 @@ def test_passwords_are_not_shown(uri: str, shown: str) -> None:
     assert redacted(as_uri(uri)) == shown
 
 
-def test_another_database_of_the_same_server() -> None:
-    assert dbname_of(with_dbname("postgresql://u:p@h:5/a?dbname=b&sslmode=require", "c/d")) == "c/d"
-    assert dbname_of("postgresql://h") is None
-
-
 @pytest.mark.parametrize(
     ("uri", "user", "password"),
     [
@@ -114,13 +125,6 @@ def test_logins_are_found_taken_out_and_replaced(uri: str, user: str | None, *, 
     other = with_user(uri, 'Bob "B@/:%ü')
     assert user_of(other) == understood(other)["user"] == 'Bob "B@/:%ü'
     assert bool(password_of(other)) == password
-
-
-def test_a_string_without_a_database_leaves_it_to_the_server() -> None:
-    uri = as_uri("service=erp")
-    assert understood(uri) == {"service": "erp"}
-    assert dbname_of(uri) is None
-    assert dbname_of(as_uri("host=h user=u")) is None
 
 
 _LENT = {"PGPASSWORD": "the store's", "PGPASSFILE": "/kept", "PGSSLCERT": "/kept.crt"}

@@ -41,13 +41,10 @@ def test_names_imply(tables: str, found: set[str]) -> None:
     assert {f"{'.'.join(each.column[1:])} {'.'.join(each.referred[1:])}" for each in joins} == found
 
 
-def test_a_table_of_the_same_schema_goes_first() -> None:
+def test_the_same_schema_goes_first_and_what_is_not_sure_is_for_values_to_bear_out() -> None:
     tables = written("a.customers: id; a.orders: customer_id; b.customers: id; b.orders: customer_id")
     found = implied_joins(Snapshot("x", ("a",), tables))
     assert {(each.column[0], each.referred[0]) for each in found} == {("a", "a"), ("b", "b")}
-
-
-def test_what_is_not_sure_is_a_candidate_for_values_to_bear_out() -> None:
     found = candidates(Snapshot("x", ("public",), written("a: customer_no; b: customer_no")))
     assert {(each.column[1], each.referred[1]) for each in found} == {("a", "b"), ("b", "a")}
     assert all(each.strength < SURE for each in found)

@@ -51,17 +51,40 @@ def test_without_a_string_it_is_the_catalog_s_less_its_user_and_password() -> No
     assert understood(make_login(ERP, "ana").dsn) == server | {"user": "ana"}
 
 
-def test_the_name_on_the_other_server_may_be_another() -> None:
+OTHERS = (
+    *("postgresql://ana@db2/erp", "postgresql://:hunter2@db2/erp", "postgresql://db2/erp?user=ana"),
+    *("postgresql:///erp?host=db2&password=hunter2", "host=db2 user=ana", "host=db2 password=hunter2"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asker", "dsn", "said"),
+    [
+        *((EVERYONE, each, "under their own name") for each in OTHERS),
+        ("", None, "name of a role"),
+        ("a\0b", None, "name of a role"),
+        *(
+            ("ana", each, "--dsn")
+            for each in ("hunter2", "mysql://u:hunter2@h/d", "postgresql://u:hunter2@[::1/d")
+        ),
+    ],
+)
+def test_what_is_no_login_is_refused(asker: str, dsn: str | None, said: str) -> None:
+    """Everyone has neither a user nor a password."""
+    with pytest.raises(LoginError, match=said) as caught:
+        make_login(ERP, asker, dsn)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_the_name_on_the_other_server_may_be_another_and_no_password_is_shown() -> None:
     login = make_login(ERP, "ana", "host=db2 dbname=erp user=ana_ro passfile=/etc/pgparley/pgpass")
-    assert understood(login_for(with_logins(login), "ana")) == {
-        "host": "db2",
-        "dbname": "erp",
-        "user": "ana_ro",
-        "passfile": "/etc/pgparley/pgpass",
-    }
+    parts = {"host": "db2", "dbname": "erp", "user": "ana_ro", "passfile": "/etc/pgparley/pgpass"}
+    assert understood(login_for(with_logins(login), "ana")) == parts
+    login = make_login(ERP, "ana", "postgresql://ana:hunter2@db2/erp")
+    assert "hunter2" not in f"{login!r} {with_logins(login)!r}"
 
 
-def test_a_name_goes_before_everyone() -> None:
+def test_a_name_goes_before_everyone_and_a_row_written_by_hand_lends_nobody_s_login() -> None:
     database = with_logins(
         make_login(ERP, EVERYONE), make_login(ERP, "ana", "postgresql://ana_ro:pw@db2/erp")
     )
@@ -69,42 +92,6 @@ def test_a_name_goes_before_everyone() -> None:
     assert "password" not in understood(login_for(database, "bob"))
     assert understood(login_for(database, "bob"))["user"] == "bob"
     assert understood(login_for(database, EVERYONE))["user"] == EVERYONE, "a role may be called so"
-
-
-@pytest.mark.parametrize(
-    "dsn",
-    [
-        "postgresql://ana@db2/erp",
-        "postgresql://:hunter2@db2/erp",
-        "postgresql://db2/erp?user=ana",
-        "postgresql:///erp?host=db2&password=hunter2",
-        "host=db2 user=ana",
-        "host=db2 password=hunter2",
-    ],
-)
-def test_everyone_has_no_user_and_no_password(dsn: str) -> None:
-    with pytest.raises(LoginError, match="under their own name") as caught:
-        make_login(ERP, EVERYONE, dsn)
-    assert "hunter2" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("asker", "dsn", "said"),
-    [
-        ("", None, "name of a role"),
-        ("a\0b", None, "name of a role"),
-        ("ana", "hunter2", "--dsn"),
-        ("ana", "mysql://u:hunter2@h/d", "--dsn"),
-        ("ana", "postgresql://u:hunter2@[::1/d", "--dsn"),
-    ],
-)
-def test_what_is_no_login_is_refused(asker: str, dsn: str | None, said: str) -> None:
-    with pytest.raises(LoginError, match=said) as caught:
-        make_login(ERP, asker, dsn)
-    assert "hunter2" not in str(caught.value)
-
-
-def test_a_row_written_by_hand_lends_nobody_s_login() -> None:
     """The store can be edited past these rules: then too `*` means the asker's own name, without a password."""
     written = with_logins(Login(EVERYONE, "postgresql://boss:hunter2@db2/erp?user=boss&password=hunter2"))
     assert understood(login_for(written, "bob")) == {"user": "bob", "host": "db2", "dbname": "erp"}
@@ -120,11 +107,6 @@ def test_any_name_survives(role: str, other: str) -> None:
     by_name = replace(ERP, logins=(Login(role, f"{make_login(ERP, other).dsn}"),))
     if EVERYONE not in (role, other):
         assert understood(login_for(by_name, role))["user"] == other
-
-
-def test_a_login_shows_no_password() -> None:
-    login = make_login(ERP, "ana", "postgresql://ana:hunter2@db2/erp")
-    assert "hunter2" not in f"{login!r} {with_logins(login)!r}"
 
 
 def test_a_login_made_from_the_catalogs_proves_itself_by_nothing_of_it() -> None:

@@ -37,13 +37,10 @@ def test_names_of_columns(kind: PersonalKind, names: str) -> None:
         assert personal_by_name(table, Column(column, "text")) is kind, name
 
 
-def test_names_of_other_columns() -> None:
+def test_other_columns_and_what_is_no_text_hold_no_name() -> None:
     for name in OTHERS.split():
         table, column = name.split(".")
         assert personal_by_name(table, Column(column, "text")) is None, name
-
-
-def test_what_is_no_text_holds_no_name() -> None:
     assert personal_by_name("customer", Column("email", "boolean")) is None
     assert personal_by_name("orders", Column("customer", "integer")) is None
     assert personal_by_name("orders", Column("customer", "mood", labels=("good",))) is None

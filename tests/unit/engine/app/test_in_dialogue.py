@@ -43,13 +43,10 @@ def read(stored: Stored | None, text: str = "only the west", **asked: Any) -> tu
     return asyncio.run(in_dialogue(request, cast("Any", OneQuestion(stored))))
 
 
-def test_the_statement_that_was_taken_and_the_question_as_it_was_read() -> None:
+def test_it_goes_on_from_what_was_taken_and_behind_a_question_back_from_what_is_likeliest() -> None:
     request, dialogue = read(FIRST)
     assert (request.db, request.after) == ("music", None)
     assert dialogue.follow_up == FollowUp("How many singers?", "SELECT 1", "only the west")
-
-
-def test_behind_a_question_back_what_is_likeliest() -> None:
     _, dialogue = read(replace(FIRST, reply=AskReply("q1", ()), dialogue=PENDING))
     assert dialogue.follow_up == FollowUp("How many?", "SELECT 2", "only the west")
 

@@ -103,22 +103,16 @@ async def test_the_connected_database_is_asked_whatever_the_words(strategy: Stra
     assert (names(state), state.far, state.refusal) == ([own], True, None)
 
 
-async def test_where_the_asker_is_at_home_in_none_a_model_that_may_say_no_is_asked_of_the_likeliest() -> None:
+async def test_where_the_asker_is_at_home_in_none_only_a_model_that_may_say_no_is_asked() -> None:
     state = await routed(asked(FAR), tools(strategy=READINGS))
     assert len(names(state)) == len(ALL)
     assert not any(line.event == "nothing stands for" for line in state.trace)
     many = [entry(f"d{n}", table(f"thing{n}", "word")) for n in range(9)]
     assert len(names(await routed(asked(FAR), tools(many, READINGS)))) == LOOKED_AT
-
-
-async def test_one_that_would_write_something_all_the_same_is_not() -> None:
     state = await routed(asked(FAR), tools(strategy=SEARCH))
     assert names(state) == []
     assert abstention(state).words == "No database that you may read seems to hold this"
     assert [line.detail for line in state.trace if line.event == "nothing stands for"]
-
-
-async def test_a_connected_database_that_may_not_be_read_is_no_home() -> None:
     state = await route(asked(FAR, "music"), tools(hidden={"music"}))
     assert names(state) == []
 
@@ -186,15 +180,12 @@ async def test_what_names_allowed_values_is_near_connected_or_not(strategy: Stra
         assert "values Petra Quist" in next(line.detail for line in state.trace if line.event == "database")
 
 
-async def test_values_that_the_asker_may_not_see_bring_nothing_near() -> None:
+async def test_values_not_to_be_seen_bring_nothing_near_and_without_the_store_names_decide() -> None:
     state = await route(asked(FAR), tools(held=Held({"zoo": []})))
     assert names(state) == []
     unread = Held({"zoo": ["Petra Quist"]})
     state = await route(asked("When did Petra Quist start?"), tools(held=unread, hidden={"zoo"}))
     assert (names(state), unread.looked) == ([], [])
-
-
-async def test_a_store_that_does_not_answer_leaves_names_to_decide() -> None:
     held = Held({"zoo": ["Petra Quist"]}, broken=True)
     assert names(await route(asked(ANIMALS), tools(held=held)))[0] == "zoo"
 
@@ -207,13 +198,12 @@ async def test_what_holds_a_value_is_looked_at_however_unlikely_its_schema() -> 
     assert held.looked == ["zoo"]
 
 
-async def test_the_own_database_is_a_route_beyond_what_the_router_ranks() -> None:
+async def test_the_own_database_is_a_route_beyond_what_the_router_ranks_and_a_name_for_the_whole_catalog_is_none() -> (
+    None
+):
     many = [entry(f"music{n}", table("singer", "name", "birth")) for n in range(80)]
     state = await route(asked("singers by birth", "zoo"), tools([*many, ZOO]))
     assert next(each for each in state.routes if each.home).database.name == "zoo"
-
-
-async def test_a_name_that_stands_for_the_whole_catalog_tells_nothing() -> None:
     many = [entry(f"music{n}", table("singer", "name"), dbname="all") for n in range(AT_HOME + 1)]
     assert not any(each.home for each in (await route(asked("singers", "all"), tools(many))).routes)
 

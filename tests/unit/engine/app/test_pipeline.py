@@ -20,6 +20,7 @@ from tests.support.tools import bare_tools
 
 TOOLS = bare_tools(*[cast("Any", None)] * 5, generation=GenerationSettings(strategy=Strategy.SEARCH))
 OVER = Deadline(1.0, clock=lambda: 2.0)
+ASKED = State(AskRequest(Asker("ana", "music"), "how many?"), Question("how many?"), 3, 3, OVER, 0.0)
 
 
 async def late(_state: State, _tools: Tools) -> State:
@@ -30,28 +31,18 @@ async def named(state: State, _tools: Tools) -> State:
     return replace(state, k=9)
 
 
-async def test_with_candidates_a_question_whose_time_is_over_goes_on_without_what_takes_more() -> None:
+async def test_out_of_time_a_question_with_candidates_goes_on_without_what_takes_more_and_others_end() -> (
+    None
+):
     found = (Candidate("music", "SELECT 1", cost=1.0), Candidate("music", "SELECT 2"))
-    state = State(
-        AskRequest(Asker("ana", "music"), "how many?"),
-        Question("how many?"),
-        3,
-        3,
-        OVER,
-        0.0,
-        candidates=found,
-    )
+    state = replace(ASKED, candidates=found)
     done = await pipeline.run(state, TOOLS, (named, late, named))
     assert (done.late, done.k) == (True, 9)
     assert done.candidates == found[:1], "what was not planned is not shown"
     with pytest.raises(CancelledError):
         await pipeline.run(replace(state, candidates=found[1:]), TOOLS, (late,))
-
-
-async def test_without_candidates_nothing_begins_out_of_time() -> None:
-    state = State(AskRequest(Asker("ana", "music"), "how many?"), Question("how many?"), 3, 3, OVER, 0.0)
     with pytest.raises(CancelledError):
-        await pipeline.run(state, TOOLS, (named,))
+        await pipeline.run(ASKED, TOOLS, (named,))
 
 
 def test_a_little_of_the_time_is_kept() -> None:

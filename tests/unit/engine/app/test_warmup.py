@@ -16,18 +16,12 @@ from engine.values.elements import SchemaLinks
 from engine.values.model_profile import EMBEDDED, ModelProfile
 from engine.values.ports import Prompt
 from engine.values.tools import Tools
-from schema_catalog.types import Database, Snapshot
+from schema_catalog.types import Snapshot
 from tests.support.asking import DATABASE
+from tests.support.catalogs import FakeCatalog
 from tests.support.schemas import MUSIC
 from tests.support.scripted import WordEncoder
 from tests.support.tools import bare_tools
-
-
-class Catalog:
-    """Holds one database."""
-
-    async def entries(self) -> tuple[tuple[Database, Snapshot], ...]:
-        return ((DATABASE, MUSIC),)
 
 
 @dataclass
@@ -65,7 +59,7 @@ class Ranker:
 
 def tools_of(encoder: WordEncoder, model: Model, ranker: Ranker, linker: Linker) -> Tools:
     return bare_tools(
-        catalog=Catalog(),
+        catalog=FakeCatalog(((DATABASE, MUSIC),)),
         upstream=cast("Any", None),
         encoder=encoder,
         model=cast("Any", model),

@@ -36,27 +36,21 @@ def asked() -> tuple[Asked, ...]:
     return lacking(ORDERS, frozenset())
 
 
-def test_what_lacks_a_description_or_synonyms_is_asked_for_once() -> None:
+def test_what_lacks_a_description_is_asked_for_once_and_what_is_said_of_two_alike_dropped() -> None:
     assert [each.name for each in asked()] == ["table orders", "net", '"Odd name"', "pin"]
     later = lacking(ORDERS, frozenset({ORDERS.key, NET}))
     assert [each.name for each in later] == ['"Odd name"', "pin"]
-
-
-def test_what_is_said_of_two_elements_alike_is_dropped() -> None:
     found = suggestions("net: an amount | sum, total\npin: the amount | Sum, code", asked())
     assert [each.text for each in found] == ["total", "the amount", "code"]
 
 
-def test_values_of_sensitive_columns_are_in_no_prompt() -> None:
+def test_no_sensitive_values_and_of_a_wide_table_the_first_columns_and_those_asked_for_are_shown() -> None:
     values = {(*ORDERS.key, "pin"): ("1234",), (*ORDERS.key, "st"): ("open", "it's", "c", "d", "e", "f")}
     shown = asking(SHOP, ORDERS, asked(), values)
     assert "1234" not in shown.user
     assert "st: 'open', 'it''s', 'c', 'd', 'e'\n" in shown.user
     assert '"net amount"' in shown.user
     assert shown.user.endswith('### Names\ntable orders\nnet\n"Odd name"\npin\n### Lines')
-
-
-def test_of_a_wide_table_the_first_columns_and_those_asked_for_are_shown() -> None:
     wide = Table("public", "wide", TableKind.TABLE, tuple(Column(f"c{n:02}", "text") for n in range(40)))
     some = lacking(wide, frozenset())[30:32]
     text = asking(Snapshot("shop", ("public",), (wide,)), wide, some, {}).user

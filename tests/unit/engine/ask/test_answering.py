@@ -29,19 +29,13 @@ WAITING = Dialogue(pending=QUESTION)
 CANDIDATES = [Candidate("music", f"SELECT {number}") for number in (3, 2, 1, 4)]
 
 
-def test_a_number_chooses_an_option() -> None:
+def test_a_number_chooses_an_option_with_its_statements() -> None:
     turn = resolve(WAITING, 2, Question(ASKED))
     assert turn == Turn(QUESTION, chosen=2)
     assert agreeing(CANDIDATES, turn) == (CANDIDATES[1],)
     assert agreeing(CANDIDATES, resolve(WAITING, 1, Question(ASKED))) == (CANDIDATES[0], CANDIDATES[2])
-
-
-def test_an_option_of_no_statement_and_a_text_need_other_statements() -> None:
     assert agreeing(CANDIDATES, resolve(WAITING, 3, Question(ASKED))) is None
     assert agreeing(CANDIDATES, resolve(WAITING, "the name on the passport", Question(ASKED))) is None
-
-
-def test_statements_of_other_databases_do_not_agree() -> None:
     option = Option("music", ("SELECT 1",), databases=frozenset({"music"}))
     turn = Turn(ClarifyingQuestion(Ambiguity.COLUMN, "Which?", (option, Option("other"))), 1)
     assert agreeing([Candidate("other", "SELECT 1"), CANDIDATES[2]], turn) == (CANDIDATES[2],)
@@ -58,10 +52,7 @@ def test_a_number_that_no_option_has(number: int) -> None:
     assert "1 to 3" in error.hint
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Which flights leave for Rome tomorrow?"],
-)
+@pytest.mark.parametrize("text", ["Which flights leave for Rome tomorrow?"])
 def test_a_question_of_its_own_is_no_answer(text: str) -> None:
     with pytest.raises(SyntaxProblemError) as raised:
         resolve(WAITING, text, Question(ASKED))
@@ -70,12 +61,7 @@ def test_a_question_of_its_own_is_no_answer(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "the one they were born with",
-        "which name is on the poster?",
-        "whatever is in the table singer",
-    ],
+    "text", ["the one they were born with", "which name is on the poster?", "whatever is in the table singer"]
 )
 def test_what_may_be_an_answer_is_one(text: str) -> None:
     assert resolve(WAITING, f" {text}\n", Question(ASKED)) == Turn(QUESTION, text=text)

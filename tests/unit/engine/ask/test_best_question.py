@@ -104,10 +104,7 @@ CASES = {
         "What should be computed?",
     ),
     "grouping": Case(
-        (
-            "SELECT COUNT(*) FROM pupil GROUP BY country",
-            "SELECT COUNT(*) FROM pupil GROUP BY country, age",
-        ),
+        ("SELECT COUNT(*) FROM pupil GROUP BY country", "SELECT COUNT(*) FROM pupil GROUP BY country, age"),
         Ambiguity.QUESTION,
         {"country alone": (0,), "country and age": (1,)},
         "How should the rows be grouped?",
@@ -181,15 +178,12 @@ def test_nothing_is_asked_twice(name: str) -> None:
     assert turns
 
 
-def test_what_candidates_agree_on_is_not_asked() -> None:
+def test_what_candidates_agree_on_is_not_asked_nor_what_all_read_elsewhere() -> None:
     same = Candidate("school", "SELECT name FROM pupil", confidence=0.6)
     spelt = replace(same, sql="SELECT p.name FROM public.pupil AS p", confidence=0.4)
     assert best_question([same, spelt], SNAPSHOTS, "") is None
     assert best_question([same], SNAPSHOTS, "") is None
     assert best_question([], SNAPSHOTS, "") is None
-
-
-def test_an_element_that_all_read_elsewhere_tells_nothing_apart() -> None:
     these = [
         Candidate("school", "SELECT name, age FROM pupil ORDER BY age", confidence=0.6),
         Candidate("school", "SELECT name, age FROM pupil ORDER BY country", confidence=0.4),

@@ -61,19 +61,13 @@ async def test_two_readings_are_asked_about() -> None:
     assert done.settled
 
 
-async def test_a_sure_one_is_shown_with_its_chance() -> None:
+async def test_a_sure_one_is_shown_and_nobody_is_asked_more_than_allowed() -> None:
     done = await decide(state(0.95, candidates=NAMES[:1]), given())
     assert (done.dialogue.pending, done.refusal) == (None, None)
     assert [each.confidence for each in done.candidates] == [0.95]
-
-
-async def test_who_takes_no_question_is_shown_the_list() -> None:
     before = state(0.5, 0.45)
     done = await decide(replace(before, ask=replace(before.ask, ask=False)), given())
     assert (done.dialogue.pending, len(done.candidates)) == (None, 2)
-
-
-async def test_no_more_questions_than_are_allowed() -> None:
     done = await decide(state(0.5, 0.45), given(questions=0))
     assert done.dialogue.pending is None
 

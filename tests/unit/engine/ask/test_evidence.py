@@ -64,15 +64,12 @@ def gain(question: str, *statements: str, links: SchemaLinks | None = None) -> f
     return proposal.errors.gain
 
 
-def test_what_the_linker_leaves_open_is_worth_a_question() -> None:
+def test_what_the_linker_leaves_open_is_worth_a_question_and_what_the_question_names_hardly() -> None:
     both = ("SELECT first_name FROM pupil", "SELECT last_name FROM pupil")
     first, last = ("public", "pupil", "first_name"), ("public", "pupil", "last_name")
     point = BranchingPoint(first, linked=True, alternatives=(last,))
     links = SchemaLinks({first: 0.9, last: 0.1}, frozenset({first}), (point,), 1.0)
     assert gain("", *both, links=links) > gain("", *both) + 0.05
-
-
-def test_what_the_question_names_is_hardly_worth_a_question() -> None:
     both = ("SELECT first_name FROM pupil", "SELECT last_name FROM pupil")
     assert gain("Show the first names", *both) < gain("Show the names", *both) / 2
 
@@ -83,7 +80,4 @@ def test_what_is_held_twice_is_worth_one_although_one_place_is_preferred() -> No
     twice = gain("", of_pupil, join.format("pupil_country", "pupil_id"))
     elsewhere = gain("", of_pupil, join.format("teacher", "teacher_id"))
     assert twice > elsewhere + 0.05
-
-
-def test_tables_of_the_same_columns_are_held_twice() -> None:
     assert gain("", "SELECT name FROM course", "SELECT name FROM lecture") > 0.25

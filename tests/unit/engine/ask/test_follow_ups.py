@@ -10,11 +10,10 @@ import pytest
 
 from engine.ask.understand import understand
 from engine.question.question import Question
-from engine.values.deadline import Deadline
 from engine.values.dialogue import Dialogue, FollowUp
-from engine.values.messages import Asker, AskRequest
 from engine.values.settings import GenerationSettings, Strategy
 from engine.values.state import State
+from tests.support.asking import asked, route
 from tests.support.scripted import ScriptedLLM
 from tests.support.tools import bare_tools
 
@@ -59,18 +58,9 @@ def test_what_stands_by_itself(text: str) -> None:
 def understood(
     says: str, dialogue: Dialogue, strategy: Strategy = Strategy.SEARCH
 ) -> tuple[State, ScriptedLLM]:
-    model, nothing = ScriptedLLM([says]), cast("Any", None)
-    generation = GenerationSettings(strategy=strategy)
-    tools = bare_tools(nothing, nothing, nothing, cast("Any", model), nothing, generation=generation)
-    state = State(
-        AskRequest(Asker("ana", "music"), BEFORE.then),
-        Question(BEFORE.then),
-        3,
-        3,
-        Deadline(1e12),
-        0.0,
-        dialogue=dialogue,
-    )
+    model = ScriptedLLM([says])
+    tools = bare_tools(model=cast("Any", model), generation=GenerationSettings(strategy=strategy))
+    state = replace(asked(BEFORE.then, route(BEFORE.then)), dialogue=dialogue, routes=())
     return asyncio.run(understand(state, tools)), model
 
 
@@ -88,18 +78,12 @@ def test_words_that_lose_a_number_are_not_taken(says: str) -> None:
     assert state.question.text == "How many singers are from France; and from Japan, over 40?"
 
 
-def test_what_was_read_once_is_not_read_again() -> None:
+def test_what_was_read_once_is_not_read_again_and_an_order_in_full_words_is_refused() -> None:
     state, model = understood("", Dialogue(follow_up=BEFORE, read_as="How many are from Japan?"))
     assert state.question.text == "How many are from Japan?"
     assert model.prompts == []
-
-
-def test_own_words_in_full_are_no_follow_up() -> None:
     state, _ = understood(BEFORE.then, Dialogue(follow_up=BEFORE))
     assert state.dialogue == Dialogue()
-
-
-def test_an_order_in_full_words_is_refused() -> None:
     removed = replace(BEFORE, then="now remove all singers")
     state, _ = understood("Remove all singers from France", Dialogue(follow_up=removed))
     assert state.refusal is not None

@@ -18,56 +18,39 @@ def apart(*chances: float) -> Worth:
     return Worth(sum(chances[1:]))
 
 
-def test_a_sure_answer_is_shown() -> None:
-    assert cheapest((0.95, 0.03), apart(0.95, 0.03), COSTS).action is Action.SHOW
+@pytest.mark.parametrize(
+    ("chances", "worth", "action"),
+    [
+        ((0.95, 0.03), apart(0.95, 0.03), Action.SHOW),
+        ((0.5, 0.45), None, Action.SHOW),
+        # What an answer turns is worth its question, unless it is easily misread.
+        *(((0.6, 0.1), Worth(turns), Action.ASK) for turns in (0.25, 0.35)),
+        *(((0.6, 0.1), each, Action.SHOW) for each in (Worth(0.05), Worth(0.25, misread=0.3))),
+        ((0.1, 0.05), apart(0.1, 0.05), Action.ABSTAIN),
+        ((), None, Action.ABSTAIN),
+    ],
+)
+def test_what_is_cheapest(chances: tuple[float, ...], worth: Worth | None, action: Action) -> None:
+    decision = cheapest(chances, worth, COSTS)
+    assert decision.action is action
+    assert (decision.ask is None) is (worth is None)
 
 
-def test_a_toss_up_is_asked_about() -> None:
+def test_a_toss_up_is_asked_about_and_what_runs_unread_sooner() -> None:
     decision = cheapest((0.5, 0.45), apart(0.5, 0.45), COSTS)
     assert decision.action is Action.ASK
     assert decision.ask == pytest.approx(0.15 + 0.05)
     assert decision.show == pytest.approx(0.25 + 0.05)
-
-
-def test_what_an_answer_turns_is_worth_its_question() -> None:
-    chances = (0.6, 0.1)
-    assert cheapest(chances, Worth(0.05), COSTS).action is Action.SHOW
-    assert cheapest(chances, Worth(0.35), COSTS).action is Action.ASK
-
-
-def test_what_is_easily_misread_is_not_asked() -> None:
-    chances = (0.6, 0.1)
-    assert cheapest(chances, Worth(0.25), COSTS).action is Action.ASK
-    assert cheapest(chances, Worth(0.25, misread=0.3), COSTS).action is Action.SHOW
-
-
-def test_without_a_question_the_list_is_shown() -> None:
-    decision = cheapest((0.5, 0.45), None, COSTS)
-    assert (decision.action, decision.ask) == (Action.SHOW, None)
-
-
-def test_nothing_likely_is_not_answered() -> None:
-    assert cheapest((0.1, 0.05), apart(0.1, 0.05), COSTS).action is Action.ABSTAIN
-
-
-def test_no_statement_costs_what_no_answer_does() -> None:
-    assert cheapest((), None, COSTS).action is Action.ABSTAIN
-
-
-def test_what_runs_unread_is_asked_about_sooner() -> None:
     chances, worth = (0.7, 0.25), apart(0.7, 0.25)
     dear = replace(COSTS, question=0.22, row=0.2)
     assert cheapest(chances, worth, dear).action is Action.SHOW
     assert cheapest(chances, worth, dear, run=True).action is Action.ASK
 
 
-def test_a_question_that_turns_nothing_never_pays() -> None:
+def test_a_question_that_turns_nothing_never_pays_and_dearer_ones_are_asked_no_more_often() -> None:
     for chances in product((0.1, 0.2, 0.4), repeat=3):
         if sum(chances) <= 1:
             assert cheapest(chances, Worth(0.0), COSTS).action is not Action.ASK
-
-
-def test_dearer_questions_are_asked_no_more_often() -> None:
     for first in range(5, 100, 5):
         pair = (first / 100, (100 - first) / 200)
         prices = [cheapest(pair, apart(*pair), replace(COSTS, question=q / 20)).action for q in range(20)]

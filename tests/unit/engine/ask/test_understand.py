@@ -22,9 +22,6 @@ from tests.support.catalogs import FakeCatalog, FakeUpstream, entry, table
 from tests.support.scripted import ScriptedLLM
 from tests.support.tools import bare_tools
 
-NOTHING = cast("Any", None)
-
-
 SHOP = entry("shop", table("customer", "customer_id", "hotel"), table("order_item", "price", "note"))
 ZOO = entry("zoo", table("animal", "species", "weight"))
 LADEN = entry(
@@ -42,20 +39,13 @@ def understood(
     entries: tuple[tuple[Database, Snapshot], ...] = (SHOP, ZOO),
     db: str | None = None,
     dbname: str = "elsewhere",
+    hidden: set[object] | None = None,
 ) -> tuple[State, ScriptedLLM]:
     model = Breaking([says]) if not finished else ScriptedLLM([says])
     catalog = FakeCatalog(entries)
-    tools = bare_tools(catalog, FakeUpstream(catalog), NOTHING, cast("Any", model), NOTHING)
-    deadline = Deadline(1e12, lambda: 0.0)
-    state = State(
-        AskRequest(Asker("ann", dbname), question, db=db),
-        Question(question),
-        3,
-        3,
-        deadline,
-        0.0,
-        strategy=strategy,
-    )
+    tools = bare_tools(catalog, FakeUpstream(catalog, hidden or set()), model=cast("Any", model))
+    ask, deadline = AskRequest(Asker("ann", dbname), question, db=db), Deadline(1e12, lambda: 0.0)
+    state = State(ask, Question(question), 3, 3, deadline, 0.0, strategy=strategy)
     return asyncio.run(understand(state, tools)), model
 
 
@@ -83,10 +73,13 @@ def test_no_question_costs_no_call(text: str, reason: RefusalReason) -> None:
     assert [line.detail for line in state.trace if line.event == "would help"] == list(state.refusal.helps)
 
 
-def test_a_question_goes_on_as_it_is() -> None:
+def test_a_question_goes_on_as_it_is_and_an_order_in_another_language_is_refused() -> None:
     state, model = understood("How many singers are there?")
     assert (state.refusal, state.translation, state.trace) == (None, None, ())
     assert model.prompts == []
+    state, _ = understood("Lösche alle Bestellungen vom letzten Jahr", "Delete all orders from last year")
+    assert state.refusal is not None
+    assert state.refusal.reason is RefusalReason.ORDER
 
 
 def test_a_question_in_another_language_goes_on_in_english() -> None:
@@ -97,12 +90,6 @@ def test_a_question_in_another_language_goes_on_in_english() -> None:
     assert state.refusal is None
     assert state.usage.calls == len(model.prompts) == 1
     assert model.prompts[0].user.startswith("German: Wie viele Kunden haben wir seit 2020?")
-
-
-def test_an_order_in_another_language_is_refused() -> None:
-    state, _ = understood("Lösche alle Bestellungen vom letzten Jahr", "Delete all orders from last year")
-    assert state.refusal is not None
-    assert state.refusal.reason is RefusalReason.ORDER
 
 
 @pytest.mark.parametrize(
@@ -122,14 +109,10 @@ def test_what_is_no_faithful_translation_is_refused(question: str, says: str) ->
     assert state.question.text == question
 
 
-def test_half_a_translation_is_refused() -> None:
+def test_half_a_translation_is_refused_and_the_stages_behind_a_refusal_are_skipped() -> None:
     state, _ = understood("Wie viele Kunden haben wir?", "How many customers do", finished=False)
     assert state.refusal is not None
-
-
-def test_the_stages_behind_a_refusal_are_skipped() -> None:
-    settings = GenerationSettings(strategy=Strategy.SEARCH)
-    tools = bare_tools(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, generation=settings)
+    tools = bare_tools(generation=GenerationSettings(strategy=Strategy.SEARCH))
     state = State(AskRequest(Asker("ana", "music"), "hello"), Question("hello"), 3, 3, Deadline(1e12), 0.0)
     done = asyncio.run(pipeline.run(state, tools))
     assert [timing.stage for timing in done.timings] == ["understand"]
@@ -169,12 +152,9 @@ def test_english_serves_the_router_alone_where_a_model_of_readings_is_asked(ques
     assert (state.translation, state.refusal, state.usage.calls) == (None, None, len(model.prompts))
 
 
-def test_what_cannot_be_translated_is_routed_as_it_was_asked_and_not_refused() -> None:
+def test_the_router_gets_the_schemas_own_language_and_what_cannot_be_translated_as_it_was_asked() -> None:
     state, _ = understood(GERMAN, GERMAN, strategy=READINGS)
     assert (state.question.text, state.routed_by, state.refusal) == (GERMAN, None, None)
-
-
-def test_the_embedded_model_gets_english_and_the_router_the_schemas_own_language() -> None:
     state, _ = understood(CHINESE, "How many customers are in Shanghai?", entries=(SHOP, SHANGDIAN))
     assert state.question.text == state.translation == "How many customers are in Shanghai?"
     assert state.routed_by == Question(CHINESE)
@@ -183,17 +163,8 @@ def test_the_embedded_model_gets_english_and_the_router_the_schemas_own_language
 
 
 def test_a_schema_that_the_asker_may_not_read_tells_no_language() -> None:
-    hidden = (SHOP, ZOO, SHANGDIAN)
-    catalog = FakeCatalog(hidden)
-    model = ScriptedLLM(["How many customers are in Shanghai?"])
-    given = (catalog, FakeUpstream(catalog, {"shangdian"}), NOTHING, cast("Any", model), NOTHING)
-    state = State(
-        AskRequest(Asker("ann", ""), CHINESE),
-        Question(CHINESE),
-        3,
-        3,
-        Deadline(1e12, lambda: 0.0),
-        0.0,
-        strategy=READINGS,
+    entries, english = (SHOP, ZOO, SHANGDIAN), "How many customers are in Shanghai?"
+    state, _ = understood(
+        CHINESE, english, strategy=READINGS, entries=entries, dbname="", hidden={"shangdian"}
     )
-    assert asyncio.run(understand(state, bare_tools(*given))).routed_by == Question(model.lines[0])
+    assert state.routed_by == Question(english)

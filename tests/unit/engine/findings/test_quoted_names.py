@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from sqlglot import exp
@@ -41,6 +42,7 @@ def _table(given: Table) -> Table:
     )
 
 
+@cache
 def renamed(snapshot: Snapshot) -> Snapshot:
     """The schema with all names of tables and columns in mixed case."""
     return replace(snapshot, tables=tuple(map(_table, snapshot.tables)))

@@ -90,11 +90,7 @@ def test_what_is_surely_another_spelling_takes_the_statements_place() -> None:
     assert [line.event for line in done.trace] == ["correction literal_as_stored: reads 'Oz' as 'France'"]
 
 
-NOT_SURE = [
-    NearValues(("France",), whole=True),
-    NearValues(("France",), sure=True),
-    NearValues(("France",)),
-]
+NOT_SURE = [NearValues(("France",), whole=True), NearValues(("France",), sure=True), NearValues(("France",))]
 
 
 @pytest.mark.parametrize("found", NOT_SURE)
@@ -141,16 +137,13 @@ def looked_for(upstream: InCapitals, *candidates: Candidate) -> State:
     return asyncio.run(write_as_stored(state, tools("", cast("Any", upstream))))
 
 
-def test_a_text_that_is_stored_in_other_letters_is_written_so_although_no_value_is_kept() -> None:
+def test_a_text_stored_in_other_letters_is_written_so_unless_that_is_dear_to_find() -> None:
     upstream = InCapitals()
     done = looked_for(upstream, FRENCH)
     (only,) = done.candidates
     assert only.sql.endswith("WHERE LOWER(CAST(country AS TEXT)) = LOWER('France')")
     assert (only.missing, only.fruitless) == ((), False)
     assert len(upstream.planned) == 2
-
-
-def test_what_would_be_dear_to_find_counts_as_missing() -> None:
     upstream = InCapitals()
     upstream.cost = Limits().run_cost + 1
     (only,) = looked_for(upstream, FRENCH).candidates

@@ -71,16 +71,13 @@ def test_a_text_is_followed_through_queries() -> None:
     assert "2.7e+07 characters" in verdict.detail
 
 
-def test_the_limits_are_exact() -> None:
+def test_the_limits_are_exact_and_a_refusal_without_bound_says_how_to_set_one() -> None:
     limit = LIMITS[Quantity.CHARACTERS]
     assert isinstance(check(f"SELECT repeat('x', {limit})"), Allowed)
     assert isinstance(check(f"SELECT repeat('x', {limit + 1})"), Refused)
     rows = LIMITS[Quantity.ROWS]
     assert isinstance(check(f"SELECT count(*) FROM generate_series(1, {rows})"), Allowed)
     assert isinstance(check(f"SELECT count(*) FROM generate_series(0, {rows})"), Refused)
-
-
-def test_a_refusal_without_bound_says_how_to_set_one() -> None:
     verdict = check("SELECT repeat('x', n) FROM t")
     assert isinstance(verdict, Refused)
     assert verdict.hint == "Bound it: least(…, 100)."
@@ -104,16 +101,13 @@ def test_a_recursive_query_may_append_but_not_double(term: str, grows: bool) -> 
     assert isinstance(check(sql), Refused) is grows
 
 
-def test_literals() -> None:
+def test_literals_and_steps_of_a_series() -> None:
     assert literal("12") == exactly(12)
     assert literal("1 day 2 hours") == exactly(93_600, time=True)
     assert literal("-01:30") == exactly(-5_400, time=True)
     assert literal("1970-01-02") == exactly(86_400, time=True)
     assert literal("infinity").low == math.inf
     assert literal("3 apples") == Bound()
-
-
-def test_steps_of_a_series() -> None:
     assert steps(exactly(1), exactly(9), exactly(2)) == 5
     assert steps(exactly(1), Bound(), exactly(2)) == math.inf
     assert steps(exactly(1), exactly(9), Bound(-1, 1)) == math.inf

@@ -56,9 +56,7 @@ def test_a_refusal_names_the_setting() -> None:
 
 def test_a_bare_name_finds_the_system_first() -> None:
     rules = replace(
-        SHOP,
-        relations=SHOP.relations | {("public", "pg_class")},
-        ambiguous=frozenset({"pg_class"}),
+        SHOP, relations=SHOP.relations | {("public", "pg_class")}, ambiguous=frozenset({"pg_class"})
     )
     assert refused("TABLE pg_class", rules).reason is Reason.RELATION
     assert isinstance(check("TABLE public.pg_class", rules), Allowed)

@@ -20,15 +20,12 @@ def tokenizer() -> Any:
     return loaded_model(EncoderSettings()).tokenizer
 
 
-def test_every_phrase_has_its_tokens_and_marks_belong_to_none(tokenizer: Any) -> None:
+def test_every_phrase_has_its_tokens_marks_belong_to_none_and_a_long_statement_is_cut(tokenizer: Any) -> None:
     pairs = tokenized(tokenizer, [("a question", ("one two", "three")), ("short", ("x",))])
     assert pairs.phrases == 2
     assert pairs.parts[0].tolist() == [0, 1, 1, 0, 2, 2, 0, 3, 0]
     assert pairs.mask[1].tolist() == [1, 1, 1, 1, 1, 0, 0, 0, 0]
     assert pairs.ids.shape == pairs.parts.shape == (2, 9)
-
-
-def test_a_long_statement_is_cut(tokenizer: Any) -> None:
     pairs = tokenized(tokenizer, [("question", tuple(f"phrase {n}" for n in range(200)))])
     assert pairs.ids.shape == (1, PAIR_TOKENS)
 
@@ -54,9 +51,15 @@ CASES = (
 )
 
 
+@pytest.fixture(scope="module")
+def ranker() -> TwoStages:
+    return TwoStages.of(packaged(), MiniLMEncoder(), EncoderSettings())
+
+
 @pytest.mark.parametrize(("question", "right", "wrong"), CASES)
-def test_the_model_that_comes_along_prefers_what_was_asked(question: str, right: str, wrong: str) -> None:
-    ranker = TwoStages.of(packaged(), MiniLMEncoder(), EncoderSettings())
+def test_the_model_that_comes_along_prefers_what_was_asked(
+    ranker: TwoStages, question: str, right: str, wrong: str
+) -> None:
     given = [Candidate("music", sql, origin=Origin(schema_score=1.0, logprob=-0.2)) for sql in (wrong, right)]
     first, second = ranker.rank(Question(question), given)
     assert second > first

@@ -87,53 +87,30 @@ def test_where_things_are_and_how_many_is_not(other: EngineSettings) -> None:
     assert pipeline_fingerprint(other) == pipeline_fingerprint(SETTINGS)
 
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A copy of the engine's package."""
-    copy = tmp_path_factory.mktemp("recipe") / "engine"
-    yield Path(shutil.copytree(ENGINE, copy, ignore=shutil.ignore_patterns("__pycache__")))
-    shutil.rmtree(copy)
-
-
-@pytest.mark.parametrize(
-    "file",
-    [
-        "llm/prompts/generate_user.txt",
-        "write/search/statement.lark",
-        "findings/rules/repetition.py",
-        "findings/rules/references.py",
-        "judge/run.py",
-        "judge/judge.py",
-        "models/conditions_base/weights.npz",
-        "models/ranker_base/manifest.json",
-        "models/router_base/weights.npz",
-        "guard/policy.py",
-    ],
+PARTS = (
+    *("llm/prompts/generate_user.txt", "write/search/statement.lark", "findings/rules/repetition.py"),
+    *("findings/rules/references.py", "judge/run.py", "judge/judge.py", "guard/policy.py"),
+    *(
+        f"models/{each}"
+        for each in ("conditions_base/weights.npz", "ranker_base/manifest.json", "router_base/weights.npz")
+    ),
 )
-def test_a_file_that_shapes_answers_is_part_of_it(engine: Path, file: str) -> None:
-    before, content = digest(engine), (engine / file).read_bytes()
-    (engine / file).write_bytes(content + b"\n")
-    assert digest(engine) != before
-    (engine / file).write_bytes(content)
-    assert digest(engine) == before
 
 
-def test_it_is_the_same_where_the_weights_are_installed_elsewhere(engine: Path, tmp_path: Path) -> None:
-    whole = digest(engine)
-    (tmp_path / "models").mkdir()
-    shutil.move(engine / "models" / "ranker_base", tmp_path / "models" / "ranker_base")
-    try:
-        assert digest(engine) != whole
-        assert digest(engine, tmp_path) == whole
-    finally:
-        shutil.move(tmp_path / "models" / "ranker_base", engine / "models" / "ranker_base")
-
-
-def test_other_files_are_not(engine: Path) -> None:
-    before = digest(engine)
+def test_a_file_that_shapes_answers_is_part_of_it_wherever_it_is(tmp_path: Path) -> None:
+    engine = Path(shutil.copytree(ENGINE, tmp_path / "engine", ignore=shutil.ignore_patterns("__pycache__")))
+    met = [digest(engine)]
     for file in ("app/api.py", "upstream/rows.py", "models/ranker_base/README.md"):
         (engine / file).write_text("changed")
-    assert digest(engine) == before
+    assert digest(engine) == met[0], "other files are none"
+    for file in PARTS:
+        (engine / file).write_bytes((engine / file).read_bytes() + b"\n")
+        met.append(digest(engine))
+    assert len(set(met)) == 1 + len(PARTS)
+    (tmp_path / "models").mkdir()
+    shutil.move(engine / "models" / "ranker_base", tmp_path / "models" / "ranker_base")
+    assert digest(engine) not in met
+    assert digest(engine, tmp_path) == met[-1]
 
 
 def test_every_module_that_a_stage_uses_is_part_of_it() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from engine.findings.evidence import evidence
 from engine.judge.features import Features, candidate_features, route_features, together
-from engine.judge.model import Judgement, Weights, packaged
+from engine.judge.model import Judgement, packaged
 from engine.values.candidate import Candidate, Change, Meaning, Origin, RuleKind
 from engine.values.dialogue import Parting
 from engine.values.elements import SchemaLinks, UnknownPhrase
@@ -42,21 +42,13 @@ def confidences(of: State, by: Judgement | None = None) -> list[float]:
     return (by or packaged()).confidences(of, known(of))
 
 
-def judgement(some: Features, which: Features) -> Judgement:
-    weights = Weights(some, which, {})
-    return Judgement(weights, weights)
-
-
-def test_confidences_are_probabilities_together() -> None:
+def test_confidences_are_probabilities_together_less_where_nothing_is_found_or_stood_for() -> None:
     for candidates in ((FIRST,), (FIRST, SECOND), (FIRST, SECOND, replace(SECOND, fruitless=True))):
         found = confidences(state(*candidates))
         assert len(found) == len(candidates)
         assert all(0 < each < 1 for each in found)
         assert sum(found) <= 1
     assert confidences(state()) == []
-
-
-def test_what_finds_nothing_and_what_nothing_stands_for_make_an_answer_less_likely() -> None:
     (sure,) = confidences(state(FIRST))
     assert confidences(state(replace(FIRST, fruitless=True))) < [sure]
     unknown = UnknownPhrase("weather", None, 0.1)

@@ -13,15 +13,14 @@ import pytest
 
 from engine.judge.judge import UNSURE, judge
 from engine.judge.model import Judgement, Weights
-from engine.question.question import Question
 from engine.values.candidate import Candidate, Origin
 from engine.values.deadline import Deadline
 from engine.values.errors import ModelUnavailableError
-from engine.values.messages import Asker, AskRequest
 from engine.values.model_profile import EMBEDDED, UNKNOWN, ModelProfile
 from engine.values.ports import Completion, Prompt
 from engine.values.settings import GenerationSettings
 from engine.values.state import State
+from tests.support.asking import asked as given
 from tests.support.asking import route
 from tests.support.tools import bare_tools
 
@@ -58,30 +57,14 @@ def state(*shares: float) -> State:
         Candidate("music", sql, origin=Origin(logprob=math.log(share)))
         for sql, share in zip((COUNT, SUM, LIST), shares, strict=False)
     )
-    ask = AskRequest(Asker("ana", "music"), QUESTION)
-    routes = (replace(route(QUESTION), entities=()),)
-    return State(
-        ask,
-        Question(ask.question),
-        3,
-        6,
-        Deadline(time.monotonic() + 5),
-        time.monotonic(),
-        routes,
-        candidates,
-    )
+    known = given(QUESTION, replace(route(QUESTION), entities=()))
+    now = time.monotonic()
+    return replace(known, deadline=Deadline(now + 5), started=now, candidates=candidates)
 
 
 def asked(before: State, model: Teller, *, switched_on: bool = True) -> State:
-    generation = GenerationSettings(retell=switched_on)
-    nothing = cast("Any", None)
-    tools = bare_tools(
-        *(nothing,) * 3,
-        cast("Any", model),
-        nothing,
-        generation=generation,
-        judgement=Judgement(WEIGHTS, WEIGHTS),
-    )
+    generation, judgement = GenerationSettings(retell=switched_on), Judgement(WEIGHTS, WEIGHTS)
+    tools = bare_tools(model=cast("Any", model), generation=generation, judgement=judgement)
     return asyncio.run(judge(before, tools))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -90,8 +89,7 @@ async def ranked(
     ask = AskRequest(Asker("ann", "music"), question)
     deadline = Deadline(time.monotonic() + 60)
     state = State(ask, Question(ask.question), 5, 5, deadline, time.monotonic(), (route,), candidates)
-    nothing = cast("Any", None)
-    return await judge(state, bare_tools(nothing, nothing, nothing, nothing, nothing, ranker=ranker))
+    return await judge(state, bare_tools(ranker=ranker))
 
 
 async def test_what_the_ranker_says_counts_beside_what_is_known() -> None:

@@ -23,15 +23,12 @@ def candidate(*columns: tuple[str, str, str]) -> Candidate:
     return Candidate("music", "SELECT", tables=frozenset({TABLE}), columns=frozenset(columns))
 
 
-def test_only_what_was_passed_over_counts() -> None:
+def test_only_what_was_passed_over_counts_and_what_is_less_than_sure() -> None:
     assert shortfall(candidate(NAME), ENTITIES) == 0.0
     assert shortfall(candidate(AGE), ENTITIES) == pytest.approx(0.4)
     value = Entity("france", {NAME: 0.1, AGE: 0.05, WHOLE: 0.1})
     assert shortfall(candidate(NAME), (*ENTITIES, value)) == 0.0, "near to nothing, so nothing is missed"
     assert shortfall(candidate(NAME), ()) == 0.0
     assert shortfall(Candidate("music", "SELECT 1"), ENTITIES) == UNSCORED
-
-
-def test_confidence() -> None:
     assert nonconformity(Candidate("music", "SELECT", confidence=0.8)) == pytest.approx(0.2)
     assert not math.isnan(nonconformity(Candidate("music", "SELECT")))

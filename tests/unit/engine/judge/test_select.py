@@ -67,11 +67,7 @@ class Gone:
 
 
 def tools(calibration: Any, **settings: Any) -> Tools:
-    nothing: Any = None
-    selection = SelectionSettings(**{"audit": 0.0, **settings})
-    return bare_tools(
-        nothing, nothing, nothing, nothing, nothing, calibration=calibration, selection=selection
-    )
+    return bare_tools(calibration=calibration, selection=SelectionSettings(**{"audit": 0.0, **settings}))
 
 
 def told(found: State) -> list[tuple[str, str, float | None]]:
@@ -111,7 +107,7 @@ async def test_the_asker_says_how_much_coverage(coverage: float, shown: int) -> 
     assert len((await select(state(), by_default)).candidates) == shown
 
 
-async def test_the_set_is_never_empty() -> None:
+async def test_the_set_is_never_empty_and_what_does_not_conform_never_runs_unseen() -> None:
     found = await select(state(), tools(AskerFeedback(0.0)))
     assert [each.sql for each in found.candidates] == ["SELECT name"]
     assert found.selection is not None
@@ -119,9 +115,6 @@ async def test_the_set_is_never_empty() -> None:
     assert sum(event.startswith("left out") for event, _, _ in told(found)) == 2
     nothing = replace(state(), candidates=())
     assert await select(nothing, tools(AskerFeedback(0.0))) == nothing
-
-
-async def test_what_does_not_conform_never_runs_unseen() -> None:
     found = await select(state(run=True), tools(AskerFeedback(0.0)))
     assert len(found.candidates) == 3
     assert found.selection is not None
@@ -130,15 +123,12 @@ async def test_what_does_not_conform_never_runs_unseen() -> None:
     assert len((await select(state(run=True), tools(AskerFeedback(0.1)))).candidates) == 1
 
 
-async def test_of_what_is_asked_for_again_nothing_is_left_out() -> None:
+async def test_what_is_asked_for_again_or_audited_is_answered_whole_unless_it_runs() -> None:
     found = await select(state(exclude=("SELECT 1",)), tools(AskerFeedback(0.1)))
     assert len(found.candidates) == 3
     assert found.selection is not None
     assert not found.selection.whole, "a choice from it is no point either"
     assert "everything is shown" in {event for event, _, _ in told(found)}
-
-
-async def test_an_audited_question_is_answered_whole_unless_it_runs() -> None:
     found = await select(state(), tools(AskerFeedback(0.1), audit=1.0))
     assert len(found.candidates) == 3
     assert found.selection is not None
@@ -182,13 +172,10 @@ async def test_beside_it_a_quarter_is_answered_whole_so_that_ones_own_comes_abou
     assert 30 < whole < 70
 
 
-async def test_a_store_that_does_not_answer_costs_no_answer() -> None:
+async def test_a_store_that_does_not_answer_costs_no_answer_and_selection_can_be_turned_off() -> None:
     found = await select(state(), tools(Gone()))
     assert len(found.candidates) == 3
     assert told(found) == [("uncalibrated", "the calibration's store does not answer", None)]
-
-
-async def test_selection_can_be_turned_off() -> None:
     before = state()
     after = await select(before, tools(AskerFeedback(0.0), enabled=False))
     assert after == replace(before, considered=before.candidates)

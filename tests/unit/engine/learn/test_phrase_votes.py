@@ -44,15 +44,12 @@ def test_the_phrase_is_the_one_that_means_the_columns_that_differ() -> None:
     assert found[0].weight == 1.0
 
 
-def test_statements_of_the_same_columns_teach_nothing() -> None:
+def test_statements_of_the_same_columns_teach_nothing_and_tables_are_preferred_as_tables() -> None:
     same = used("singer.artist_name")
     assert votes([SINGERS, NAME], same, [same], 1.0) == ()
     assert votes([SINGERS, NAME], same, [used("singer.artist_name", "singer.age")], 1.0) == ()
     assert votes([], same, [used("singer.performer_name")], 1.0) == ()
     assert votes([NAME], same, [], 1.0) == ()
-
-
-def test_tables_that_stand_for_each_other_are_preferred_as_tables() -> None:
     people = phrase("singers", artist=0.5, artist__name=0.4, performer=0.6, performer__name=0.5)
     name = phrase("name", artist=0.1, artist__name=0.5, performer=0.1, performer__name=0.45)
     found = votes([name, people], used("artist.name"), [used("performer.name")], 2.0)
@@ -76,16 +73,13 @@ def test_a_column_that_also_stands_in_a_joined_table(*, joined: bool) -> None:
     assert shown(votes([country], chosen, [other], 1.0)) == {("country", *(pair if joined else pair[::-1]))}
 
 
-def test_a_table_is_not_taken_for_its_column() -> None:
+def test_a_table_is_not_taken_for_its_column_and_each_rejected_statement_has_its_say() -> None:
     """`name` is nearer to the table than to the second column, and yet about the columns."""
     name = phrase("name", singer=0.48, singer__artist_name=0.63, singer__performer_name=0.46)
     singer = phrase("singer", singer=1.0, singer__artist_name=0.64, singer__performer_name=0.58)
     for chosen, other in (("artist", "performer"), ("performer", "artist")):
         found = votes([singer, name], used(f"singer.{chosen}_name"), [used(f"singer.{other}_name")], 1.0)
         assert shown(found) == {("name", f"singer.{chosen}_name", f"singer.{other}_name")}
-
-
-def test_each_rejected_statement_has_its_say() -> None:
     others = [used("singer.performer_name"), used("singer.age")]
     found = votes([NAME], used("singer.artist_name"), others, 1.0)
     assert shown(found) == {

@@ -29,12 +29,18 @@ def named(number: int) -> TableKey:
     return ("public", f"t{number}")
 
 
-def test_the_likeliest_tables_and_what_joins_two_of_them_are_in_it() -> None:
+def test_the_likeliest_tables_what_joins_two_of_them_and_what_holds_a_value_are_in_it() -> None:
     found = closest_part(route(3, 7, 4, *range(8, 58)))
     assert found.tables[:4] == (*map(named, (3, 7, 4, 8)),)
     assert named(59) in found.tables
     assert {each.key for each in found.snapshot.tables} == set(found.tables)
     assert columns_of(found.snapshot) <= OF_PART + AREA
+    assert named(30) in closest_part(route(*range(40)), [named(30)]).tables
+    assert named(30) not in closest_part(route(*range(40))).tables
+    wide = table("wide", " ".join(f"c{place}" for place in range(900)))
+    snapshot = Snapshot("many", ("public",), (wide, made(1)))
+    found = closest_part(Route(Database("many", "", "", ()), snapshot, 1.0, (wide.key, named(1))))
+    assert found.tables[0] == wide.key
 
 
 def test_questions_about_one_area_begin_with_the_same_tables() -> None:
@@ -45,28 +51,13 @@ def test_questions_about_one_area_begin_with_the_same_tables() -> None:
     assert other.tables[len(one.tables) :] == (made(30),)
 
 
-def test_so_is_a_table_that_holds_a_value_of_the_question() -> None:
-    assert named(30) in closest_part(route(*range(40)), [named(30)]).tables
-    assert named(30) not in closest_part(route(*range(40))).tables
-
-
-def test_names_mean_there_what_they_mean_in_the_whole() -> None:
+def test_names_mean_there_what_they_mean_in_the_whole_and_keys_lead_to_no_table_outside() -> None:
     found = closest_part(route(3, 4)).snapshot
     (third,) = (each for each in found.tables if each.key == named(3))
     assert found.display_name(third) == "public.t3"
-
-
-def test_keys_lead_to_no_table_outside() -> None:
     wide = table("wide", " ".join(f"c{place}" for place in range(900)))
     key = ForeignKey(("c1",), "public", "wide", ("c0",))
     joining = replace(made(1), foreign_keys=(key,))
     snapshot = Snapshot("many", ("public",), (joining, wide))
     found = closest_part(Route(Database("many", "", "", ()), snapshot, 1.0, (joining.key, wide.key)))
     assert found.snapshot.tables == (made(1),)
-
-
-def test_the_likeliest_table_is_in_it_however_wide() -> None:
-    wide = table("wide", " ".join(f"c{place}" for place in range(900)))
-    snapshot = Snapshot("many", ("public",), (wide, made(1)))
-    found = closest_part(Route(Database("many", "", "", ()), snapshot, 1.0, (wide.key, named(1))))
-    assert found.tables[0] == wide.key

@@ -60,23 +60,17 @@ def order(decisions: tuple[Decision, ...]) -> list[str]:
     return [f"{'+' if each.linked else '-'}{each.element[1]}.{each.element[2]}" for each in decisions]
 
 
-def test_the_walk_begins_at_the_likeliest_table_and_decides_its_columns_first() -> None:
+def test_the_walk_begins_at_the_likeliest_table_and_one_that_joins_with_none_must_be_likelier() -> None:
     found = decide(states({"sale": 2, "sale.day": 1, "buyer": 1, "buyer.name": 4, "item": -1}), SNAPSHOT)
     assert order(found) == [
         "+sale.*", "-sale.buyer_no", "+sale.day", "-sale.id",
         "+buyer.*", "-buyer.id", "+buyer.name",
         "-item.*", "-weather.*",
     ]  # fmt: skip
-
-
-def test_a_table_that_joins_with_none_must_be_likelier() -> None:
     near = decide(states({"buyer": 3, "weather": APART - 0.5}), SNAPSHOT)
     assert "-weather.*" in order(near)
     far = decide(states({"buyer": 3, "weather": APART + 0.5}), SNAPSHOT)
     assert "+weather.*" in order(far)
-
-
-def test_the_likeliest_table_is_linked_however_unlikely() -> None:
     assert order(decide(states({"weather": -2}), SNAPSHOT))[:2] == ["+weather.*", "-weather.degrees"]
 
 
@@ -128,9 +122,7 @@ def test_a_linked_table_joins_with_one_before_it_or_stands_on_its_own(
 
 
 @given(cases())
-def test_teacher_forcing_restores_the_truth(
-    case: tuple[NodeStates, Snapshot, frozenset[ColumnKey]],
-) -> None:
+def test_teacher_forcing_restores_the_truth(case: tuple[NodeStates, Snapshot, frozenset[ColumnKey]]) -> None:
     given_states, snapshot, gold = case
     found = decide(given_states, snapshot, gold)
     assert gold <= {each.element for each in found}

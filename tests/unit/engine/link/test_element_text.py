@@ -34,19 +34,10 @@ def near(text: str) -> dict[ColumnKey, float]:
     return {key: cosine for key, cosine in found.similarities.items() if cosine > 0}
 
 
-def test_a_table_and_a_column_in_short() -> None:
+def test_what_is_short_for_a_word_is_near_to_it() -> None:
     assert near("tracks") == {("cat", "trk", "*"): pytest.approx(SHORT * 3 / 4)}
     assert near("genre") == {("cat", "trk", "gnr_id"): SHORT}
-
-
-def test_of_several_words_a_part_of_the_columns_own_name_has_to_be_short_for_one() -> None:
     assert near("customer segment") == {("sls", "cust", "seg"): SHORT}
     assert near("customer segment of") == {("sls", "cust", "seg"): pytest.approx(SHORT * 2 / 3)}
-
-
-def test_a_word_in_full_is_left_to_the_encoder() -> None:
     assert near("region") == {}
-
-
-def test_what_is_nearer_stays_so() -> None:
     assert near("trk") == {("cat", "trk", "*"): pytest.approx(0.9)}

@@ -72,12 +72,9 @@ def test_the_asker_is_told_what_a_statement_does(column: Column, condition: str,
     assert list(excluded(tree, Scopes(tree, of(column)))) == said
 
 
-def test_nothing_is_said_of_a_table_that_is_not_read() -> None:
+def test_nothing_is_said_of_a_table_that_is_not_read_and_to_the_model_not_what_is_in_use() -> None:
     tree = parsed("SELECT count(*) FROM item")
     assert tree is not None
     assert list(excluded(tree, Scopes(tree, of(GONE)))) == []
-
-
-def test_the_model_is_told_what_does_not_count_and_not_what_is_in_use() -> None:
     assert "orders: deleted_at IS NULL" in exclusion_text(of(GONE))
     assert exclusion_text(of(ACTIVE)) == ""

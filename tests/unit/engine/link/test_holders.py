@@ -55,10 +55,6 @@ def test_what_is_new_or_gone(holders: Holders) -> None:
     assert holders.of(Question("Who knows first aid?")) == {"helpers"}, "others were asked for"
 
 
-def test_nothing_known() -> None:
-    assert Holders().of(Question("Who knows first aid?")) == frozenset()
-
-
 @pytest.mark.usefixtures("uncollected")
 def test_a_large_catalog_is_searched_in_a_moment() -> None:
     made = Holders()

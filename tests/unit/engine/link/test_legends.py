@@ -88,15 +88,12 @@ def test_the_meanings_that_a_question_says(question: str, codes: list[tuple[str,
     assert [(each.span, *each.values) for each in coded_links(Question(question), SHOP)] == codes
 
 
-def test_a_statement_says_a_meaning_by_its_code_alone() -> None:
+def test_a_meaning_is_said_by_its_code_and_prompts_show_both() -> None:
     links = coded_links(Question("new orders"), SHOP)
     assert values_not_used(Question("new orders"), "SELECT 1 FROM orders WHERE state = 10", links) == []
     assert values_not_used(Question("new orders"), "SELECT 1 FROM orders WHERE order_id = 2010", links) == [
         "new"
     ]
-
-
-def test_prompts_show_a_legend_in_full_and_the_code_that_is_meant() -> None:
     assert "40 over, 50 kind" in schema_text(SHOP, ())[0]
     assert "orders.state = '10' (\"new\")" in value_text(coded_links(Question("new orders"), SHOP), SHOP)
 

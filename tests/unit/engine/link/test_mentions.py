@@ -33,13 +33,10 @@ def test_a_table_that_is_named_is_read_or_referred_to(
     assert [each.name for each in found] == left
 
 
-def test_a_name_that_a_column_may_mean_is_no_tables() -> None:
+def test_a_name_that_a_column_may_mean_is_no_tables_and_a_synonym_is() -> None:
     city = table("city", "city_id home_country")
     snapshot = replace(MUSIC, tables=(city, table("country", "code population"), *MUSIC.tables))
     assert mentioned_tables(Question("Which country has most cities?"), snapshot) == (city,)
-
-
-def test_a_synonym_names_its_table() -> None:
     club = replace(table("club", "club_id"), synonyms=("side", "first team"))
     snapshot = replace(MUSIC, tables=(club, *MUSIC.tables))
     asked = ("How many sides are there?", "Names of first teams", "Names of teams")
@@ -96,9 +93,6 @@ def test_of_tables_of_one_name_those_of_the_named_schema_are_named() -> None:
     assert found("How many visits has the north clinic?") == ["north"]
     assert found("How many visits have the north and the south clinic?") == ["north", "south"]
     assert found("How many visits are there?") == ["north", "south"]
-
-
-def test_a_schema_is_a_word_where_a_bare_name_does_not_find_its_tables() -> None:
     assert element_words(CLINICS)["north", "visit", "fee"] == "north visit fee"
     assert element_words(replace(CLINICS, search_path=("north",)))["north", "visit", "fee"] == "visit fee"
     assert named_schemas(Question("the public north"), MUSIC) == frozenset()

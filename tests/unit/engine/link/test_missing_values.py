@@ -117,15 +117,12 @@ def test_invented_texts_are_told_from_stored_ones() -> None:
     assert checked("SELECT artist_name FROM singer WHERE country = 'Nowhere'").all_invented
 
 
-def test_a_linked_value_needs_no_look() -> None:
+def test_a_linked_value_needs_no_look_and_what_cannot_be_looked_for_is_neither() -> None:
     upstream = HoldingUpstream()
     link = ValueLink("france", COUNTRY, ("France",), 1.0, Relation.EQUALS)
     found = checked("SELECT artist_name FROM singer WHERE country = 'France'", upstream, (link,))
     assert found == LiteralCheck(present=(Literal(COUNTRY, "France"),))
     assert upstream.ran == []
-
-
-def test_what_cannot_be_looked_for_is_neither_present_nor_missing() -> None:
     sql = "SELECT artist_name FROM singer WHERE country = 'Nowhere'"
     unknown = LiteralCheck(unknown=(Literal(COUNTRY, "Nowhere"),))
     assert checked(sql, HoldingUpstream(cost=1e9)) == unknown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engine.link.unknown import names_not_used
 from engine.question.question import Question
 from engine.values.elements import Relation, ValueLink
@@ -10,25 +12,24 @@ from tests.support.schemas import MUSIC
 ALL = "SELECT artist_name FROM singer"
 
 
-def test_a_name_that_the_statement_leaves_out() -> None:
-    question = "singers who sang in Paris or 'the old barn' in 2013"
-    assert names_not_used(Question(question), ALL, MUSIC, ()) == ("Paris", "the old barn")
-    other = "SELECT artist_name FROM singer WHERE country = 'Newark'"
-    assert names_not_used(Question("singers from Paris"), other, MUSIC, ()) == ("Paris",)
+BOTH = "SELECT count(*) FROM singer WHERE country = 'Bangladesh' OR country = 'Spain'"
+US = ValueLink("US", ("public", "singer", "country"), ("United States",), 0.9, Relation.EQUALS)
 
 
-def test_a_name_in_another_form_is_used() -> None:
-    sql = "SELECT count(*) FROM singer WHERE country = 'Bangladesh' OR country = 'Spain'"
-    assert names_not_used(Question("How many Bangladeshi artists are there?"), sql, MUSIC, ()) == ()
-    assert names_not_used(Question("singers from Spain and Bangladesh"), sql, MUSIC, ()) == ()
-
-
-def test_names_of_the_schema_first_words_and_linked_names_are_no_strangers() -> None:
-    assert names_not_used(Question("the Artist Name of each Singer"), ALL, MUSIC, ()) == ()
-    assert names_not_used(Question("Paris singers"), ALL, MUSIC, ()) == ()
-    assert (
-        names_not_used(Question("concerts in July"), "SELECT title FROM concert WHERE month = 7", MUSIC, ())
-        == ()
-    )
-    link = ValueLink("US", ("public", "singer", "country"), ("United States",), 0.9, Relation.EQUALS)
-    assert names_not_used(Question("singers from the US"), ALL, MUSIC, (link,)) == ()
+@pytest.mark.parametrize(
+    ("question", "sql", "left"),
+    [
+        ("singers who sang in Paris or 'the old barn' in 2013", ALL, ("Paris", "the old barn")),
+        ("singers from Paris", "SELECT artist_name FROM singer WHERE country = 'Newark'", ("Paris",)),
+        # A name in another form is used.
+        ("How many Bangladeshi artists are there?", BOTH, ()),
+        ("singers from Spain and Bangladesh", BOTH, ()),
+        # Names of the schema, first words and linked names are no strangers.
+        ("the Artist Name of each Singer", ALL, ()),
+        ("Paris singers", ALL, ()),
+        ("concerts in July", "SELECT title FROM concert WHERE month = 7", ()),
+        ("singers from the US", ALL, ()),
+    ],
+)
+def test_names_that_the_statement_leaves_out(question: str, sql: str, left: tuple[str, ...]) -> None:
+    assert names_not_used(Question(question), sql, MUSIC, (US,)) == left

@@ -34,11 +34,8 @@ def test_another_spelling_is_the_value(text: str) -> None:
     assert near(text) == NearValues((SURE[text],), sure=True)
 
 
-def test_a_stored_value_is_none_but_itself() -> None:
+def test_words_of_a_value_may_mean_it_and_a_stored_one_is_none_but_itself() -> None:
     assert near("In Transit", "In Transit", "in transit") == NearValues()
-
-
-def test_words_of_a_value_may_mean_it_and_are_not_sure() -> None:
     assert near("cancelled") == NearValues(("Canceled by customer",))
     assert near("Smith", "Ann Smith", "Joe Smith", "Joe Ash") == NearValues(("Ann Smith", "Joe Smith"))
 
@@ -46,16 +43,10 @@ def test_words_of_a_value_may_mean_it_and_are_not_sure() -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("Unsatisfied", "Satisfied"),
-        ("Male", "Female"),
-        ("AA123", "AA124"),
-        ("B", "B+"),
-        ("A-", "A"),
+        *(("Unsatisfied", "Satisfied"), ("Male", "Female"), ("AA123", "AA124"), ("B", "B+"), ("A-", "A")),
         ("Trading Policy B", "Trading Policy A"),
         ("Nanjing ( Jiangsu )", "Nantong ( Jiangsu )"),
-        ("Oz", "France"),
-        ("", "France"),
-        ("%", "France"),
+        *((each, "France") for each in ("Oz", "", "%")),
     ],
 )
 def test_what_is_another_thing_is_not_near(text: str, value: str) -> None:

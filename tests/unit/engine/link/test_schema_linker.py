@@ -81,13 +81,6 @@ def test_the_packaged_model_links_the_table_that_is_asked_for(model: LinkerEncod
     assert links.answerable > 0.5
 
 
-def test_every_node_has_log_odds(model: LinkerEncoder) -> None:
-    states = model.read(Question("Which stadium has the largest capacity?"), MUSIC)
-    assert states is not None
-    assert states.log_odds.shape == (len(states.nodes),)
-    assert np.isfinite(states.log_odds).all()
-
-
 def test_what_the_asker_may_not_read_is_no_node(model: LinkerEncoder) -> None:
     readable = frozenset((*t.key, c.name) for t, c in MUSIC.columns() if c.name != "country")
     left = MUSIC.restricted_to(frozenset(key for key in readable if key[1] != "concert"))

@@ -29,12 +29,6 @@ WITH_TWO_TABLES = replace(
 )
 
 
-def likeness(one: str, other: str) -> float:
-    """Words in common."""
-    ours, theirs = set(one.split()), set(other.split())
-    return len(ours & theirs) / len(ours | theirs)
-
-
 def pairs(sql: str, snapshot: Snapshot) -> list[tuple[ColumnKey, ColumnKey]]:
     read = resolve(sql, snapshot)
     assert not read.problems
@@ -43,18 +37,12 @@ def pairs(sql: str, snapshot: Snapshot) -> list[tuple[ColumnKey, ColumnKey]]:
     ]
 
 
-def test_a_column_of_the_same_table_and_kind() -> None:
+def test_a_column_stands_for_another_of_its_table_and_kind_the_more_alike_first() -> None:
     found = pairs("SELECT artist_name FROM singer", MUSIC)
     assert found == [(ARTIST, PERFORMER), (ARTIST, COUNTRY)]
-
-
-def test_the_more_alike_comes_first_and_the_unlike_not_at_all() -> None:
     found = exchanges({ARTIST}, {ARTIST[:2]}, MUSIC, lambda _one, other: 0.6 if "performer" in other else 0.3)
     assert [each.other for each in found] == [PERFORMER]
     assert exchanges({ARTIST}, {ARTIST[:2]}, MUSIC, lambda *_: 0.3) == []
-
-
-def test_a_key_is_exchanged_for_a_key_alone() -> None:
     assert pairs("SELECT singer_id FROM singer", MUSIC) == []
 
 
@@ -68,12 +56,9 @@ def test_references_to_the_same_are_twins_however_they_are_called() -> None:
     assert found == [Exchange(origin, dest, 1.0)]
 
 
-def test_a_column_in_a_table_of_its_own() -> None:
+def test_a_column_or_a_key_in_a_table_of_its_own_and_a_table_of_the_same_columns() -> None:
     assert pairs("SELECT country FROM singer", WITH_A_TABLE)[0] == (COUNTRY, ELSEWHERE)
     assert pairs("SELECT country FROM singer_country", WITH_A_TABLE)[0] == (ELSEWHERE, COUNTRY)
-
-
-def test_a_key_in_a_table_of_its_own() -> None:
     to_stadium = ("stadium_id", "stadium", "stadium_id")
     apart = table(
         "concert_stadium_id", "concert_id stadium_id", ("concert_id", "concert", "concert_id"), to_stadium
@@ -82,9 +67,6 @@ def test_a_key_in_a_table_of_its_own() -> None:
     found = pairs("SELECT stadium_id FROM concert", snapshot)
     assert found == [(("public", "concert", "stadium_id"), ("public", "concert_stadium_id", "stadium_id"))]
     assert pairs("SELECT concert_id FROM concert_stadium_id", snapshot) == [], "the key that joins the two"
-
-
-def test_a_table_of_the_same_columns() -> None:
     assert pairs("SELECT COUNT(*) FROM singer", WITH_TWO_TABLES) == [(SINGER, VOCALIST)]
     assert pairs("SELECT COUNT(*) FROM concert", WITH_TWO_TABLES) == []
 

@@ -51,13 +51,10 @@ def test_in_the_place_of_a_linked_column_come_others_that_are_not_by_their_chanc
     )
 
 
-def test_in_the_place_of_one_that_is_not_linked_come_the_linked() -> None:
+def test_in_the_place_of_one_that_is_not_linked_come_the_linked_and_tables_for_tables() -> None:
     found = point(("public", "singer", "performer_name"))
     assert not found.linked
     assert found.alternatives == (("public", "singer", "artist_name"),)
-
-
-def test_tables_stand_for_tables() -> None:
     found = point(("public", "singer", WHOLE_TABLE))
     assert found.alternatives[0] == ("public", "concert", WHOLE_TABLE)
     assert all(element[2] == WHOLE_TABLE for element in found.alternatives)

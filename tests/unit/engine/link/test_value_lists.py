@@ -60,15 +60,12 @@ def whole(
     return asyncio.run(whole_lists(lists, route, asking.asked("singers", route), tools))
 
 
-def test_each_table_is_read_once_and_every_text_is_quoted() -> None:
+def test_each_table_is_read_once_every_text_quoted_and_the_empty_one_found() -> None:
     upstream = Looking(("0", "2", None))
     assert whole(upstream, COUNTRY, ARTIST, TITLE) == (COUNTRY, TITLE)
     (sql,) = upstream.ran
     assert sql.count(" FROM public.singer") == sql.count(" FROM public.concert") == 1
     assert "'Côte d''Ivoire'" in sql
-
-
-def test_the_empty_text_belongs_to_a_list_where_it_is_stored() -> None:
     assert whole(Looking(("1",)), TITLE) == (replace(TITLE, values=("Gala", "")),)
 
 
@@ -78,13 +75,10 @@ def test_what_cannot_be_looked_for_holds_nobody(upstream: Looking) -> None:
     assert upstream.ran == []
 
 
-def test_nothing_is_looked_for_where_candidates_may_not_run() -> None:
+def test_the_first_tables_that_fit_are_looked_at_unless_candidates_may_not_run() -> None:
     upstream = Looking(("0",))
     assert whole(upstream, TITLE, limits=Limits(run_candidates=False)) == ()
     assert upstream.ran == []
-
-
-def test_the_first_tables_that_fit_are_looked_at() -> None:
     long = replace(COUNTRY, values=tuple(map(str, range(TOKENS))))
     assert whole(Looking(("0",)), TITLE, long) == (TITLE,)
     assert whole(Looking(("0",)), TITLE, COUNTRY, rows=ROWS - 1) == (TITLE,)

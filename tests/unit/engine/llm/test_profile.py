@@ -51,13 +51,10 @@ def test_a_refused_field_takes_what_hangs_on_it(field: str, changed: set[str]) -
     assert names - {"refused"} == changed
 
 
-def test_a_refused_schema_leaves_json_to_be_tried_once() -> None:
+def test_a_refused_schema_leaves_json_and_a_refused_limit_its_other_name_to_be_tried_once() -> None:
     first = FULL.without("response_format", value=True)
     assert (first.schema, first.json_mode) == (False, True)
     assert not first.without("response_format", value=True).json_mode
-
-
-def test_the_limit_of_tokens_has_two_names_and_then_none() -> None:
     first = FULL.without("max_tokens")
     assert first.tokens is TokenField.MAX_COMPLETION_TOKENS
     assert first.without("max_completion_tokens").tokens is TokenField.NONE
@@ -65,12 +62,9 @@ def test_the_limit_of_tokens_has_two_names_and_then_none() -> None:
     assert (too_many.tokens, too_many.reasoning) == (TokenField.NONE, False)
 
 
-def test_a_model_that_thinks_has_room_for_it() -> None:
+def test_a_model_that_thinks_has_room_for_it_and_calls_have_their_price() -> None:
     thinking = ModelProfile(reasoning=True)
     assert (FULL.room(100), thinking.room(100), thinking.room(1_000)) == (100, 4_196, 8_000)
-
-
-def test_calls_have_their_price() -> None:
     price = Price(prompt=0.5, completion=2.0, cached=0.1)
     assert price.of(1_000_000, 1_000_000, 500_000) == pytest.approx(1.6)
     assert Price(prompt=0.5).of(0, 1_000_000, 9) == pytest.approx(0.5)

@@ -18,16 +18,7 @@ from engine.values.model_profile import ModelProfile, TokenField
 from engine.values.model_settings import GrammarSupport, ModelSettings, Price, Provider
 from engine.values.ports import Completion, Prompt
 from tests.support.profiles import KeptProfiles
-from tests.support.providers import (
-    PROVIDERS,
-    Failing,
-    Finish,
-    RateLimited,
-    Reply,
-    Service,
-    Trouble,
-    serve,
-)
+from tests.support.providers import PROVIDERS, Failing, Finish, RateLimited, Reply, Service, Trouble, serve
 
 PROMPT = Prompt("You write SQL.", "How many singers? Answer in JSON.", "```sql\n")
 SQL = "SELECT count(*) FROM singer"
@@ -47,13 +38,7 @@ KEPT = {
     "mistral",
     "ollama",
     "ollama-older",
-} | {
-    "lm-studio",
-    "openrouter",
-    "vllm",
-    "vllm-older",
-    "vllm-gemma",
-}
+} | {"lm-studio", "openrouter", "vllm", "vllm-older", "vllm-gemma"}
 """Services that keep an answer to its JSON schema."""
 
 JSON_ONLY = {"groq", "deepseek", "deepseek-reasoner"}

@@ -38,14 +38,11 @@ def test_what_is_said_is_used(question: str, sql: str) -> None:
     assert left(question, sql) == []
 
 
-def test_what_is_left_out_is_told_as_it_is_said() -> None:
+def test_what_is_left_out_is_told_as_it_is_said_unless_a_name_says_it() -> None:
     assert left("1,200 games of 1885, and ties of 1", "SELECT * FROM game WHERE ties = 1") == [
         "1,200",
         "1885",
     ]
     assert left("Three games", "SELECT * FROM game LIMIT 10") == ["Three"]
-
-
-def test_a_name_may_say_it() -> None:
     assert left("results over 100 meter", "SELECT meter_100 FROM swimmer", "meter_100") == []
     assert left("results over 100 meter", "SELECT t100.result FROM swimmer AS t100") == ["100"]

@@ -48,11 +48,8 @@ def test_days_and_other_numbers_are_none(question: str) -> None:
     assert [each for each in found(question) if "%" not in question] == []
 
 
-def test_both_ends_are_told_apart() -> None:
+def test_both_ends_are_told_apart_and_a_period_holds_its_days() -> None:
     assert [side for _, _, side in found("from 2019 to 2021")] == [Side.WITHIN, Side.UNTIL]
-
-
-def test_a_period_holds_its_days() -> None:
     (period,) = Question("in 2000").named_periods
     assert date(2000, 1, 1) in period
     assert date(2000, 12, 31) in period
@@ -94,12 +91,9 @@ def test_words_of_time_that_are_no_period(question: str) -> None:
     assert Question(question, FRIDAY).periods == ()
 
 
-def test_the_end_of_a_short_month() -> None:
+def test_the_end_of_a_short_month_and_a_prompt_that_tells_the_day_where_it_matters() -> None:
     assert shifted(date(2024, 3, 31), Grain.MONTH, -1) == date(2024, 2, 29)
     assert shifted(date(2024, 2, 29), Grain.YEAR, 1) == date(2025, 2, 28)
-
-
-def test_a_prompt_tells_the_day_only_where_it_matters() -> None:
     assert today_text(Question("How many jobs are there in 2024?", FRIDAY)) == ""
     assert "Friday, 2026-11-27" in today_text(Question("How many jobs are overdue?", FRIDAY))
     assert "last month: from 2026-10-01 to before 2026-11-01" in today_text(

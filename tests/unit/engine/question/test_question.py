@@ -24,15 +24,12 @@ def test_nothing_is_read_that_nobody_asks_for_and_nothing_twice(monkeypatch: pyt
     assert question.spans is question.spans
 
 
-def test_other_words_are_another_question_of_the_same_day() -> None:
+def test_other_words_are_another_question_and_what_has_been_read_is_no_part_of_it() -> None:
     asked = Question("Umsatz im letzten Monat", FRIDAY)
     assert asked.periods == ()
     english = replace(asked, text="revenue of last month")
     assert [each.words for each in english.periods] == ["from 2026-10-01 to before 2026-11-01"]
     assert (english == Question("revenue of last month", FRIDAY), asked == english) == (True, False)
-
-
-def test_what_has_been_read_is_no_part_of_what_it_is() -> None:
     one, other = Question("songs by Ann", FRIDAY), Question("songs by Ann", FRIDAY)
     assert one.words
     assert (one == other, hash(one) == hash(other), len({one, other})) == (True, True, 1)

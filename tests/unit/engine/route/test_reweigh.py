@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
 
 import pytest
 
@@ -29,8 +28,7 @@ def routed(*probabilities: float) -> State:
 
 
 def tools(weights: RouteWeights) -> Tools:
-    nothing = cast("Any", None)
-    return bare_tools(nothing, nothing, nothing, nothing, nothing, second_look=weights)
+    return bare_tools(second_look=weights)
 
 
 def changed(state: State, place: int, **found: object) -> State:
@@ -60,12 +58,9 @@ async def test_what_every_database_holds_changes_nothing() -> None:
     assert [each.probability for each in named] == pytest.approx([each.probability for each in plain])
 
 
-async def test_three_go_on_at_most_and_the_rest_is_named() -> None:
+async def test_three_go_on_at_most_no_improbable_one_and_the_rest_is_named() -> None:
     done = await reweigh(routed(0.3, 0.25, 0.2, 0.15, 0.1), tools(RouteWeights()))
     assert names(done.routes) == ["music_0", "music_1", "music_2"]
     assert next(line.detail for line in done.trace if line.event == "left out") == "music_3, music_4"
-
-
-async def test_an_improbable_second_is_left_out() -> None:
     done = await reweigh(routed(0.98, 0.01), tools(RouteWeights()))
     assert names(done.routes) == ["music_0"]

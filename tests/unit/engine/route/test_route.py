@@ -19,7 +19,7 @@ from engine.route.route import reweigh, route
 from engine.route.router import HybridRouter
 from engine.route.second_look import CONNECTED_PRIOR, reweighed
 from engine.values.deadline import Deadline
-from engine.values.errors import CancelledError, ModelUnavailableError, NoRouteError
+from engine.values.errors import CancelledError, ModelUnavailableError, NLError, NoRouteError
 from engine.values.messages import Asker, AskRequest
 from engine.values.ports import LanguageModel, Upstream
 from engine.values.settings import GenerationSettings, Strategy
@@ -160,17 +160,34 @@ async def test_an_unknown_and_a_hidden_database_look_the_same(db: str) -> None:
     assert caught.value.hint == 'You may ask: "shop", "zoo".'
 
 
-async def test_nothing_registered() -> None:
-    with pytest.raises(NoRouteError) as caught:
-        await route(asked("How many singers?"), tools())
-    assert "pgparley catalog add" in str(caught.value.hint)
-
-
-async def test_nothing_readable() -> None:
-    with pytest.raises(NoRouteError) as caught:
-        await route(asked("How many singers?"), tools(MUSIC, hidden={"music"}))
-    assert "grant SELECT to ann" in str(caught.value.hint)
+@pytest.mark.parametrize(
+    ("given", "left", "error", "hint"),
+    [
+        (tools(), 10.0, NoRouteError, "pgparley catalog add"),
+        (tools(MUSIC, hidden={"music"}), 10.0, NoRouteError, "grant SELECT to ann"),
+        (tools(failure=StoreUnavailableError("down")), 10.0, ModelUnavailableError, ""),
+        (tools(MUSIC), 0.0, CancelledError, ""),
+    ],
+    ids=["nothing registered", "nothing readable", "no store", "out of time"],
+)
+async def test_where_there_is_nothing_to_ask(
+    given: Tools, left: float, error: type[NLError], hint: str
+) -> None:
+    with pytest.raises(error) as caught:
+        await route(asked("How many singers?", left=left), given)
+    assert hint in str(caught.value.hint)
     assert "music" not in f"{caught.value.message} {caught.value.detail} {caught.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("question", "own"),
+    [
+        ("売上の合計は?", entry("own", table("売上", "金額"))),
+        ("Wie viele Straßen?", entry("own", table("Straßen", "Größe"))),
+    ],
+)
+async def test_other_scripts(question: str, own: tuple[Database, Snapshot]) -> None:
+    assert names(await route(asked(question), tools(own, ZOO, MUSIC)))[0] == "own"
 
 
 async def test_a_question_that_nothing_matches_has_no_route() -> None:
@@ -191,16 +208,6 @@ async def test_a_database_that_does_not_answer_costs_itself_alone_and_is_not_nam
     assert "shop" not in str(state.trace)
 
 
-async def test_a_store_that_does_not_answer() -> None:
-    with pytest.raises(ModelUnavailableError):
-        await route(asked("How many singers?"), tools(failure=StoreUnavailableError("down")))
-
-
-async def test_out_of_time() -> None:
-    with pytest.raises(CancelledError):
-        await route(asked("How many singers?", left=0.0), tools(MUSIC))
-
-
 async def test_a_changed_schema_costs_its_own_part_alone() -> None:
     encoder = Seeing()
     known = tools(MUSIC, SHOP, encoder=encoder)
@@ -214,13 +221,3 @@ async def test_a_changed_schema_costs_its_own_part_alone() -> None:
     assert names(state)[0] == "shop"
     assert encoder.seen
     assert not any("singer" in text for text in encoder.seen)
-
-
-async def test_other_scripts() -> None:
-    state = await route(asked("売上の合計は?"), tools(entry("japan", table("売上", "金額")), ZOO, MUSIC))
-    assert names(state)[0] == "japan"
-    state = await route(
-        asked("Wie viele Straßen?"),
-        tools(entry("stadt", table("Straßen", "Größe")), ZOO),
-    )
-    assert names(state)[0] == "stadt"

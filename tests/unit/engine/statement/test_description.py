@@ -114,30 +114,18 @@ FAR = "SELECT part_no FROM part UNION ALL SELECT c.child_no FROM far JOIN compon
             "CAST((b AT TIME ZONE 'Europe/Vienna') AS DATE) = '2026-06-01'",
         ),
         ("SELECT a FROM t WHERE 'x' = ANY(tags) AND b = 2", "where", "'x' = ANY(tags) and b is 2"),
+        # Conditions are read in one way, and what a join asks beside its keys is told.
+        ("SELECT a FROM t WHERE (b = 1 OR c = 2) AND d = 3", "where", "(b is 1 or c is 2) and d is 3"),
+        ("SELECT a FROM t WHERE b = 1 OR c = 2", "where", "b is 1 or c is 2"),
+        ("SELECT a FROM t LEFT JOIN u ON u.a = t.a AND u.b = 1 WHERE c = 2", "where", "c is 2"),
+        ("SELECT a FROM t LEFT JOIN u ON u.a = t.a AND u.b = 1", "from", "t with u where b is 1, if any"),
     ],
 )
 def test_what_has_no_words_is_told_as_it_is_written(sql: str, aspect: str, words: str) -> None:
     assert dict(in_parts(sql))[aspect] == words
 
 
-@pytest.mark.parametrize(
-    ("sql", "words"),
-    [
-        ("SELECT a FROM t WHERE (b = 1 OR c = 2) AND d = 3", "(b is 1 or c is 2) and d is 3"),
-        ("SELECT a FROM t WHERE b = 1 OR c = 2", "b is 1 or c is 2"),
-        ("SELECT a FROM t LEFT JOIN u ON u.a = t.a AND u.b = 1 WHERE c = 2", "c is 2"),
-    ],
-)
-def test_conditions_are_read_in_one_way(sql: str, words: str) -> None:
-    assert dict(in_parts(sql))["where"] == words
-
-
-def test_what_a_join_asks_beside_its_keys_is_told() -> None:
-    joined = "SELECT a FROM t LEFT JOIN u ON u.a = t.a AND u.b = 1"
-    assert dict(in_parts(joined))["from"] == "t with u where b is 1, if any"
-
-
-def test_no_condition_is_cut() -> None:
+def test_no_condition_is_cut_and_a_meaning_that_is_the_statement_is_not_repeated() -> None:
     tests = [f"a_long_name_of_column_{number} = 'a long value of a column {number}'" for number in range(20)]
     told = describe(f"SELECT a FROM t WHERE {' AND '.join(tests)} AND last = 'one'")
     assert told.endswith("and last is 'one'")
@@ -145,9 +133,6 @@ def test_no_condition_is_cut() -> None:
     assert describe(f"SELECT a FROM t WHERE b IN ({many}) AND c = 2").endswith(
         "or 7 or 892 others and c is 2"
     )
-
-
-def test_a_meaning_that_is_the_statement_is_not_repeated() -> None:
     sql = "SELECT name FROM singer WHERE age > 30"
     said = explain(Candidate("music", sql, meaning=Meaning(says=sql)), Candidate("music", sql))
     assert said == "name from singer where age is more than 30"

@@ -25,23 +25,16 @@ def table(name: str, columns: str, schema: str = "public") -> Table:
 SNAPSHOT = Snapshot(
     "shop",
     ("sales", "public"),
-    (
-        table("orders", "id total secret"),
-        table("people", "id name"),
-        table("orders", "id amount", "sales"),
-    ),
+    (table("orders", "id total secret"), table("people", "id name"), table("orders", "id amount", "sales")),
 )
 
 
-def test_the_search_path_decides_which_table_is_meant() -> None:
+def test_the_search_path_decides_which_table_is_meant_and_others_are_suggested_whole() -> None:
     assert resolve("SELECT amount FROM orders", SNAPSHOT).columns == {("sales", "orders", "amount")}
     assert resolve("SELECT total FROM public.orders", SNAPSHOT).columns == {("public", "orders", "total")}
     assert resolve("SELECT 1 FROM orders, public.orders", SNAPSHOT).problems == ()
     both = "SELECT sales.orders.id, public.orders.id FROM sales.orders, public.orders"
     assert resolve(both, SNAPSHOT).columns == {("sales", "orders", "id"), ("public", "orders", "id")}
-
-
-def test_a_table_off_the_path_is_suggested_by_its_whole_name() -> None:
     narrow = replace(SNAPSHOT, search_path=())
     (problem,) = resolve("SELECT 1 FROM people", narrow).problems
     assert problem == unknown_table(("people",), ("public.people",))
@@ -88,13 +81,17 @@ def test_what_is_no_query_is_told_apart(sql: str) -> None:
         resolve(sql, SNAPSHOT)
 
 
-def test_what_has_no_normal_form_is_compared_as_written() -> None:
+def test_what_has_no_normal_form_is_compared_as_written_and_what_grows_out_of_hand_read() -> None:
     whole_row = "SELECT row_to_json(p) FROM people p"
     assert canonical(whole_row, SNAPSHOT) == canonical("select ROW_TO_JSON( p )\nFROM people p --", SNAPSHOT)
     assert canonical(whole_row, SNAPSHOT) != canonical("SELECT row_to_json(q) FROM people q", SNAPSHOT)
     unknown = "SELECT missing FROM people"
     assert canonical(unknown, SNAPSHOT) == canonical("SELECT  missing FROM people", SNAPSHOT)
     assert canonical("no (  query", SNAPSHOT) == "no ( query"
+    steps = ", ".join(f"x{n} AS (SELECT a.id FROM x{n - 1} a, x{n - 1} b)" for n in range(1, 18))
+    sql = f"WITH x0 AS (SELECT id FROM people), {steps} SELECT id FROM x17"
+    assert canonical(sql, SNAPSHOT)
+    assert resolve(sql, SNAPSHOT).columns == {("public", "people", "id")}
 
 
 def test_a_column_that_is_sorted_by_is_not_the_output_of_its_name() -> None:
@@ -104,10 +101,3 @@ def test_a_column_that_is_sorted_by_is_not_the_output_of_its_name() -> None:
     )
     assert canonical(given.format("id"), SNAPSHOT) != canonical(given.format("name"), SNAPSHOT)
     assert canonical(output.format("id"), SNAPSHOT) == canonical(output.format("name"), SNAPSHOT)
-
-
-def test_a_statement_that_grows_out_of_hand_is_read_all_the_same() -> None:
-    steps = ", ".join(f"x{n} AS (SELECT a.id FROM x{n - 1} a, x{n - 1} b)" for n in range(1, 18))
-    sql = f"WITH x0 AS (SELECT id FROM people), {steps} SELECT id FROM x17"
-    assert canonical(sql, SNAPSHOT)
-    assert resolve(sql, SNAPSHOT).columns == {("public", "people", "id")}

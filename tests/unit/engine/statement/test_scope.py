@@ -15,10 +15,7 @@ from tests.support.schemas import MUSIC, table
 
 CASES = {
     "a query of WITH hides the table": ("WITH singer AS (SELECT 1) SELECT 1 FROM singer", []),
-    "but not that of a schema": (
-        "WITH singer AS (SELECT 1) SELECT 1 FROM public.singer",
-        ["singer"],
-    ),
+    "but not that of a schema": ("WITH singer AS (SELECT 1) SELECT 1 FROM public.singer", ["singer"]),
     "inside of itself the name is the table's": (
         "WITH singer AS (SELECT * FROM singer) SELECT 1 FROM singer",
         ["singer"],

@@ -89,14 +89,11 @@ def beside(known: Sequence[float] = (), own: int = 0) -> Calibrated:
     return replace(here, base=np.arange(40) / 100, known=np.array(known, dtype=np.float64))
 
 
-def test_until_there_is_enough_others_scores_count() -> None:
+def test_until_there_is_enough_others_scores_count_unless_what_is_known_speaks_against_them() -> None:
     assert beside().at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True)
     assert beside(own=18).at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True)
     assert beside(own=19).at(0.95, "db") == Threshold(9.0, 19, 0.95)
     assert beside().at(0.99, "db") == Uncalibrated(0, 99, 0.99), "too few even there"
-
-
-def test_where_what_is_known_speaks_against_them_they_do_not() -> None:
     assert beside([0.1] * 17 + [0.9] * 3).at(0.95, "db") == Threshold(0.38, 40, 0.95, base=True), (
         "may be chance"
     )
@@ -154,9 +151,7 @@ def test_observed_both_ways() -> None:
         judged((True, 0.1), (False, 0.9)),  # kept, one left out
         judged((False, 0.1), (True, 0.9)),  # the right one is left out
         judged((True, 0.9), (False, 0.8)),  # nothing conforms: the best ranked is shown, and right
-        judged(
-            (False, 0.2),
-        ),  # none was generated
+        judged((False, 0.2)),  # none was generated
         (),  # nothing was
     )
     held_out = HeldOutSet(tuple(Point(q, "db", each) for q, each in zip(ids, sets, strict=True)))

@@ -85,12 +85,9 @@ def test_names_and_types_imply_a_join(left: Table, right: Table, *, linked: bool
     assert kinds(Graph.of(snapshot(left, right))) == expected
 
 
-def test_references_to_what_the_asker_cannot_see_are_no_links() -> None:
+def test_references_to_what_cannot_be_seen_are_no_links_and_a_hub_links_no_pairs() -> None:
     song = table("song", "performer", refers={"performer": ("singer", "id")})
     assert Graph.of(snapshot(song)).edges == ((),)
-
-
-def test_a_hub_of_many_tables_links_each_but_no_pairs() -> None:
     spokes = [table(f"t{n}", "day", refers={"day": ("calendar", "day")}) for n in range(SIBLINGS + 1)]
     graph = Graph.of(snapshot(table("calendar", "day", key="day"), *spokes))
     assert graph.neighbours(0) == tuple(range(1, SIBLINGS + 2))

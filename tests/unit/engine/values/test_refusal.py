@@ -31,16 +31,13 @@ def test_a_word_that_nothing_stands_for_is_named_with_what_would_help() -> None:
     assert call in refusal.helps[1]
 
 
-def test_values_that_do_not_occur_are_named() -> None:
+def test_values_that_do_not_occur_and_what_came_near_are_named() -> None:
     two = [Literal(REGION, "Sales"), Literal(REGION, "Sales_2022")]
     assert absent(two[1:]) == "region 'Sales_2022' does not occur"
     assert absent(two) == "region 'Sales' and region 'Sales_2022' do not occur"
     refusal = undefined(two, "shop")
     assert refusal.reason is RefusalReason.NEEDS_DEFINITION
     assert refusal.helps[1].endswith("SELECT nl_catalog.allow_values('shop.public.sales.region')")
-
-
-def test_what_came_near_is_named_where_no_statement_stood() -> None:
     state = asked(QUESTION, route(QUESTION))
     refusal = abstention(state)
     assert refusal.reason is RefusalReason.NO_STATEMENT
@@ -50,16 +47,13 @@ def test_what_came_near_is_named_where_no_statement_stood() -> None:
     assert abstention(replace(state, routes=())).reason is RefusalReason.NOTHING_MATCHES
 
 
-def test_a_refusal_is_one_row_of_kind_abstain() -> None:
+def test_a_refusal_is_one_row_of_kind_abstain_and_an_answer_says_how_it_was_read() -> None:
     state = replace(asked(QUESTION, route(QUESTION)), refusal=untranslated("German"))
     (row,) = answer_rows(state, (), "q1")
     assert (row.n, row.kind, row.sql, row.database, row.qid) == (1, RowKind.ABSTAIN, None, None, "q1")
     assert "German" in row.explanation
     assert row.explanation.endswith("Ask in English.")
     assert row.next
-
-
-def test_an_answer_says_how_the_question_was_read() -> None:
     state = replace(asked(QUESTION, route(QUESTION)), translation="How many singers are there?")
     candidate = Candidate("music", "SELECT 1", explanation="reads singer")
     (row,) = answer_rows(state, (candidate,), "q1")

@@ -73,15 +73,12 @@ def test_a_statement_is_gone_on_with_from_where_another_one_was_near() -> None:
     assert not any("SELECT COUNT" in prompt for prompt in off.prompts)
 
 
-def test_where_the_model_was_sure_nothing_more_is_asked() -> None:
+def test_where_the_model_was_sure_nothing_more_is_asked_unless_it_was_refused() -> None:
     lines = [("SELECT COUNT", "(*) FROM singer"), ("", "SELECT artist_name FROM singer")]
     sure = Model(lines, profile=EMBEDDED, nearly=(" COUNT", 0.2))
     state = generated(sure, k=3)
     assert len(sure.prompts) == 1
     assert "SELECT performer_name FROM singer" in {each.sql for each in state.candidates}
-
-
-def test_a_refused_answer_is_asked_for_again_however_sure_it_was() -> None:
     lines = [("does not exist", "SELECT artist_name FROM singer"), ("", "SELECT nothing FROM singer")]
     model = Model(lines, profile=EMBEDDED, nearly=(" COUNT", 0.001))
     state = generated(model, k=2)
@@ -106,10 +103,7 @@ def test_names_are_masked_of_a_model_that_does_not_tell_what_it_nearly_wrote() -
 
 def test_a_condition_finds_what_was_not_written_without_it() -> None:
     model = Model(
-        [
-            (SORTED, "SELECT country FROM singer ORDER BY country"),
-            ("", "SELECT title FROM concert"),
-        ]
+        [(SORTED, "SELECT country FROM singer ORDER BY country"), ("", "SELECT title FROM concert")]
     )
     found = {each.sql: each for each in generated(model).candidates}
     assert "SELECT country FROM singer ORDER BY country" in found

@@ -22,15 +22,12 @@ LINKS = (
 )
 
 
-def test_conditions_are_written_as_sql() -> None:
+def test_conditions_are_written_as_sql_of_columns_that_are_shown() -> None:
     assert [condition(link, SNAPSHOT) for link in LINKS] == [
         "singer.country = 'France'",
         "singer.\"Sex\" is either 'F' or 'M'",
         "\"order\".day such as '2013-05-14'",
     ]
-
-
-def test_a_column_that_is_not_shown_has_no_line() -> None:
     assert condition(replace(LINKS[0], column=("public", "gone", "country")), SNAPSHOT) is None
     assert condition(replace(LINKS[0], column=("public", "singer", "gone")), SNAPSHOT) is None
     assert value_text(LINKS, SNAPSHOT, {COUNTRY, ("public", "singer", "Sex"), ("other", "order", "*")}) == ""

@@ -58,10 +58,21 @@ EXTENDED = (
 )
 
 
-def test_simple() -> None:
-    replies, commands = drive(ConsoleSession(Rights.ADMIN), [codec.encode_query(b"show version;")])
-    assert kinds(replies) == "TCZ"
-    assert commands == [ShowView("version")]
+def test_commands_wait_for_the_one_before() -> None:
+    session = ConsoleSession(Rights.ADMIN)
+    (ask,) = session.receive(codec.encode_query(b"PAUSE") + codec.encode_query(b"show state;"))
+    assert ask == RunCommand(AdminCommand("pause", ""))
+    assert session.receive(codec.encode_query(b"RESUME")) == []
+    outputs = session.answered(ErrorReply("57014", "cancelled"))
+    assert outputs[-1] == RunCommand(ShowView("state"))
+    replies, _ = drive(ConsoleSession(Rights.ADMIN), [codec.encode_query(b"BEGIN") * 5000])
+    assert kinds(replies) == "CZ" * 5000, "and need no deep stack"
+
+
+def test_a_malformed_message_is_fatal() -> None:
+    told, end = ConsoleSession(Rights.ADMIN).receive(b"\xff\0\0\0\4")
+    assert isinstance(told, WriteReply)
+    assert (b"08P01" in told.data, end) == (True, CloseConnection())
 
 
 @given(st.data())
@@ -81,33 +92,12 @@ def test_an_error_skips_to_sync() -> None:
     assert commands == [ShowView("version")]
 
 
-def test_commands_wait_for_the_one_before() -> None:
-    session = ConsoleSession(Rights.ADMIN)
-    (ask,) = session.receive(codec.encode_query(b"PAUSE") + codec.encode_query(b"SHOW STATE"))
-    assert ask == RunCommand(AdminCommand("pause", ""))
-    assert session.receive(codec.encode_query(b"RESUME")) == []
-    outputs = session.answered(ErrorReply("57014", "cancelled"))
-    assert outputs[-1] == RunCommand(ShowView("state"))
-
-
-def test_many_pipelined_commands_need_no_deep_stack() -> None:
-    replies, _ = drive(ConsoleSession(Rights.ADMIN), [codec.encode_query(b"BEGIN") * 5000])
-    assert kinds(replies) == "CZ" * 5000
-
-
 @given(st.lists(st.binary(max_size=40), max_size=6))
 def test_noise_ends_the_console_and_nothing_else(chunks: list[bytes]) -> None:
     session = ConsoleSession(Rights.STATS)
     replies, commands = drive(session, chunks)
     assert all(isinstance(command, ShowView) for command in commands)
     assert "Z" not in kinds(replies) or "E" in kinds(replies) or any(chunk for chunk in chunks)
-
-
-def test_a_malformed_message_is_fatal() -> None:
-    outputs = ConsoleSession(Rights.ADMIN).receive(b"\xff\0\0\0\4")
-    assert isinstance(outputs[0], WriteReply)
-    assert b"08P01" in outputs[0].data
-    assert outputs[1] == CloseConnection()
 
 
 @pytest.mark.parametrize(

@@ -48,22 +48,16 @@ def test_without_a_limit_no_length_is_refused() -> None:
     assert message_end(HEADER.pack(ord("R"), 0)) == 1
 
 
-def test_a_message_of_another_kind_is_refused() -> None:
+def test_what_is_refused_and_as_what() -> None:
     with pytest.raises(ProtocolViolationError, match="expected a password response"):
         message_end(codec.message(b"Q", b"\0"), kind=RESPONSE, limit=100, error=unexpected_response)
-
-
-def test_the_caller_chooses_the_error() -> None:
     with pytest.raises(UnknownServerError):
         message_end(HEADER.pack(ord("R"), 11), limit=10, error=UnknownServerError)
+    with pytest.raises(ProtocolViolationError, match="invalid message length"):
+        responses(FIRST + HEADER.pack(RESPONSE, 65_536))
 
 
 def test_responses_end_before_another_kind_or_an_incomplete_one() -> None:
     assert responses(FIRST + SECOND + codec.message(b"S", b"")) == len(FIRST + SECOND)
     assert responses(FIRST + SECOND[:-1]) == len(FIRST)
     assert responses(b"") == 0
-
-
-def test_responses_of_an_impossible_length_are_refused() -> None:
-    with pytest.raises(ProtocolViolationError, match="invalid message length"):
-        responses(FIRST + HEADER.pack(RESPONSE, 65_536))

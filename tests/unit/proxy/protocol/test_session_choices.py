@@ -17,7 +17,6 @@ from engine.values.messages import (
     ErrorReply,
     ResultColumn,
     RowKind,
-    ShowRequest,
 )
 from proxy.protocol import codec
 from proxy.protocol.commands import StatementSeen
@@ -99,11 +98,6 @@ def test_cut_result_is_told_before_its_end(session: Any, say: Any) -> None:
     assert session.to_client.startswith(start + b"N")
     assert session.to_client.endswith(end)
     assert b"C01000\0" in session.to_client
-
-
-def test_show_asks_for_the_stored_answer(session: Any, say: Any) -> None:
-    session.client(say.query("NL SHOW 2 OF 'q1'"))
-    assert session.consulted == [ShowRequest(ANN, "q1", 2)]
 
 
 def single(qid: str = "q5") -> AskReply:

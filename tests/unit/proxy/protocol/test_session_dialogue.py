@@ -18,7 +18,7 @@ from engine.values.messages import (
     RowKind,
     ShowRequest,
 )
-from proxy.protocol.commands import AbortConsult, StatementSeen
+from proxy.protocol.commands import StatementSeen
 from tests.support.messages import bound, first_message, parsed
 
 ANN = Asker("ann", "sales")
@@ -112,20 +112,6 @@ def test_failed_transaction_asks_nobody(session: Any, say: Any) -> None:
     assert session.failures == []
 
 
-def test_cancel_of_an_answer(session: Any, say: Any) -> None:
-    session.client(say.query("NL ANSWER $$x$$ OF q1"))
-    assert isinstance(session.cancelled()[0], AbortConsult)
-    session.server(say.error("22P02", 'bad: "pgparley_error_1"'), say.ready())
-    assert b"C57014\0" in session.to_client
-
-
-def test_the_sessions_time_limit_is_a_turns_as_well(session: Any, say: Any) -> None:
-    session.client(say.query("SET nl.timeout = '9s'"), say.query("NL ANSWER 1 OF q1"))
-    assert session.consulted == [AnswerRequest(ANN, "q1", n=1, timeout=9.0)]
-    session.engine(say.answer()).client(say.query("NL NONE OF q1"))
-    assert session.consulted[-1] == NoneRequest(ANN, "q1", None, 9.0)
-
-
 # -- nl.ask
 
 
@@ -145,12 +131,6 @@ def test_whether_a_question_back_is_wanted(
 ) -> None:
     session.client(*map(say.query, statements))
     assert session.consulted == [AskRequest(ANN, "x", ask=ask)]
-
-
-def test_it_can_be_set_at_startup(new_transcript: Any, say: Any) -> None:
-    session = new_transcript().started(user="ann", database="sales", options="-c nl.ask=off")
-    session.client(say.query("NL RUN $$x$$"))
-    assert session.consulted == [AskRequest(ANN, "x", run=True, ask=False)]
 
 
 # -- nl.output
@@ -184,11 +164,6 @@ def test_a_single_option_is_told_apart_from_the_question(session: Any, say: Any)
     ]
 
 
-def test_a_wrong_setting_does_not_keep_an_answer_from_being_shown(session: Any, say: Any) -> None:
-    session.client(say.query("SET nl.timeout = soon"), say.query("NL SHOW OF q7"))
-    assert session.consulted == [ShowRequest(ANN, "q7")]
-
-
 # -- nl.on_abstain
 
 
@@ -217,8 +192,9 @@ def test_an_abstention_names_what_comes_next(session: Any, say: Any) -> None:
     ]
 
 
-def test_a_stored_answer_is_shown_as_it_is(session: Any, say: Any) -> None:
-    session.client(say.query("SET nl.on_abstain = error"), say.query("NL SHOW OF q7")).engine(asked_back())
+@pytest.mark.parametrize("setting", ["SET nl.timeout = soon", "SET nl.on_abstain = error"])
+def test_a_stored_answer_is_shown_as_it_is(session: Any, say: Any, setting: str) -> None:
+    session.client(say.query(setting), say.query("NL SHOW OF q7")).engine(asked_back())
     assert session.consulted == [ShowRequest(ANN, "q7")]
     assert session.failures == []
 

@@ -100,8 +100,9 @@ def test_without_the_engine_help_is_the_list_of_statements(session: Any, say: An
     assert "58000" not in text_of(session.to_server)
 
 
-def test_cancel_of_the_wait(session: Any, say: Any) -> None:
-    session.client(say.query("NL: x"))
+@pytest.mark.parametrize("text", ["NL: x", "NL ANSWER $$x$$ OF q1"])
+def test_cancel_of_the_wait(session: Any, say: Any, text: str) -> None:
+    session.client(say.query(text))
     assert isinstance(session.cancelled()[0], AbortConsult)
     token = token_of(session.to_server)
     session.server(say.error("22P02", f'bad: "{token}"'), say.ready())

@@ -10,7 +10,7 @@ import pytest
 from engine.values.messages import ErrorReply
 from proxy.protocol import codec
 from proxy.protocol.commands import Close, Dial, KeyKnown
-from proxy.protocol.session_phases import TRANSITIONS, Event, Phase
+from proxy.protocol.session_phases import Phase
 
 
 def test_startup_is_relayed_when_the_server_stands(new_transcript: Callable[[], Any], say: Any) -> None:
@@ -127,12 +127,6 @@ def test_failed_dial_is_told(new_transcript: Callable[[], Any], say: Any) -> Non
     t._take(t.session.dial_failed(ErrorReply("08001", "no server")))
     assert b"C08001\0" in t.to_client
     assert isinstance(t.commands[-1], Close)
-
-
-def test_transitions_leave_closed_alone() -> None:
-    assert all(phase is not Phase.CLOSED for phase, _ in TRANSITIONS)
-    assert {phase for phase, _ in TRANSITIONS} | {Phase.CLOSED} == set(Phase)
-    assert {event for _, event in TRANSITIONS} == set(Event)
 
 
 @pytest.mark.parametrize("body", [b"", b"client_encoding", b"client_encoding\0"])

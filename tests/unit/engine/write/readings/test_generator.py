@@ -59,10 +59,7 @@ class Instructed:
 
 
 def answered(
-    model: Instructed,
-    question: str = QUESTION,
-    to: Route | None = None,
-    effort: Effort = Effort.NORMAL,
+    model: Instructed, question: str = QUESTION, to: Route | None = None, effort: Effort = Effort.NORMAL
 ) -> State:
     built = replace(tools(""), model=cast("Any", model), effort=effort)
     return asyncio.run(_run(asked(question, to or route(QUESTION)), built))
@@ -140,14 +137,11 @@ def _wide(table: Table) -> Table:
     return replace(table, columns=(*table.columns, *more))
 
 
-def test_a_prompt_that_is_too_long_is_cut_and_asked_again() -> None:
+def test_a_prompt_that_is_too_long_is_cut_and_a_reply_that_says_nothing_is_no_candidate() -> None:
     said = reply(("the titles", "SELECT title FROM concert"))
     model = Instructed([ContextLengthError("too long"), ContextLengthError("too long"), said])
     assert len(answered(model).candidates) == 1
     assert len(model.prompts) == 3
-
-
-def test_a_reply_that_says_nothing_is_no_candidate() -> None:
     state = answered(Instructed(["I would rather not."]))
     assert state.candidates == ()
     assert any("I would rather not" in line.detail for line in state.trace)

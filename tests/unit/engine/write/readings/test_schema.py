@@ -8,16 +8,7 @@ from engine.values.elements import ColumnContent, ColumnFacts, Relation, ValueLi
 from engine.values.state import Route
 from engine.write.readings.prompt import Server, Writer, room
 from engine.write.readings.schema import described
-from schema_catalog.types import (
-    Attributes,
-    Check,
-    Column,
-    Database,
-    ForeignKey,
-    Snapshot,
-    Table,
-    TableKind,
-)
+from schema_catalog.types import Attributes, Check, Column, Database, ForeignKey, Snapshot, Table, TableKind
 from tests.support.asking import asked
 
 CUSTOMER = Table(
@@ -99,11 +90,8 @@ table sale
   CHECK ((net > 0))"""
 
 
-def test_a_line_says_all_that_is_known_of_a_column() -> None:
+def test_a_line_says_all_that_is_known_of_a_column_whatever_the_question_is_near_to() -> None:
     assert described(ROUTE, room(None)).text == GOLDEN
-
-
-def test_what_the_question_is_near_to_changes_nothing_of_a_schema_that_fits() -> None:
     other = replace(ROUTE, tables=(CUSTOMER.key, SALE.key))
     assert described(other, room(None)).text == GOLDEN
 

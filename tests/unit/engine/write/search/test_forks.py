@@ -19,7 +19,7 @@ COUNT = (
 )
 
 
-def test_forks_are_what_was_nearly_written_likeliest_first() -> None:
+def test_forks_are_what_was_nearly_written_and_what_the_grammar_forced_is_certain() -> None:
     found = forks(COUNT)
     assert [(each.text, round(each.chance, 2)) for each in found] == [
         ("SELECT COUNT(DISTINCT", 0.8),
@@ -27,22 +27,16 @@ def test_forks_are_what_was_nearly_written_likeliest_first() -> None:
     ]
     assert found[0].logprob == pytest.approx(math.log(0.99 * 0.6 * 0.4))
     assert found[0].tokens == len(("SELECT", " COUNT", "(DISTINCT"))
-
-
-def test_what_the_grammar_forced_is_certain() -> None:
     (fork,) = forks((Token("SELECT ", ()), Token("name", (("name", 0.6), ("title", 0.3)))))
     assert (fork.text, fork.chance) == ("SELECT title", pytest.approx(0.5))
     assert fork.logprob == pytest.approx(math.log(0.3))
 
 
-def test_the_likelihood_is_that_of_the_whole_answer() -> None:
+def test_the_likelihood_is_that_of_the_whole_answer_and_without_probabilities_none() -> None:
     fork = Fork("SELECT name", 0.5, -2.0, 2)
     whole = fork.completed(Completion(" FROM singer", 1, 0, 2, -0.5, finished=True))
     assert whole.text == "SELECT name FROM singer"
     assert whole.logprob == pytest.approx((-2.0 + 2 * -0.5) / 4)
-
-
-def test_an_answer_without_probabilities_has_none() -> None:
     fork = Fork("SELECT name", 0.5, -2.0, 2)
     assert fork.completed(Completion(" FROM singer", 1, 0, 2, None, finished=True)).logprob is None
     assert forks((Token("SELECT 1", ()),)) == []

@@ -5,8 +5,11 @@ from __future__ import annotations
 from proxy.net.upstream.prewarmed import MIN_AGE, RETRY_SECONDS, PrewarmTarget
 
 
-def test_nobody_nothing() -> None:
+def test_nothing_for_nobody_and_none_where_none_are_allowed() -> None:
     assert PrewarmTarget(8).missing(0, 0.0) == 0
+    target = PrewarmTarget(0)
+    target.served(None)
+    assert target.missing(0, 0.0) == 0
 
 
 def test_it_grows_with_clients_that_came_too_early_and_stops_at_the_most() -> None:
@@ -18,16 +21,13 @@ def test_it_grows_with_clients_that_came_too_early_and_stops_at_the_most() -> No
     assert seen == [1, 2, 3, 3]
 
 
-def test_it_stays_where_a_socket_had_waited_long_enough() -> None:
+def test_it_stays_where_a_socket_had_waited_long_enough_and_shrinks_with_each_unused() -> None:
     target = PrewarmTarget(8)
     target.served(None)
     target.served(MIN_AGE)
     assert target.count == 1
     assert target.missing(1, 0.0) == 0
     assert target.missing(0, 0.0) == 1
-
-
-def test_it_shrinks_with_each_that_nobody_came_for_down_to_none() -> None:
     target = PrewarmTarget(8)
     target.served(None)
     target.served(None)
@@ -45,9 +45,3 @@ def test_after_a_failure_there_is_a_pause_whatever_comes() -> None:
     target.served(None)
     assert target.missing(0, 100.0 + RETRY_SECONDS / 2) == 0
     assert target.missing(0, 100.0 + RETRY_SECONDS) == 1
-
-
-def test_none_are_wanted_where_none_are_allowed() -> None:
-    target = PrewarmTarget(0)
-    target.served(None)
-    assert target.missing(0, 0.0) == 0

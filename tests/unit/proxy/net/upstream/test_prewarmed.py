@@ -74,13 +74,8 @@ def test_what_may_be_over_by_now_is_not_told(word: bytes, cut: int) -> None:
     assert transport.closed
 
 
-def test_the_end_without_a_word() -> None:
-    _, sink, reply_filter = tried()
-    reply_filter.connection_lost(None)
-    assert sink.events == ["silent"]
-
-
-def test_a_word_cut_short_by_the_end() -> None:
-    _, sink, reply_filter = tried(FULL[:20])
+@pytest.mark.parametrize("words", [(), (FULL[:20],)])
+def test_the_end_without_a_whole_word(words: tuple[bytes, ...]) -> None:
+    _, sink, reply_filter = tried(*words)
     reply_filter.connection_lost(None)
     assert sink.events == ["silent"]

@@ -87,16 +87,13 @@ def test_an_unknown_request_is_refused(code: int) -> None:
         method_check.check(asks(code))
 
 
-def test_a_second_request_counts_too() -> None:
+def test_a_second_request_counts_too_and_scram_without_an_end_is_no_login() -> None:
     """A server may not begin with SCRAM and go on with a request for the password."""
     method_check = MethodCheck(None)
     method_check.check(CODES[ServerMethod.SCRAM])
     method_check.check(asks(11, b"r=x"))
     with pytest.raises(UpstreamRefusedError, match="password"):
         method_check.check(asks(3))
-
-
-def test_scram_without_an_end_is_no_login() -> None:
     method_check = MethodCheck(parse_requirement("scram-sha-256"))
     method_check.check(CODES[ServerMethod.SCRAM])
     with pytest.raises(UpstreamRefusedError, match="proved itself"):

@@ -331,7 +331,7 @@ def test_setting(text: str, changes: list[SettingChange]) -> None:
     assert list(look(text).changes) == changes
 
 
-def test_positions_in_a_script() -> None:
+def test_positions_in_a_script_and_old_strings() -> None:
     text = "BEGIN; NL: a -- why\n; SELECT $3; NL: 'b'"
     found = look(text)
     assert [(text[f.start : f.end], f.first) for f in found.findings] == [
@@ -339,9 +339,6 @@ def test_positions_in_a_script() -> None:
         ("NL: 'b'", False),
     ]
     assert (found.statements, found.parameters) == (4, 3)
-
-
-def test_old_strings_escape_by_backslash() -> None:
     text = "SELECT 'a\\'; NL: x'"
     assert look(text, standard_strings=False).findings == ()
     assert len(look(text).findings) == 1

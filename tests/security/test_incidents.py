@@ -21,7 +21,7 @@ from schema_catalog.dsn import in_the_clear
 from tests.security.arena import ATTACKER, CATALOG, SECRET, VICTIM, Arena
 from tests.security.engine_door import Door, asker
 from tests.security.live import Live
-from tests.security.servers import VERSIONS, marks
+from tests.security.servers import NEWEST, VERSIONS
 
 _ENDS = (
     "COMMIT",
@@ -98,9 +98,6 @@ def test_the_guard_refuses(incident: str) -> None:
         assert passed == [], (incident, version)
 
 
-@pytest.mark.parametrize(
-    "server", [pytest.param(each, marks=marks(each)) for each in VERSIONS], indirect=True
-)
 async def test_nothing_of_it_reaches_the_server(arena: Arena, door: Door) -> None:
     for statements in REFUSED.values():
         for sql in statements:
@@ -155,7 +152,7 @@ def test_postgres_mcp_hardened_a_downgrade_to_plain_text_is_warned_of(dsn: str, 
     assert in_the_clear(dsn) is clear
 
 
-on_oldest_and_newest = pytest.mark.parametrize("server", [VERSIONS[0], VERSIONS[-1]], indirect=True)
+on_the_newest = pytest.mark.parametrize("server", NEWEST, indirect=True)
 
 
 def _told(uri: str, *statements: str) -> list[str]:
@@ -179,7 +176,7 @@ _OBEYED = (
 
 
 @pytest.mark.timeout(300)
-@on_oldest_and_newest
+@on_the_newest
 @pytest.mark.parametrize("means", ["comment", "description", "rules", "term", "value"])
 async def test_cve_2026_65669_lasting_instructions_reach_no_further_than_who_asks(
     arena: Arena, live: Live, means: str
@@ -220,7 +217,7 @@ _NEARLY = (
 
 
 @pytest.mark.timeout(300)
-@on_oldest_and_newest
+@on_the_newest
 async def test_postgres_mcp_hardened_what_is_not_readable_is_no_suggestion(arena: Arena, live: Live) -> None:
     """Nearly its name, or what is about it: neither an error, a trace, a prompt, nor a suggestion says the name."""
     column, table = _CONCEALED
@@ -252,7 +249,7 @@ _QUOTES = (
 
 
 @pytest.mark.timeout(300)
-@on_oldest_and_newest
+@on_the_newest
 async def test_cve_2026_4229_quotes_in_what_the_store_is_told_are_text(arena: Arena, live: Live) -> None:
     live.script.statements = ("SELECT secret FROM b.secrets",)
     uri = live.uri(VICTIM)
@@ -282,9 +279,6 @@ async def test_cve_2026_4229_quotes_in_what_the_store_is_told_are_text(arena: Ar
             assert dba.execute("SELECT to_regnamespace('pgparley') IS NOT NULL").fetchall() == [(True,)]
 
 
-@pytest.mark.parametrize(
-    "server", [pytest.param(each, marks=marks(each)) for each in VERSIONS], indirect=True
-)
 @pytest.mark.parametrize(
     ("given", "taken", "why"),
     [

@@ -70,22 +70,16 @@ def unguarded(door: Door, monkeypatch: pytest.MonkeyPatch) -> Door:
     return door
 
 
-@pytest.mark.parametrize("statement", CLIMBS)
-async def test_nobody_climbs(arena: Arena, unguarded: Door, statement: str) -> None:
+async def test_nobody_climbs_and_nothing_is_written(arena: Arena, unguarded: Door) -> None:
     await arena.plant(Attack("climbs", PLANT, ()))
-    assert SECRET not in await unguarded.all_of_it(ATTACKER, statement)
-    risen = [sighting for sighting in arena.log.sightings() if not sighting.harmless_for(ATTACKER)]
-    assert not risen
-
-
-@pytest.mark.parametrize("statement", WRITES)
-async def test_nothing_is_written(arena: Arena, unguarded: Door, statement: str) -> None:
-    await arena.plant(Attack("writes", PLANT, ()))
-    await unguarded.all_of_it(ATTACKER, statement)
-    left = await arena.admin.fetchrow(
-        "SELECT (SELECT count(*) FROM a.notes) AS notes, (SELECT is_called FROM a.numbers) AS number,"
-        " pg_catalog.to_regclass('a.made') AS made,"
-        " (SELECT count(*) FROM pg_catalog.pg_largeobject_metadata) AS large"
-    )
-    assert left is not None
-    assert tuple(left) == (0, False, None, 0)
+    for statement in CLIMBS:
+        assert SECRET not in await unguarded.all_of_it(ATTACKER, statement), statement
+        risen = [sighting for sighting in arena.log.sightings() if not sighting.harmless_for(ATTACKER)]
+        assert not risen, statement
+    for statement in WRITES:
+        await unguarded.all_of_it(ATTACKER, statement)
+        left = await arena.admin.fetchrow(
+            "SELECT (SELECT count(*) FROM a.notes), (SELECT is_called FROM a.numbers),"
+            " pg_catalog.to_regclass('a.made'), (SELECT count(*) FROM pg_catalog.pg_largeobject_metadata)"
+        )
+        assert tuple(left or ()) == (0, False, None, 0), statement

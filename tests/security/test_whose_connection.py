@@ -80,18 +80,17 @@ async def test_a_name_that_is_no_roles_is_nobody(door: Door) -> None:
         assert "the secret" not in told, name
 
 
-async def test_a_roles_own_settings_change_nothing(arena: Arena, door: Door) -> None:
+async def test_a_roles_own_settings_change_nothing(arena: Arena) -> None:
     sql = r"SELECT '\', ' , pg_backend_pid(), \', '表', NULL = NULL, DATE '2020-01-02', '\x5c'::bytea"
-    expected = await door.run(VICTIM, sql)
-    assert "Result(" in expected
     try:
         for setting in SETTINGS:
-            await arena.as_role(
-                ATTACKER, f"ALTER ROLE {ATTACKER} RESET ALL; ALTER ROLE {ATTACKER} SET {setting}"
-            )
+            changed = f"ALTER ROLE {ATTACKER} RESET ALL; ALTER ROLE {ATTACKER} SET {setting}"
+            await arena.as_role(ATTACKER, changed)
             # A session reads what its role has set when it begins.
-            async with opened(arena) as new:
-                assert await new.run(ATTACKER, sql) == expected, setting
+            async with opened(arena) as door:
+                expected = await door.run(VICTIM, sql)
+                assert "Result(" in expected
+                assert await door.run(ATTACKER, sql) == expected, setting
     finally:
         await arena.admin.execute(f"ALTER ROLE {ATTACKER} RESET ALL")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -12,10 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from pgparley import cluster
+from tests.chat_server import chat_server_beside, completion
 from tests.conftest import ROOT, free_port
 from tests.support.statements import execute_now
+from tests.wire_fixtures import LoopThread, loop_thread
+
+__all__ = ["loop_thread"]
 
 PAGE = (ROOT / "docs" / "quickstart.md").read_text("utf-8")
 OWN = ROOT / "tests" / "fixtures" / "own_database"
@@ -109,14 +115,31 @@ def until_ready(terminal: Terminal) -> None:
         time.sleep(0.2)
 
 
-@pytest.mark.llm
+async def counting(_: web.Request) -> web.Response:
+    """What a good model says to the page's question, and yes to every other."""
+    reading = {"meaning": "number of products", "sql": "SELECT count(*) FROM erp.prod", "assumes": ""}
+    return completion(json.dumps({"answer": "yes", "readings": [reading], "cannot": None}))
+
+
+@pytest.fixture(
+    params=["scripted", pytest.param("embedded", marks=[pytest.mark.llm, pytest.mark.slow])],
+)
+def model(request: pytest.FixtureRequest, loop_thread: LoopThread) -> Iterator[str]:
+    """The base URL of a model."""
+    if request.param == "embedded":
+        yield request.getfixturevalue("model_url")
+    else:
+        with chat_server_beside(loop_thread, counting) as url:
+            yield f"{url}/v1"
+
+
 @pytest.mark.timeout(900)
-def test_five_steps(tmp_path: Path, server: tuple[int, Path], model_url: str) -> None:
+def test_five_steps(tmp_path: Path, server: tuple[int, Path], model: str) -> None:
     """The page's five steps, to the right rows, and what it says to say next."""
     install, init, serve, add, ask = blocks("sh")
     assert install.splitlines()[0].startswith("pip install"), "this checkout is installed"
     port, programs = server
-    terminal = Terminal(tmp_path, port, model_url, programs)
+    terminal = Terminal(tmp_path, port, model, programs)
     made = terminal.run(init)
     assert "made: CREATE DATABASE pgparley_store OWNER pgparley;" in made
     assert (tmp_path / "pgparley.toml").stat().st_mode & 0o777 == 0o600

@@ -16,7 +16,7 @@ from pgparley.cluster import Cluster
 from schema_catalog.logins import make_login
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
-from tests.conftest import Postgres
+from tests.conftest import COPY, Postgres
 from tests.support.statements import connected, execute_now
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -44,7 +44,7 @@ def server(postgres: Postgres) -> Iterator[Cluster]:
 async def admin(server: Cluster) -> AsyncIterator[Connection]:
     """A superuser's connection to a new database that holds the shop."""
     async with connected(server.dsn()) as postgres:
-        await postgres.execute("CREATE DATABASE shop TEMPLATE shop_template")
+        await postgres.execute(f"CREATE DATABASE shop TEMPLATE shop_template {COPY}")
         async with connected(server.dsn("shop")) as connection:
             yield connection
         await postgres.execute("DROP DATABASE shop WITH (FORCE)")

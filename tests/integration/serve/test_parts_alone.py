@@ -9,33 +9,22 @@ import psycopg
 import pytest
 
 from pgparley.cluster import Cluster
-from tests.conftest import ROOT, free_port
-from tests.support.parts import command, connected, outcomes, part
+from tests.conftest import ROOT
+from tests.support.parts import command, connected, outcomes, part, port_of, relaying
 
 
 @pytest.fixture
 def config(upstream: Cluster, store: str, tmp_path: Path) -> Path:
     file = tmp_path / "pgparley.toml"
-    file.write_text(
-        f"""[gateway]
-upstream_host = "{upstream.socket_dir}"
-upstream_port = {upstream.port}
-listen_port = {free_port()}
-[engine]
-socket = "{tmp_path}/e.sock"
-store = "{store}"
-[model]
-base_url = "http://127.0.0.1:1/v1"
-""",
-        encoding="utf-8",
-    )
+    engine = f'[engine]\nsocket = "{tmp_path}/e.sock"\nstore = "{store}"\n'
+    model = '[model]\nbase_url = "http://127.0.0.1:1/v1"\n'
+    file.write_text(relaying(upstream) + engine + model, encoding="utf-8")
     return file
 
 
 def test_a_gateway_relays_without_an_engine(config: Path) -> None:
-    port = int(config.read_text("utf-8").partition("listen_port = ")[2].split()[0])
     with part(config, "gateway"):
-        session = connected(port)
+        session = connected(port_of(config))
         assert session.execute("SELECT 1").fetchone() == (1,)
         with pytest.raises(psycopg.OperationalError) as refused:
             session.execute("NL: How many are there?")

@@ -1,23 +1,36 @@
-"""The samples on a real server: loaded, consistent, readable by the analyst, and loaded once."""
+"""The samples on a real server, and the demo's catalog: loaded once, consistent, readable by the analyst."""
 
 from __future__ import annotations
 
+import asyncio
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import asyncpg
 import pytest
 from rich.console import Console
 
+from pgparley.check.finding import Outcome
+from pgparley.check.store import check_store
 from pgparley.cluster import Cluster
+from pgparley.config import load
+from pgparley.demo import run
 from pgparley.demo.loading import SampleError
 from pgparley.demo.prepare import ANALYST, STORE, prepare
 from pgparley.demo.questions import QUESTIONS, Question, answers
+from pgparley.demo.run import configure, register
 from pgparley.demo.samples import SAMPLES
-from schema_catalog.login_rights import STORE_ROLE
+from pgparley.demo.site import Site
+from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
+from schema_catalog.logins import login_for
 from schema_catalog.migrate import migrate
+from schema_catalog.store import CatalogStore, Entry
+from schema_catalog.values import ValueStore
 from tests.conftest import Postgres
+from tests.support.parts import pgparley
+from tests.support.statements import execute
 
 Rows = Sequence[Sequence[object]]
 
@@ -162,3 +175,68 @@ async def test_foreign_database_is_left_alone(cluster: Cluster) -> None:
         assert await theirs.fetchval("SELECT count(*) FROM kept") == 0
     finally:
         await theirs.close()
+
+
+async def entries(running: Cluster) -> tuple[Entry, ...]:
+    async with asyncpg.create_pool(running.dsn(STORE), min_size=1, max_size=1) as pool:
+        return await CatalogStore(pool).list()
+
+
+async def in_this_process(site: Site, *arguments: str) -> str:
+    return await asyncio.to_thread(pgparley, site.config, *arguments)
+
+
+@pytest.fixture
+async def running(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cluster]:
+    """A server without samples but one table, with the demo's roles and its store."""
+    monkeypatch.setattr(run, "pgparley", in_this_process)
+    with postgres("register") as made:
+        await prepare(made, Console(file=io.StringIO()), ())
+        await execute(made.dsn(), "CREATE DATABASE tiny")
+        granted = f"GRANT SELECT ON t TO {ANALYST}, {CATALOG_ROLE}"
+        await execute(made.dsn("tiny"), "CREATE TABLE t (a text); INSERT INTO t VALUES ('x')", granted)
+        yield made
+
+
+async def test_registered_databases_let_the_analyst_in_the_second_time_too(
+    running: Cluster, tmp_path: Path
+) -> None:
+    site = Site(tmp_path, running, 6432)
+    configure(site)
+    assert site.config.stat().st_mode & 0o777 == 0o600
+    for _ in range(2):
+        await register(site, (("tiny", running.dsn("tiny", CATALOG_ROLE)),))
+    (entry,) = await entries(running)
+    dsn = login_for(entry.database, ANALYST)
+    assert dsn is not None
+    connection = await asyncpg.connect(dsn)
+    try:
+        seen = await connection.fetchrow("SELECT session_user::text, (SELECT count(*) FROM t)")
+    finally:
+        await connection.close()
+    assert tuple(seen or ()) == (ANALYST, 1)
+
+
+async def test_no_role_of_the_demo_may_more_than_it_needs(running: Cluster, tmp_path: Path) -> None:
+    site = Site(tmp_path, running, 6432)
+    configure(site)
+    await register(site, (("tiny", running.dsn("tiny", CATALOG_ROLE)),))
+    config = load(site.config, {"HOME": str(tmp_path)})
+    found = {each.check: each async for each in check_store(config)}
+    assert {each.outcome for each in found.values()} == {Outcome.OK}
+    assert (found["store's role"].found, found["database tiny"].found) == (
+        STORE_ROLE,
+        f"read as {CATALOG_ROLE}",
+    )
+    assert config.catalog.login == running.dsn(user=CATALOG_ROLE)
+    async with asyncpg.create_pool(config.engine.store, min_size=1, max_size=1) as pool:
+        (kept,) = await ValueStore(pool).values("tiny", 10)
+    assert kept.values == ("x",)
+    for role, database, statement in (
+        (CATALOG_ROLE, STORE, "SELECT FROM pgparley.login"),
+        (CATALOG_ROLE, "tiny", "INSERT INTO t VALUES ('y')"),
+        (STORE_ROLE, "tiny", "SELECT FROM t"),
+        (ANALYST, STORE, "SELECT FROM pgparley.login"),
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await execute(running.dsn(database, role), statement)

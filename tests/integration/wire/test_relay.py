@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
@@ -86,24 +85,6 @@ def test_copy_both_ways(gateway: Any) -> None:
                 copy.write("1\n" * 100_000)
         connection.rollback()
         assert connection.execute("NL: still here").rowcount == 2
-
-
-async def test_copy_in_by_asyncpg_and_notifications(gateway: Any) -> None:
-    where = {"host": "127.0.0.1", "port": gateway.port, "user": "analyst", "database": "wire", "ssl": False}
-    connection, other = await asyncpg.connect(**where), await asyncpg.connect(**where)
-    try:
-        await connection.execute("CREATE TEMP TABLE copied (a int, b text)")
-        rows = [(n, "NL: x") for n in range(20_000)]
-        assert await connection.copy_records_to_table("copied", records=rows) == "COPY 20000"
-        assert await connection.fetchval("SELECT count(*) FROM copied") == 20_000
-        heard: list[str] = []
-        await connection.add_listener("news", lambda *event: heard.append(event[3]))
-        await other.execute("NOTIFY news, 'NL: hello'")
-        await connection.execute("SELECT 1")
-        assert heard == ["NL: hello"]
-    finally:
-        await connection.close()
-        await other.close()
 
 
 def run(program: Path | str, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
@@ -235,15 +216,6 @@ def test_ctrl_c_in_psql(gateway: Any) -> None:
     assert "ERROR:  canceling statement due to user request" in err
     assert gateway.engine.aborted.wait(10)
     assert out in ("", "7\n")
-
-
-def test_client_that_leaves_aborts_its_question(gateway: Any) -> None:
-    words = ["/usr/bin/psql", "-X", gateway.dsn(), "-c", "NL: wait for ever"]
-    psql = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
-    assert gateway.engine.waiting.wait(10)
-    psql.kill()
-    psql.wait()
-    assert gateway.engine.aborted.wait(10)
 
 
 WAIT = "wait for ever"

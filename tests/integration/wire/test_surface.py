@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from wire_fixtures import CURSORS, NAMES, TOLD, expected, psql, refusal
+from wire_fixtures import CURSORS, NAMES, TOLD, expected, refusal
 
 from engine.values.messages import (
     TOPIC_COLUMNS,
@@ -178,17 +178,6 @@ def test_progress_inside_a_pipeline(start_gateway: Any) -> None:
                 after.fetchall()
             assert len(before.fetchall()[0][0]) == 100_000
         assert len(heard) >= 2
-
-
-def test_psql_sees_it_all(gateway: Any) -> None:
-    script = (
-        "NL: how many;\nNL WHY;\nNL HISTORY;\nNL EXPLAIN 1;\nNL MORE;\nNL NONE;\n"
-        "NL RUN $$single$$;\nSELECT count(*) FROM nl.run('q1', 1);\nNL PLAN 1;\nNL FORGET;\nNL HELP;\n"
-    )
-    done = psql(gateway.dsn(), "-v", "ON_ERROR_STOP=1", script=script)
-    assert done.returncode == 0, done.stderr
-    assert "route|chosen|it's sales|0.25" in done.stdout
-    assert "NL CORRECT $$sql$$ [OF 'qid']|" in done.stdout
 
 
 STUBS = Path(__file__).parents[3] / "deploy" / "stubs.sql"

@@ -19,7 +19,7 @@ from pgparley.config import load
 from pgparley.demo import run
 from pgparley.demo.loading import SampleError
 from pgparley.demo.prepare import ANALYST, STORE, prepare
-from pgparley.demo.questions import QUESTIONS, Question, answers
+from pgparley.demo.questions import QUESTIONS, answers
 from pgparley.demo.run import configure, register
 from pgparley.demo.samples import SAMPLES
 from pgparley.demo.site import Site
@@ -30,7 +30,7 @@ from schema_catalog.store import CatalogStore, Entry
 from schema_catalog.values import ValueStore
 from tests.conftest import Postgres
 from tests.support.parts import pgparley
-from tests.support.statements import execute
+from tests.support.statements import connected, execute
 
 Rows = Sequence[Sequence[object]]
 
@@ -60,11 +60,22 @@ def cluster(postgres: Postgres) -> Iterator[Cluster]:
         yield running
 
 
+LARGE = ("flights", "baseball")
+SMALL = tuple(sample for sample in SAMPLES if sample.name not in LARGE)
+
+
 @pytest.fixture
 async def server(cluster: Cluster) -> Server:
-    """Loads at the first test; later ones find everything there."""
-    await prepare(cluster, quiet())
+    """With the small samples. Loads at the first test; later ones find everything there."""
+    await prepare(cluster, quiet(), SMALL)
     return Server(cluster)
+
+
+@pytest.fixture
+async def whole(server: Server) -> Server:
+    """With all of them."""
+    await prepare(server.cluster, quiet())
+    return server
 
 
 def quiet() -> Console:
@@ -73,60 +84,49 @@ def quiet() -> Console:
 
 async def test_second_run_finds_everything_there(server: Server) -> None:
     console = Console(file=io.StringIO(), width=100)
-    databases = await prepare(server.cluster, console)
-    assert [name for name, _ in databases] == [sample.name for sample in SAMPLES]
+    databases = await prepare(server.cluster, console, SMALL)
+    assert [name for name, _ in databases] == [sample.name for sample in SMALL]
     assert isinstance(console.file, io.StringIO)
-    assert console.file.getvalue().count("already there") == len(SAMPLES)
+    assert console.file.getvalue().count("already there") == len(SMALL)
 
 
-async def test_a_store_of_another_version_is_made_anew(server: Server) -> None:
-    store = await asyncpg.connect(server.cluster.dsn(STORE, user=STORE_ROLE))
-    try:
-        await migrate(store)
-        await store.execute("UPDATE pgparley.migration SET digest = 'another'")
-    finally:
-        await store.close()
-    await prepare(server.cluster, quiet(), ())
-    store = await asyncpg.connect(server.cluster.dsn(STORE, user=STORE_ROLE))
-    try:
-        assert await migrate(store), "it is empty"
-    finally:
-        await store.close()
-
-
-async def test_a_store_of_this_version_is_kept(server: Server) -> None:
-    store = await asyncpg.connect(server.cluster.dsn(STORE, user=STORE_ROLE))
-    try:
+async def test_a_store_is_kept_unless_it_is_of_another_version(server: Server) -> None:
+    dsn = server.cluster.dsn(STORE, user=STORE_ROLE)
+    async with connected(dsn) as store:
         await migrate(store)
         await prepare(server.cluster, quiet(), ())
         assert not await migrate(store)
-    finally:
-        await store.close()
+        await store.execute("UPDATE pgparley.migration SET digest = 'another'")
+    await prepare(server.cluster, quiet(), ())
+    async with connected(dsn) as store:
+        assert await migrate(store), "it is empty"
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.database)
-async def test_each_gold_statement_returns_rows(server: Server, question: Question) -> None:
-    for sql in question.gold:
-        assert await server.rows(question.database, sql)
+async def _gold_gives_rows(server: Server, *databases: str) -> None:
+    for question in QUESTIONS:
+        if question.database in databases:
+            for sql in question.gold:
+                assert await server.rows(question.database, sql), sql
 
 
-@pytest.mark.parametrize(
-    ("database", "known"),
-    [
-        ("flights", [("Frontier Airlines Inc.",)]),
-        ("baseball", [("Mark", "McGwire")]),
-        ("library", [("The Distant Bridge without End",)]),
-    ],
-)
-async def test_known_answers(server: Server, database: str, known: Rows) -> None:
-    question = next(q for q in QUESTIONS if q.database == database)
-    assert answers(await server.rows(database, question.gold[0]), known)
+async def _answers(server: Server, database: str, known: Rows) -> bool:
+    question = next(each for each in QUESTIONS if each.database == database)
+    return answers(await server.rows(database, question.gold[0]), known)
 
 
-async def test_whole_data_sets_are_there(server: Server) -> None:
-    assert await server.value("flights", "SELECT count(*) FROM flights") == 336_776
-    assert await server.value("flights", "SELECT count(*) FROM flights WHERE dep_time IS NULL") == 8_255
-    assert await server.value("baseball", "SELECT count(*) FROM batting") == 108_789
+async def test_gold_statements_return_rows_and_a_known_answer(server: Server) -> None:
+    await _gold_gives_rows(server, *(sample.name for sample in SMALL))
+    assert await _answers(server, "library", [("The Distant Bridge without End",)])
+
+
+@pytest.mark.slow
+async def test_whole_data_sets_are_there(whole: Server) -> None:
+    await _gold_gives_rows(whole, *LARGE)
+    assert await _answers(whole, "flights", [("Frontier Airlines Inc.",)])
+    assert await _answers(whole, "baseball", [("Mark", "McGwire")])
+    assert await whole.value("flights", "SELECT count(*) FROM flights") == 336_776
+    assert await whole.value("flights", "SELECT count(*) FROM flights WHERE dep_time IS NULL") == 8_255
+    assert await whole.value("baseball", "SELECT count(*) FROM batting") == 108_789
 
 
 async def test_gross_and_net_sales_differ_so_that_the_question_is_ambiguous(server: Server) -> None:

@@ -166,16 +166,13 @@ def test_the_connection_s_own_rights_bound_what_is_read(run: Run, server: Cluste
     )
 
 
-@pytest.mark.parametrize(
-    ("call", "error"),
-    [
+def test_mistakes(run: Run, server: Cluster) -> None:
+    assert run("list").exit_code == 0
+    for call, error in (
         ("allow_values('nowhere.a.b')", asyncpg.InvalidCatalogNameError),
         ("allow_values('shop.customer.citi')", asyncpg.UndefinedObjectError),
         ("allow_values('shop.customer')", asyncpg.InvalidParameterValueError),
         ("deny_values('shop.customer.city')", asyncpg.UndefinedObjectError),
-    ],
-)
-def test_mistakes(run: Run, server: Cluster, call: str, error: type[asyncpg.PostgresError]) -> None:
-    assert run("list").exit_code == 0
-    with pytest.raises(error):
-        execute_now(server.dsn("values_store"), f"SELECT nl_catalog.{call}")
+    ):
+        with pytest.raises(error):
+            execute_now(server.dsn("values_store"), f"SELECT nl_catalog.{call}")

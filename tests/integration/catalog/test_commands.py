@@ -121,29 +121,24 @@ def test_registering_names_the_owners_that_have_to_be_trusted(run: Run, server: 
     )
 
 
-@pytest.mark.parametrize("command", ["refresh", "remove"])
-def test_an_unknown_name(run: Run, command: str) -> None:
-    result = run(command, "nobody")
-    assert result.exit_code == 1
-    assert '"nobody" is not registered' in result.output
-    assert "catalog list" in result.output
-
-
-@pytest.mark.parametrize(
-    ("dsn", "said"),
-    [
+def test_what_is_not_there_is_not_registered_and_no_password_is_said(run: Run) -> None:
+    for command in ("refresh", "remove"):
+        result = run(command, "nobody")
+        assert result.exit_code == 1
+        assert '"nobody" is not registered' in result.output
+        assert "catalog list" in result.output
+    for dsn, said in (
         ("postgresql://u:hunter2@127.0.0.1:1/d", "cannot connect"),
         ("hunter2", "postgresql://"),
-    ],
-)
-def test_what_cannot_be_reached_is_not_registered_and_no_password_is_said(
-    run: Run, dsn: str, said: str
-) -> None:
-    result = run("add", "far", "--dsn", dsn)
-    assert result.exit_code == 1
-    assert said in result.output
-    assert "hunter2" not in result.output
-    assert json.loads(run("list", "--json").output) == []
+    ):
+        result = run("add", "far", "--dsn", dsn)
+        assert result.exit_code == 1
+        assert said in result.output
+        assert "hunter2" not in result.output
+        assert json.loads(run("list", "--json").output) == []
+    for name in (" shop", "", "a\nb"):
+        result = run("add", name, "--dsn", "postgresql://127.0.0.1:1/d")
+        assert (result.exit_code, "at least one character" in result.output) == (1, True)
 
 
 def test_a_database_that_went_away_is_reported_and_the_others_are_refreshed(
@@ -165,12 +160,6 @@ def test_a_store_that_does_not_answer() -> None:
     assert "the store does not answer" in result.output
     assert "postgresql://u:***@127.0.0.1:1/d" in result.output
     assert "hunter2" not in result.output
-
-
-def test_a_name_that_cannot_be_typed_is_refused(run: Run) -> None:
-    for name in (" shop", "", "a\nb"):
-        result = run("add", name, "--dsn", "postgresql://127.0.0.1:1/d")
-        assert (result.exit_code, "at least one character" in result.output) == (1, True)
 
 
 ROOT = Path(__file__).parents[3]

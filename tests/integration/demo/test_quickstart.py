@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
+from engine.app.client import EngineAddress
 from pgparley import cluster
+from pgparley.config import load
 from tests.chat_server import chat_server_beside, completion
 from tests.conftest import ROOT, free_port
+from tests.support.parts import until_ready
 from tests.support.statements import execute_now
 from tests.wire_fixtures import LoopThread, loop_thread
 
@@ -107,18 +108,9 @@ class Terminal:
         return said
 
 
-def until_ready(terminal: Terminal) -> None:
-    """Waits until `pgparley check` finds the engine ready."""
-    deadline = time.monotonic() + ENOUGH
-    while "is ready" not in terminal.run("pgparley check || true"):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
 async def counting(_: web.Request) -> web.Response:
-    """What a good model says to the page's question, and yes to every other."""
-    reading = {"meaning": "number of products", "sql": "SELECT count(*) FROM erp.prod", "assumes": ""}
-    return completion(json.dumps({"answer": "yes", "readings": [reading], "cannot": None}))
+    """What a good model writes for the page's question."""
+    return completion("SELECT count(*) FROM erp.prod\n```")
 
 
 @pytest.fixture(
@@ -146,7 +138,9 @@ def test_five_steps(tmp_path: Path, server: tuple[int, Path], model: str) -> Non
     serving = terminal.started(f"exec {serve.strip()} > serve.log 2>&1")
     try:
         assert "30 tables" in terminal.run(add)
-        until_ready(terminal)
+        socket = load(tmp_path / "pgparley.toml", terminal.environment).engine.socket
+        until_ready([EngineAddress(str(socket))])
+        assert "is ready" in terminal.run("pgparley check || true")
         assert terminal.run(ask, ENOUGH).splitlines()[-3:-1] == ["   120", "(1 row)"]
         (said,) = blocks("sql")
         terminal.run(f"psql -h 127.0.0.1 -p {port} -U postgres -c 'GRANT nl_admin TO dora'")

@@ -10,6 +10,7 @@ import pytest
 
 from engine.app.repeats import Repeats
 from engine.app.service import Service
+from engine.link import missing_values
 from engine.values.messages import Asker, AskReply, AskRequest
 from engine.values.model_profile import ModelProfile
 from engine.values.ports import Completion, Prompt
@@ -133,8 +134,11 @@ async def test_what_is_one_reading_runs_whatever_a_rule_put_beside_it(
 
 
 async def test_what_is_not_stored_keeps_a_reading_from_running(
-    session: Service, instructed: Instructed
+    session: Service, instructed: Instructed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A look may take its time on a busy machine.
+    monkeypatch.setattr(missing_values, "SECONDS", 30.0)
+    monkeypatch.setattr(missing_values, "CASE_SECONDS", 30.0)
     instructed.says(WAIT, ("joes", "SELECT age FROM singer WHERE name = 'joe'"))
     reply = await ask(session, WAIT, run=True, ask=False)
     assert reply.rows[0].sql == "SELECT age FROM singer WHERE name = 'joe'"

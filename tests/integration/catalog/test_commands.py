@@ -19,15 +19,15 @@ from pgparley.config import load
 from pgparley.store_commands import store_app
 from schema_catalog.dsn import user_of
 from schema_catalog.migrate import bundled
-from tests.conftest import Postgres
+from tests.conftest import COPY, Postgres
 from tests.support.commands import Run, runner
 from tests.support.statements import execute_now, fetch_now
 
 
 @pytest.fixture
-def run(server: Cluster) -> Iterator[Run]:
+def run(server: Cluster, empty_store: str) -> Iterator[Run]:
     """Runs a command on a store of its own; the server also has a database `shop`."""
-    execute_now(server.dsn(), "CREATE DATABASE store", "CREATE DATABASE shop")
+    execute_now(server.dsn(), f"CREATE DATABASE store TEMPLATE {empty_store} {COPY}", "CREATE DATABASE shop")
     execute_now(
         server.dsn("shop"),
         """CREATE TABLE "Order" (id int PRIMARY KEY, note text);

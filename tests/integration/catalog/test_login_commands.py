@@ -15,6 +15,7 @@ from pgparley.cluster import Cluster
 from schema_catalog.logins import login_for
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database
+from tests.conftest import COPY
 from tests.support.commands import Run, runner
 from tests.support.statements import execute_now, fetch_now
 
@@ -23,13 +24,13 @@ ODD = 'Bob "B@/:%ü'
 
 
 @pytest.fixture
-def run(server: Cluster) -> Iterator[Run]:
+def run(server: Cluster, empty_store: str) -> Iterator[Run]:
     """Runs a command on a store of its own, in which `shop` is registered by the role `pgparley`."""
     odd = ODD.replace('"', '""')
     roles = f'pgparley, ana, ana_ro, boss, "{odd}"'
     execute_now(
         server.dsn(),
-        "CREATE DATABASE store",
+        f"CREATE DATABASE store TEMPLATE {empty_store} {COPY}",
         "CREATE DATABASE shop",
         "CREATE ROLE pgparley LOGIN; CREATE ROLE ana LOGIN; CREATE ROLE ana_ro LOGIN PASSWORD 'hunter2'",
         "CREATE ROLE boss LOGIN SUPERUSER",

@@ -66,15 +66,6 @@ def test_server_is_cut_off_during_the_login(hurt: Any, cut_after: int) -> None:
         psycopg.connect(hurt.gateway.dsn(connect_timeout="10"))
 
 
-def test_killed_backend_says_what_the_server_says(hurt: Any) -> None:
-    with psycopg.connect(hurt.gateway.dsn()) as victim:
-        pid = victim.info.backend_pid
-        with psycopg.connect(hurt.gateway.direct(user="postgres"), autocommit=True) as admin:
-            admin.execute("SELECT pg_terminate_backend(%s)", (pid,))
-        with pytest.raises(psycopg.errors.AdminShutdown, match="due to administrator command"):
-            victim.execute("SELECT 1")
-
-
 def test_server_goes_while_the_engine_works(hurt: Any) -> None:
     with psycopg.connect(hurt.gateway.dsn(), autocommit=True) as connection:
         pid = connection.info.backend_pid

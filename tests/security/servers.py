@@ -29,9 +29,13 @@ VERSIONS = (13, 14, 15, 16, 17, 18)
 """Every major version that the project promises to serve."""
 
 
-def marks(version: int) -> list[pytest.MarkDecorator]:
-    """Every test runs on the oldest and the newest version, and on those between in `make test-all`."""
-    return [] if version in (VERSIONS[0], VERSIONS[-1]) else [pytest.mark.slow]
+def marks(version: int, *others: int) -> list[pytest.MarkDecorator]:
+    """Every test runs on the newest version and on `others`, or the oldest, and on the rest in `make test-all`."""
+    return [] if version in (*(others or VERSIONS[:1]), VERSIONS[-1]) else [pytest.mark.slow]
+
+
+NEWEST = [pytest.param(version, marks=marks(version, VERSIONS[-1])) for version in VERSIONS]
+"""What takes long, or is the same on each version: on the newest, and on the others in `make test-all`."""
 
 
 _PORT = 5432

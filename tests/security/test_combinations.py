@@ -14,7 +14,7 @@ from tests.security.attacks import Attack
 from tests.security.combinations import plantings
 from tests.security.servers import Server
 
-EXAMPLES = 60
+EXAMPLES = 30
 
 
 async def _typed_and_asked(server: Server, planted: Attack) -> bool:

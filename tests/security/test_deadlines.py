@@ -11,6 +11,7 @@ from engine.values.settings import UpstreamSettings
 from tests.security import engine_door
 from tests.security.arena import ATTACKER, VICTIM, Arena
 from tests.security.attacks import Attack
+from tests.security.servers import NEWEST
 
 SLACK = 0.5
 """Seconds after the deadline within which a call is back."""
@@ -52,6 +53,7 @@ STUCK = {
 """Bodies of functions of the asker's own, that do not come back."""
 
 
+@pytest.mark.parametrize("server", NEWEST, indirect=True)
 @pytest.mark.parametrize("stuck", STUCK)
 @pytest.mark.parametrize("folded", [True, False], ids=["planned", "run"])
 async def test_a_call_is_back_in_time(arena: Arena, stuck: str, *, folded: bool) -> None:

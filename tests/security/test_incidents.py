@@ -19,9 +19,9 @@ from engine.values.settings import GuardSettings
 from pgparley.config import ConfigError, load
 from schema_catalog.dsn import in_the_clear
 from tests.security.arena import ATTACKER, CATALOG, SECRET, VICTIM, Arena
-from tests.security.engine_door import Door, asker
+from tests.security.engine_door import Door, asker, opened
 from tests.security.live import Live
-from tests.security.servers import VERSIONS, marks
+from tests.security.servers import NEWEST, VERSIONS
 
 _ENDS = (
     "COMMIT",
@@ -98,9 +98,6 @@ def test_the_guard_refuses(incident: str) -> None:
         assert passed == [], (incident, version)
 
 
-@pytest.mark.parametrize(
-    "server", [pytest.param(each, marks=marks(each)) for each in VERSIONS], indirect=True
-)
 async def test_nothing_of_it_reaches_the_server(arena: Arena, door: Door) -> None:
     for statements in REFUSED.values():
         for sql in statements:
@@ -111,9 +108,9 @@ async def test_nothing_of_it_reaches_the_server(arena: Arena, door: Door) -> Non
     assert await arena.admin.fetchval("SELECT to_regclass('public.stolen')") is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_cve_2026_130595_another_spelling_of_a_setting_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "pgparley.toml"
+    for text in (
         '[guard]\nfunction = ["public.f"]',
         '[guard]\nFunctions = ["public.f"]',
         '[guard]\nfunctions = ["f"]',
@@ -123,13 +120,10 @@ async def test_nothing_of_it_reaches_the_server(arena: Arena, door: Door) -> Non
         '[guard.databases.shop]\nfunction = ["public.f"]',
         "[guard.databases.shop]\ndatabases = {}",
         '[gaurd]\nfunctions = ["public.f"]',
-    ],
-)
-def test_cve_2026_130595_another_spelling_of_a_setting_is_an_error(text: str, tmp_path: Path) -> None:
-    file = tmp_path / "pgparley.toml"
-    file.write_text(text, "utf-8")
-    with pytest.raises(ConfigError):
-        load(file, {})
+    ):
+        file.write_text(text, "utf-8")
+        with pytest.raises(ConfigError):
+            load(file, {})
 
 
 def test_cve_2026_130595_what_is_allowed_in_one_database_is_refused_under_another_spelling() -> None:
@@ -155,7 +149,7 @@ def test_postgres_mcp_hardened_a_downgrade_to_plain_text_is_warned_of(dsn: str, 
     assert in_the_clear(dsn) is clear
 
 
-on_oldest_and_newest = pytest.mark.parametrize("server", [VERSIONS[0], VERSIONS[-1]], indirect=True)
+on_the_newest = pytest.mark.parametrize("server", NEWEST, indirect=True)
 
 
 def _told(uri: str, *statements: str) -> list[str]:
@@ -179,7 +173,7 @@ _OBEYED = (
 
 
 @pytest.mark.timeout(300)
-@on_oldest_and_newest
+@on_the_newest
 @pytest.mark.parametrize("means", ["comment", "description", "rules", "term", "value"])
 async def test_cve_2026_65669_lasting_instructions_reach_no_further_than_who_asks(
     arena: Arena, live: Live, means: str
@@ -220,7 +214,7 @@ _NEARLY = (
 
 
 @pytest.mark.timeout(300)
-@on_oldest_and_newest
+@on_the_newest
 async def test_postgres_mcp_hardened_what_is_not_readable_is_no_suggestion(arena: Arena, live: Live) -> None:
     """Nearly its name, or what is about it: neither an error, a trace, a prompt, nor a suggestion says the name."""
     column, table = _CONCEALED
@@ -252,7 +246,7 @@ _QUOTES = (
 
 
 @pytest.mark.timeout(300)
-@on_oldest_and_newest
+@on_the_newest
 async def test_cve_2026_4229_quotes_in_what_the_store_is_told_are_text(arena: Arena, live: Live) -> None:
     live.script.statements = ("SELECT secret FROM b.secrets",)
     uri = live.uri(VICTIM)
@@ -282,38 +276,27 @@ async def test_cve_2026_4229_quotes_in_what_the_store_is_told_are_text(arena: Ar
             assert dba.execute("SELECT to_regnamespace('pgparley') IS NOT NULL").fetchall() == [(True,)]
 
 
-@pytest.mark.parametrize(
-    "server", [pytest.param(each, marks=marks(each)) for each in VERSIONS], indirect=True
-)
-@pytest.mark.parametrize(
-    ("given", "taken", "why"),
-    [
-        ("ALTER ROLE role_b SUPERUSER", "ALTER ROLE role_b NOSUPERUSER", "is a superuser"),
-        ("ALTER ROLE role_b BYPASSRLS", "ALTER ROLE role_b NOBYPASSRLS", "passes by row security"),
-        (
-            "GRANT pg_read_server_files TO role_b",
-            "REVOKE pg_read_server_files FROM role_b",
-            "is a member of pg_read_server_files",
-        ),
-        (
-            "GRANT pg_read_all_data TO role_b",
-            "REVOKE pg_read_all_data FROM role_b",
-            "is a member of pg_read_all_data",
-        ),
-    ],
-)
-async def test_cve_2026_12045_who_asks_without_bounds_is_warned_of_once(
-    arena: Arena, door: Door, given: str, taken: str, why: str
-) -> None:
-    if "all_data" in given and arena.server.version < 14:
-        pytest.skip("the role came with PostgreSQL 14")
-    await arena.admin.execute(given)
-    try:
-        with structlog.testing.capture_logs() as logs:
-            for role in (VICTIM, VICTIM, ATTACKER):
-                await door.databases.readable(door.database, asker(role))
-    finally:
-        await arena.admin.execute(taken)
-    assert [(line["event"], line["role"], line["why"]) for line in logs] == [
-        ("asker without bounds", VICTIM, why)
-    ]
+UNBOUND = {
+    "is a superuser": ("ALTER ROLE role_b SUPERUSER", "ALTER ROLE role_b NOSUPERUSER"),
+    "passes by row security": ("ALTER ROLE role_b BYPASSRLS", "ALTER ROLE role_b NOBYPASSRLS"),
+    **{
+        f"is a member of {role}": (f"GRANT {role} TO role_b", f"REVOKE {role} FROM role_b")
+        for role in ("pg_read_server_files", "pg_read_all_data")
+    },
+}
+
+
+async def test_cve_2026_12045_who_asks_without_bounds_is_warned_of_once(arena: Arena) -> None:
+    for why, (given, taken) in UNBOUND.items():
+        if "all_data" in given and arena.server.version < 14:
+            continue  # The role came with PostgreSQL 14.
+        await arena.admin.execute(given)
+        try:
+            async with opened(arena) as door:
+                with structlog.testing.capture_logs() as logs:
+                    for role in (VICTIM, VICTIM, ATTACKER):
+                        await door.databases.readable(door.database, asker(role))
+        finally:
+            await arena.admin.execute(taken)
+        told = [(line["event"], line["role"], line["why"]) for line in logs]
+        assert told == [("asker without bounds", VICTIM, why)]

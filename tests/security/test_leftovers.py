@@ -20,13 +20,11 @@ from tests.security.attacks import Attack
 from tests.security.leftovers import HOUSE, LEFTOVERS, NO_MORE, Leftover, left, some
 from tests.security.live import Live
 from tests.security.races import Race
-from tests.security.servers import VERSIONS
-from tests.security.test_races import flipping
+from tests.security.servers import NEWEST, VERSIONS
+from tests.security.test_races import CALLS, flipping
 
-pytestmark = [
-    pytest.mark.timeout(600),
-    pytest.mark.parametrize("server", [VERSIONS[0], VERSIONS[-1]], indirect=True),
-]
+pytestmark = pytest.mark.timeout(600)
+on_the_newest = pytest.mark.parametrize("server", NEWEST, indirect=True)
 
 WORST = "-c search_path=public,pg_catalog"
 REFUSED = {
@@ -38,7 +36,6 @@ REFUSED = {
 not at all, or the server does not show it.
 """
 
-CALLS = 1_000
 EXAMPLES = 25
 
 
@@ -97,6 +94,7 @@ async def furnish(arena: Arena, live: Live, leftovers: tuple[Leftover, ...]) -> 
     arena.log.sightings()
 
 
+@pytest.mark.parametrize("server", [VERSIONS[0], VERSIONS[-1]], indirect=True)
 @pytest.mark.parametrize("leftover", LEFTOVERS, ids=lambda leftover: leftover.name)
 async def test_what_was_left_behind_runs_for_nobody(arena: Arena, live: Live, leftover: Leftover) -> None:
     await furnish(arena, live, (leftover,))
@@ -109,6 +107,7 @@ async def test_what_was_left_behind_runs_for_nobody(arena: Arena, live: Live, le
             assert ran is (arena.server.version > REFUSED.get(statement, 0)), statement
 
 
+@on_the_newest
 async def test_a_prepared_choice_stays_what_it_was_when_somebody_may_create_later(
     arena: Arena, live: Live
 ) -> None:
@@ -128,6 +127,7 @@ async def test_a_prepared_choice_stays_what_it_was_when_somebody_may_create_late
         assert not arena.log.sightings()
 
 
+@on_the_newest
 async def test_a_backslash_is_one_whatever_the_session_says(arena: Arena, live: Live) -> None:
     await furnish(arena, live, ())
     await arena.as_role(VICTIM, "CREATE TABLE b.made (id int)")
@@ -140,9 +140,11 @@ async def test_a_backslash_is_one_whatever_the_session_says(arena: Arena, live: 
         assert victim.execute("SELECT count(*) FROM b.made").fetchone() == (0,)
 
 
+@on_the_newest
+@pytest.mark.parametrize("calls", CALLS)
 @pytest.mark.parametrize("way", ["NL CHOOSE {n} OF '{qid}'", "SELECT * FROM nl.run('{qid}', {n}) AS t"])
 async def test_no_moment_is_good_for_a_schema_with_the_victims_name(
-    arena: Arena, live: Live, way: str
+    arena: Arena, live: Live, way: str, calls: int
 ) -> None:
     planted = (
         left("role_b", LEFTOVERS[:1] + LEFTOVERS[4:5])
@@ -167,10 +169,10 @@ async def test_no_moment_is_good_for_a_schema_with_the_victims_name(
         )
         sql = way.format(qid=qid, n=n)
         async with flipping(arena, race) as flips:
-            for _ in range(CALLS):
+            for _ in range(calls):
                 assert (await asyncio.to_thread(lambda: victim.execute(sql).fetchall())) == [("ann",)]
             assert not arena.log.sightings()
-            assert flips[0] > CALLS // 20
+            assert flips[0] > calls // 20
 
 
 AGAIN = """
@@ -182,6 +184,7 @@ GRANT USAGE ON SCHEMA ext TO role_b;
 """
 
 
+@on_the_newest
 async def test_nothing_that_is_left_behind_anywhere_is_evaluated(arena: Arena, live: Live) -> None:
     """In public, where the extension is, in another schema, in one of the victim's name; several at once."""
     await furnish(arena, live, ())

@@ -11,11 +11,11 @@ import pytest
 from tests.security.arena import ATTACKER, SECRET, VICTIM, Arena
 from tests.security.attacks import Attack
 from tests.security.live import Live
-from tests.security.servers import VERSIONS
+from tests.security.servers import NEWEST
 
 pytestmark = [
     pytest.mark.timeout(300),
-    pytest.mark.parametrize("server", [VERSIONS[0], VERSIONS[-1]], indirect=True),
+    pytest.mark.parametrize("server", NEWEST, indirect=True),
 ]
 
 MOODS = """

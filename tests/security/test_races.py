@@ -13,20 +13,9 @@ from tests.security.arena import ATTACKER, SECRET, VICTIM, Arena
 from tests.security.attacks import Attack
 from tests.security.engine_door import Door
 from tests.security.races import RACES, Race
-from tests.security.servers import VERSIONS
+from tests.security.servers import NEWEST
 
-CALLS = 1_000
-
-CASES = [
-    pytest.param(
-        version,
-        race,
-        id=f"{version}-{race.name}",
-        marks=[] if version == VERSIONS[-1] else [pytest.mark.slow],
-    )
-    for version in VERSIONS
-    for race in RACES
-]
+CALLS = [150, pytest.param(1_000, marks=pytest.mark.slow)]
 
 
 @asynccontextmanager
@@ -52,20 +41,22 @@ async def flipping(arena: Arena, race: Race) -> AsyncIterator[list[int]]:
         connection.terminate()
 
 
-@pytest.mark.parametrize(("server", "race"), CASES, indirect=["server"])
+@pytest.mark.parametrize("server", NEWEST, indirect=True)
+@pytest.mark.parametrize("race", RACES, ids=lambda race: race.name)
+@pytest.mark.parametrize("calls", CALLS)
 @pytest.mark.timeout(300)
-async def test_no_moment_is_good_for_a_trap(arena: Arena, door: Door, race: Race) -> None:
+async def test_no_moment_is_good_for_a_trap(arena: Arena, door: Door, race: Race, calls: int) -> None:
     await arena.plant(Attack(race.name, race.plant, ()))
     await arena.as_role(ATTACKER, race.trap)
     await arena.typed(ATTACKER, "SET search_path = public; " + race.statement)
     assert arena.log.sightings(), "the trap does not work"
     await arena.as_role(ATTACKER, race.harmless)
     async with flipping(arena, race) as flips:
-        for _ in range(CALLS // 2):
+        for _ in range(calls // 2):
             await door.explain(VICTIM, race.statement)
-        for number in range(CALLS // 2):
+        for number in range(calls // 2):
             ask = door.run if number % 2 else door.explain
             assert SECRET not in await ask(ATTACKER, race.statement)
         # Setting some of the traps runs them, with role_a's rights.
         assert not [sighting for sighting in arena.log.sightings() if not sighting.harmless_for(ATTACKER)]
-        assert flips[0] > CALLS // 20
+        assert flips[0] > calls // 20

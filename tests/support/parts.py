@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 from engine.app.client import EngineAddress, EngineClient
 from pgparley.cli import app
-from tests.conftest import ROOT
+from pgparley.cluster import Cluster
+from tests.conftest import ROOT, free_port
 
 START = 120.0
 """Seconds within which a part is up: the engine loads its models."""
@@ -35,6 +36,17 @@ def pgparley(config: Path, *arguments: str) -> str:
     done = CliRunner().invoke(app, ["--config", str(config), *arguments])
     assert done.exit_code == 0, done.output
     return done.output
+
+
+def relaying(cluster: Cluster) -> str:
+    """The settings of a gateway in front of the server, on a port of its own."""
+    server = f'upstream_host = "{cluster.socket_dir}"\nupstream_port = {cluster.port}\n'
+    return f"[gateway]\n{server}listen_port = {free_port()}\n"
+
+
+def port_of(config: Path) -> int:
+    """Where the gateway of a configuration listens."""
+    return int(config.read_text("utf-8").partition("listen_port = ")[2].split()[0])
 
 
 def register(config: Path, name: str, dsn: str) -> None:

@@ -40,8 +40,11 @@ class Stack:
         """A connection through the gateway."""
         return f"postgresql://{quote(role, safe='')}@127.0.0.1:{self.port}/{dbname}"
 
-    def configure(self, model: str, nl_timeout: float, *, grammar: str = "structured_outputs") -> None:
-        """Writes the configuration. `model`: the address of its API; `nl_timeout` in seconds."""
+    def configure(self, model: str | int, nl_timeout: float, *, grammar: str = "structured_outputs") -> None:
+        """Writes the configuration. `model`: its address, or the embedded one's port; `nl_timeout` in seconds."""
+        served = f"[embedded_model]\nport = {model}\n"
+        if isinstance(model, str):
+            served = f'[model]\nbase_url = "{model}"\ngrammar = "{grammar}"\n'
         self.config.write_text(
             f"""
 [gateway]
@@ -54,10 +57,7 @@ nl_timeout = {nl_timeout}
 socket = "{self.socket}"
 store = "{self.cluster.dsn("store")}"
 
-[model]
-base_url = "{model}"
-grammar = "{grammar}"
-""",
+{served}""",
             encoding="utf-8",
         )
 

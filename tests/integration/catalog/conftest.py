@@ -14,7 +14,7 @@ from schema_catalog.migrate import migrate
 from schema_catalog.refresh import ConnectSettings, refresh
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import Database, Snapshot
-from tests.conftest import Postgres
+from tests.conftest import COPY, Postgres
 from tests.support.statements import connected, execute, execute_now
 
 _NUMBERS = itertools.count(1)
@@ -39,7 +39,7 @@ async def make_database(server: Cluster, make_role: MakeRole) -> AsyncIterator[M
 
     async def make(sql: str, template: str = "template1") -> Database:
         dbname = f"test_{next(_NUMBERS)}"
-        await execute(server.dsn(), f"CREATE DATABASE {dbname} TEMPLATE {template}")
+        await execute(server.dsn(), f"CREATE DATABASE {dbname} TEMPLATE {template} {COPY}")
         made.append(dbname)
         await execute(server.dsn(dbname), sql)
         return Database(dbname, server.dsn(dbname), dbname, ("public",))
@@ -119,7 +119,7 @@ def make_store_now(server: Cluster, empty_store: str) -> Iterator[Callable[..., 
 
     def make(*snapshots: Snapshot) -> str:
         dbname = f"test_{next(_NUMBERS)}"
-        execute_now(server.dsn(), f"CREATE DATABASE {dbname} TEMPLATE {empty_store}")
+        execute_now(server.dsn(), f"CREATE DATABASE {dbname} TEMPLATE {empty_store} {COPY}")
         made.append(dbname)
         asyncio.run(_keep(server.dsn(dbname), snapshots))
         return server.dsn(dbname)

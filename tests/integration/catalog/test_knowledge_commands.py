@@ -198,39 +198,29 @@ databases:
     assert fetch("SELECT DISTINCT database FROM nl_catalog.said") == [("hr",)]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (("name: sales", "name: shop"), 'database "shop" is not registered, or not open to you'),
-        (('name: Te"xt', "name: Text"), 'sales."Old Stuff"."no.tes"."Text"'),
-        (("name: orders", "name: buys"), "sales.public.buys"),
-        (("[public, customers,", "[public, clients,"), "sales.public.clients.no"),
-        (("synonyms: [turnover, 'No']", "synonyms: [turnover, 'turnover ']"), "is given twice"),
-        (
-            ("synonyms: [turnover, 'No']", 'synonyms: ["a\\x01b"]'),
-            "cannot be a synonym; A synonym is 1 to 60",
-        ),
-    ],
+SYNONYMS = "synonyms: [turnover, 'No']"
+BAD = (
+    ("name: sales", "name: shop", 'database "shop" is not registered, or not open to you'),
+    ('name: Te"xt', "name: Text", 'sales."Old Stuff"."no.tes"."Text"'),
+    ("name: orders", "name: buys", "sales.public.buys"),
+    ("[public, customers,", "[public, clients,", "sales.public.clients.no"),
+    (SYNONYMS, "synonyms: [turnover, 'turnover ']", "is given twice"),
+    (SYNONYMS, 'synonyms: ["a\\x01b"]', "cannot be a synonym; A synonym is 1 to 60"),
+    # Late in the file; what the format does not see and the functions refuse takes back what came before.
+    ("tags: [board, kpi]", 'tags: ["a\\x01b"]', "cannot be a tag"),
 )
-def test_a_bad_file_changes_nothing_and_the_error_says_where(
-    run: Run, fetch: Fetch, change: tuple[str, str], message: str
-) -> None:
-    line = EXPORTED[: EXPORTED.index(change[0])].count("\n") + 1
-    result = run("import", EXPORTED.replace(*change, 1))
-    assert result.exit_code == 1
-    assert f"knowledge.yaml, line {line}: " in result.output
-    assert message in result.output
-    assert versions(fetch) == 0
 
 
-def test_a_failure_late_in_the_file_takes_back_what_came_before(run: Run, store: str, fetch: Fetch) -> None:
-    # What the format does not see and the functions refuse.
-    late = EXPORTED.replace("tags: [board, kpi]", 'tags: ["a\\x01b"]')
-    result = run("import", late)
-    assert result.exit_code == 1
-    assert "knowledge.yaml, line 30: " in result.output
-    assert "cannot be a tag" in result.output
-    assert versions(fetch) == 0
+def test_a_bad_file_changes_nothing_and_the_error_says_where(run: Run, fetch: Fetch) -> None:
+    for good, bad, message in BAD:
+        # Of a definition it says where that begins.
+        begins = EXPORTED.index("- question:" if "tags" in good else good)
+        line = EXPORTED[:begins].count("\n") + 1
+        result = run("import", EXPORTED.replace(good, bad, 1))
+        assert result.exit_code == 1
+        assert f"knowledge.yaml, line {line}: " in result.output, message
+        assert message in result.output
+        assert versions(fetch) == 0
 
 
 def test_a_store_of_an_older_version_is_left_as_it_is(run: Run, server: Cluster) -> None:

@@ -39,6 +39,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(tmp_path / "postgres")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 async def test_every_step_of_the_morning_from_psql(home: Path) -> None:
     async with chat_server(chat, models) as url, place(home, Console(stderr=True), f"{url}/v1") as at:

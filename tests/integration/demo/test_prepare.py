@@ -1,25 +1,46 @@
-"""The samples on a real server: loaded, consistent, readable by the analyst, and loaded once."""
+"""The samples on a real server, and the demo's catalog: loaded once, consistent, readable by the analyst."""
 
 from __future__ import annotations
 
+import asyncio
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import asyncpg
 import pytest
 from rich.console import Console
 
+from pgparley.check.finding import Outcome
+from pgparley.check.store import check_store
 from pgparley.cluster import Cluster
+from pgparley.config import load
+from pgparley.demo import run
 from pgparley.demo.loading import SampleError
 from pgparley.demo.prepare import ANALYST, STORE, prepare
-from pgparley.demo.questions import QUESTIONS, Question, answers
+from pgparley.demo.questions import QUESTIONS, answers
+from pgparley.demo.run import configure, register
 from pgparley.demo.samples import SAMPLES
-from schema_catalog.login_rights import STORE_ROLE
+from pgparley.demo.site import Site
+from schema_catalog.login_rights import CATALOG_ROLE, STORE_ROLE
+from schema_catalog.logins import login_for
 from schema_catalog.migrate import migrate
+from schema_catalog.store import CatalogStore, Entry
+from schema_catalog.values import ValueStore
 from tests.conftest import Postgres
+from tests.support.parts import pgparley
+from tests.support.statements import connected, execute
 
 Rows = Sequence[Sequence[object]]
+
+CHOSEN = """
+WITH kept AS (
+    INSERT INTO pgparley.learned_example (asker, database, question, normal_form, sql, kind, qid)
+    VALUES ('analyst', 'tiny', 'how many?', 'how many', 'SELECT 1', 'chosen', 'q') RETURNING id
+)
+INSERT INTO pgparley.learned_vote SELECT id, 'many', '{public,t,a}', '{public,t,*}', 1 FROM kept
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +68,22 @@ def cluster(postgres: Postgres) -> Iterator[Cluster]:
         yield running
 
 
+LARGE = ("flights", "baseball")
+SMALL = tuple(sample for sample in SAMPLES if sample.name not in LARGE)
+
+
 @pytest.fixture
 async def server(cluster: Cluster) -> Server:
-    """Loads at the first test; later ones find everything there."""
-    await prepare(cluster, quiet())
+    """With the small samples. Loads at the first test; later ones find everything there."""
+    await prepare(cluster, quiet(), SMALL)
     return Server(cluster)
+
+
+@pytest.fixture
+async def whole(server: Server) -> Server:
+    """With all of them."""
+    await prepare(server.cluster, quiet())
+    return server
 
 
 def quiet() -> Console:
@@ -60,60 +92,49 @@ def quiet() -> Console:
 
 async def test_second_run_finds_everything_there(server: Server) -> None:
     console = Console(file=io.StringIO(), width=100)
-    databases = await prepare(server.cluster, console)
-    assert [name for name, _ in databases] == [sample.name for sample in SAMPLES]
+    databases = await prepare(server.cluster, console, SMALL)
+    assert [name for name, _ in databases] == [sample.name for sample in SMALL]
     assert isinstance(console.file, io.StringIO)
-    assert console.file.getvalue().count("already there") == len(SAMPLES)
+    assert console.file.getvalue().count("already there") == len(SMALL)
 
 
-async def test_a_store_of_another_version_is_made_anew(server: Server) -> None:
-    store = await asyncpg.connect(server.cluster.dsn(STORE, user=STORE_ROLE))
-    try:
-        await migrate(store)
-        await store.execute("UPDATE pgparley.migration SET digest = 'another'")
-    finally:
-        await store.close()
-    await prepare(server.cluster, quiet(), ())
-    store = await asyncpg.connect(server.cluster.dsn(STORE, user=STORE_ROLE))
-    try:
-        assert await migrate(store), "it is empty"
-    finally:
-        await store.close()
-
-
-async def test_a_store_of_this_version_is_kept(server: Server) -> None:
-    store = await asyncpg.connect(server.cluster.dsn(STORE, user=STORE_ROLE))
-    try:
+async def test_a_store_is_kept_unless_it_is_of_another_version(server: Server) -> None:
+    dsn = server.cluster.dsn(STORE, user=STORE_ROLE)
+    async with connected(dsn) as store:
         await migrate(store)
         await prepare(server.cluster, quiet(), ())
         assert not await migrate(store)
-    finally:
-        await store.close()
+        await store.execute("UPDATE pgparley.migration SET digest = 'another'")
+    await prepare(server.cluster, quiet(), ())
+    async with connected(dsn) as store:
+        assert await migrate(store), "it is empty"
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.database)
-async def test_each_gold_statement_returns_rows(server: Server, question: Question) -> None:
-    for sql in question.gold:
-        assert await server.rows(question.database, sql)
+async def _gold_gives_rows(server: Server, *databases: str) -> None:
+    for question in QUESTIONS:
+        if question.database in databases:
+            for sql in question.gold:
+                assert await server.rows(question.database, sql), sql
 
 
-@pytest.mark.parametrize(
-    ("database", "known"),
-    [
-        ("flights", [("Frontier Airlines Inc.",)]),
-        ("baseball", [("Mark", "McGwire")]),
-        ("library", [("The Distant Bridge without End",)]),
-    ],
-)
-async def test_known_answers(server: Server, database: str, known: Rows) -> None:
-    question = next(q for q in QUESTIONS if q.database == database)
-    assert answers(await server.rows(database, question.gold[0]), known)
+async def _answers(server: Server, database: str, known: Rows) -> bool:
+    question = next(each for each in QUESTIONS if each.database == database)
+    return answers(await server.rows(database, question.gold[0]), known)
 
 
-async def test_whole_data_sets_are_there(server: Server) -> None:
-    assert await server.value("flights", "SELECT count(*) FROM flights") == 336_776
-    assert await server.value("flights", "SELECT count(*) FROM flights WHERE dep_time IS NULL") == 8_255
-    assert await server.value("baseball", "SELECT count(*) FROM batting") == 108_789
+async def test_gold_statements_return_rows_and_a_known_answer(server: Server) -> None:
+    await _gold_gives_rows(server, *(sample.name for sample in SMALL))
+    assert await _answers(server, "library", [("The Distant Bridge without End",)])
+
+
+@pytest.mark.slow
+async def test_whole_data_sets_are_there(whole: Server) -> None:
+    await _gold_gives_rows(whole, *LARGE)
+    assert await _answers(whole, "flights", [("Frontier Airlines Inc.",)])
+    assert await _answers(whole, "baseball", [("Mark", "McGwire")])
+    assert await whole.value("flights", "SELECT count(*) FROM flights") == 336_776
+    assert await whole.value("flights", "SELECT count(*) FROM flights WHERE dep_time IS NULL") == 8_255
+    assert await whole.value("baseball", "SELECT count(*) FROM batting") == 108_789
 
 
 async def test_gross_and_net_sales_differ_so_that_the_question_is_ambiguous(server: Server) -> None:
@@ -162,3 +183,72 @@ async def test_foreign_database_is_left_alone(cluster: Cluster) -> None:
         assert await theirs.fetchval("SELECT count(*) FROM kept") == 0
     finally:
         await theirs.close()
+
+
+async def entries(running: Cluster) -> tuple[Entry, ...]:
+    async with asyncpg.create_pool(running.dsn(STORE), min_size=1, max_size=1) as pool:
+        return await CatalogStore(pool).list()
+
+
+async def in_this_process(site: Site, *arguments: str) -> str:
+    return await asyncio.to_thread(pgparley, site.config, *arguments)
+
+
+@pytest.fixture
+async def running(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cluster]:
+    """A server without samples but one table, with the demo's roles and its store."""
+    monkeypatch.setattr(run, "pgparley", in_this_process)
+    with postgres("register") as made:
+        await prepare(made, Console(file=io.StringIO()), ())
+        await execute(made.dsn(), "CREATE DATABASE tiny")
+        granted = f"GRANT SELECT ON t TO {ANALYST}, {CATALOG_ROLE}"
+        await execute(made.dsn("tiny"), "CREATE TABLE t (a text); INSERT INTO t VALUES ('x')", granted)
+        yield made
+
+
+async def test_registered_databases_let_the_analyst_in_the_second_time_too(
+    running: Cluster, tmp_path: Path
+) -> None:
+    site = Site(tmp_path, running, 6432)
+    configure(site)
+    assert site.config.stat().st_mode & 0o777 == 0o600
+    tiny = (("tiny", running.dsn("tiny", CATALOG_ROLE)),)
+    await register(site, tiny)
+    await execute(running.dsn(STORE), CHOSEN)
+    await register(site, tiny)
+    async with asyncpg.create_pool(running.dsn(STORE), min_size=1, max_size=1) as pool:
+        assert await pool.fetchval("SELECT count(*) FROM pgparley.learned_vote") == 0, "choices are forgotten"
+    (entry,) = await entries(running)
+    dsn = login_for(entry.database, ANALYST)
+    assert dsn is not None
+    connection = await asyncpg.connect(dsn)
+    try:
+        seen = await connection.fetchrow("SELECT session_user::text, (SELECT count(*) FROM t)")
+    finally:
+        await connection.close()
+    assert tuple(seen or ()) == (ANALYST, 1)
+
+
+async def test_no_role_of_the_demo_may_more_than_it_needs(running: Cluster, tmp_path: Path) -> None:
+    site = Site(tmp_path, running, 6432)
+    configure(site)
+    await register(site, (("tiny", running.dsn("tiny", CATALOG_ROLE)),))
+    config = load(site.config, {"HOME": str(tmp_path)})
+    found = {each.check: each async for each in check_store(config)}
+    assert {each.outcome for each in found.values()} == {Outcome.OK}
+    assert (found["store's role"].found, found["database tiny"].found) == (
+        STORE_ROLE,
+        f"read as {CATALOG_ROLE}",
+    )
+    assert config.catalog.login == running.dsn(user=CATALOG_ROLE)
+    async with asyncpg.create_pool(config.engine.store, min_size=1, max_size=1) as pool:
+        (kept,) = await ValueStore(pool).values("tiny", 10)
+    assert kept.values == ("x",)
+    for role, database, statement in (
+        (CATALOG_ROLE, STORE, "SELECT FROM pgparley.login"),
+        (CATALOG_ROLE, "tiny", "INSERT INTO t VALUES ('y')"),
+        (STORE_ROLE, "tiny", "SELECT FROM t"),
+        (ANALYST, STORE, "SELECT FROM pgparley.login"),
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await execute(running.dsn(database, role), statement)

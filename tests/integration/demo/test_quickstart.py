@@ -7,15 +7,22 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
+from engine.app.client import EngineAddress
 from pgparley import cluster
+from pgparley.config import load
+from tests.chat_server import chat_server_beside, completion
 from tests.conftest import ROOT, free_port
+from tests.support.parts import until_ready
 from tests.support.statements import execute_now
+from tests.wire_fixtures import LoopThread, loop_thread
+
+__all__ = ["loop_thread"]
 
 PAGE = (ROOT / "docs" / "quickstart.md").read_text("utf-8")
 OWN = ROOT / "tests" / "fixtures" / "own_database"
@@ -101,29 +108,39 @@ class Terminal:
         return said
 
 
-def until_ready(terminal: Terminal) -> None:
-    """Waits until `pgparley check` finds the engine ready."""
-    deadline = time.monotonic() + ENOUGH
-    while "is ready" not in terminal.run("pgparley check || true"):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+async def counting(_: web.Request) -> web.Response:
+    """What a good model writes for the page's question."""
+    return completion("SELECT count(*) FROM erp.prod\n```")
 
 
-@pytest.mark.llm
+@pytest.fixture(
+    params=["scripted", pytest.param("embedded", marks=[pytest.mark.llm, pytest.mark.slow])],
+)
+def model(request: pytest.FixtureRequest, loop_thread: LoopThread) -> Iterator[str]:
+    """The base URL of a model."""
+    if request.param == "embedded":
+        yield request.getfixturevalue("model_url")
+    else:
+        with chat_server_beside(loop_thread, counting) as url:
+            yield f"{url}/v1"
+
+
 @pytest.mark.timeout(900)
-def test_five_steps(tmp_path: Path, server: tuple[int, Path], model_url: str) -> None:
+def test_five_steps(tmp_path: Path, server: tuple[int, Path], model: str) -> None:
     """The page's five steps, to the right rows, and what it says to say next."""
     install, init, serve, add, ask = blocks("sh")
     assert install.splitlines()[0].startswith("pip install"), "this checkout is installed"
     port, programs = server
-    terminal = Terminal(tmp_path, port, model_url, programs)
+    terminal = Terminal(tmp_path, port, model, programs)
     made = terminal.run(init)
     assert "made: CREATE DATABASE pgparley_store OWNER pgparley;" in made
     assert (tmp_path / "pgparley.toml").stat().st_mode & 0o777 == 0o600
     serving = terminal.started(f"exec {serve.strip()} > serve.log 2>&1")
     try:
         assert "30 tables" in terminal.run(add)
-        until_ready(terminal)
+        socket = load(tmp_path / "pgparley.toml", terminal.environment).engine.socket
+        until_ready([EngineAddress(str(socket))])
+        assert "is ready" in terminal.run("pgparley check || true")
         assert terminal.run(ask, ENOUGH).splitlines()[-3:-1] == ["   120", "(1 row)"]
         (said,) = blocks("sql")
         terminal.run(f"psql -h 127.0.0.1 -p {port} -U postgres -c 'GRANT nl_admin TO dora'")

@@ -40,7 +40,7 @@ from schema_catalog.migrate import migrate
 from schema_catalog.quotas import QuotaStore
 from schema_catalog.store import CatalogStore
 from schema_catalog.types import EVERYONE, Database
-from tests.conftest import Postgres
+from tests.conftest import COPY, Postgres
 from tests.support.allowed_values import changed
 from tests.support.scripted import ScriptedLLM, WordEncoder
 from tests.support.statements import connected, execute_now
@@ -83,7 +83,7 @@ async def pool(server: Cluster) -> AsyncIterator[Any]:
     """The store; the databases `music` and `copy` are registered in it."""
     admin = await asyncpg.connect(server.dsn())
     for name in NAMES:
-        await admin.execute(f"CREATE DATABASE {name} TEMPLATE {name}_template")
+        await admin.execute(f"CREATE DATABASE {name} TEMPLATE {name}_template {COPY}")
     async with asyncpg.create_pool(server.dsn("store"), min_size=1, max_size=3) as made:
         yield made
     for name in NAMES:

@@ -72,20 +72,17 @@ async def test_an_answer_is_judged_by_its_results_and_nothing_is_kept(
     assert await kept(pool) == before
 
 
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [
-        ({"sql": "DELETE FROM singer"}, "is refused"),
-        ({"sql": "SELECT salary FROM singer"}, "is refused"),
-        ({"sql": "SELECT name FROM singer WHERE age > 99"}, "gives no row"),
-        ({"database": "nowhere"}, "is not registered"),
-        ({"asker": Asker("bob", "")}, "nothing of it may be read"),
-    ],
-)
-async def test_what_cannot_be_judged(evaluating: Evaluating, more: dict[str, Any], why: str) -> None:
-    reply = await evaluating.evaluate(request(**more))
-    assert reply.verdict is Verdict.UNJUDGED
-    assert why in reply.detail
+async def test_what_cannot_be_judged(evaluating: Evaluating) -> None:
+    for asked, why in (
+        (request("DELETE FROM singer"), "is refused"),
+        (request("SELECT salary FROM singer"), "is refused"),
+        (request("SELECT name FROM singer WHERE age > 99"), "gives no row"),
+        (request(database="nowhere"), "is not registered"),
+        (request(asker=Asker("bob", "")), "nothing of it may be read"),
+    ):
+        reply = await evaluating.evaluate(asked)
+        assert reply.verdict is Verdict.UNJUDGED, asked
+        assert why in reply.detail, asked
 
 
 async def test_a_verified_query_does_not_answer_its_own_question(
@@ -253,26 +250,19 @@ async def test_what_is_hidden_on_trial_still_judges(evaluating: Evaluating) -> N
     assert reply.verdict is Verdict.WRONG
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (
-            "version: 1\ndatabases: [{name: nowhere}]",
-            'tried.yaml, line 2: database "nowhere" is not registered',
-        ),
+async def test_a_file_that_cannot_be_imported_is_not_tried(evaluating: Evaluating, pool: Any) -> None:
+    nowhere = "version: 1\ndatabases: [{name: nowhere}]"
+    for text, told in (
+        (nowhere, 'tried.yaml, line 2: database "nowhere" is not registered'),
         ("version: 2\n", "tried.yaml, line 1"),
         (TRIED.replace("stage_name", "nothing"), "music.public.singer.nothing"),
         (TRIED.replace("[nom de scene]", '["nom\\u0007"]'), "cannot be a synonym"),
-    ],
-)
-async def test_a_file_that_cannot_be_imported_is_not_tried(
-    text: str, told: str, evaluating: Evaluating, pool: Any
-) -> None:
-    with pytest.raises(InvalidSettingError) as problem:
-        await evaluating.trials.begin(TrialRequest("tried.yaml", text))
-    assert told in problem.value.message
-    assert problem.value.hint
-    assert await said(pool) == [0, 0, 0]
+    ):
+        with pytest.raises(InvalidSettingError) as problem:
+            await evaluating.trials.begin(TrialRequest("tried.yaml", text))
+        assert told in problem.value.message
+        assert problem.value.hint
+        assert await said(pool) == [0, 0, 0]
 
 
 async def test_the_command_says_what_a_file_would_change(

@@ -93,17 +93,14 @@ async def test_nothing_hidden_and_no_value_of_what_is_sensitive_reaches_the_mode
         assert never not in seen
 
 
-@pytest.mark.parametrize(
-    ("request_", "told"),
-    [
+async def test_what_is_not_there(suggesting: Suggesting) -> None:
+    for request, told in (
         (SuggestRequest("nowhere"), "not registered"),
         (SuggestRequest("music", table="nothing"), "is no table"),
-    ],
-)
-async def test_what_is_not_there(suggesting: Suggesting, request_: SuggestRequest, told: str) -> None:
-    with pytest.raises(InvalidSettingError, match=told) as problem:
-        await suggesting.suggest(request_)
-    assert problem.value.hint
+    ):
+        with pytest.raises(InvalidSettingError, match=told) as problem:
+            await suggesting.suggest(request)
+        assert problem.value.hint
 
 
 async def test_accepting_says_it_and_declining_puts_it_away(suggesting: Suggesting, pool: Any) -> None:

@@ -1,4 +1,4 @@
-"""Values on their way to the model: they help who may read them, and nobody else ever sees them."""
+"""Values, keys of JSON and days on their way to a question: they help who may read them, and nobody else sees them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,33 @@ from typing import Any
 import pytest
 
 from engine.app.service import Service
+from engine.findings.admit import admit
+from engine.link import missing_values
+from engine.link.missing_values import held_words
 from engine.link.source import StoredValues
 from engine.link.value_reader import read_values
 from engine.upstream import Databases
+from engine.values.candidate import Candidate
+from engine.values.elements import UnknownPhrase
 from engine.values.messages import Asker, AskRequest, Topic, TopicRequest
 from engine.values.settings import Limits, UpstreamSettings
+from engine.values.state import Route
 from engine.values.tools import Tools
 from pgparley.cluster import Cluster
 from schema_catalog.refresh import ConnectSettings
 from schema_catalog.store import CatalogStore
 from schema_catalog.values import ColumnValues, ValueStore
 from tests.integration.engine_service.conftest import serving
-from tests.support.allowed_values import allow, deny, keep
+from tests.support.allowed_values import allow, changed, deny, keep
+from tests.support.asking import asked
 from tests.support.statements import execute
 
 ANA = Asker("ana", "music")
+
 QUESTION = "age of the singer with family name birk"
+
 FAMILY = ("public", "singer", "family_name")
+
 SALARY = ("public", "singer", "salary")
 
 
@@ -143,3 +153,55 @@ async def test_a_column_with_texts_that_are_not_kept_has_more(
         server.dsn("music"), "INSERT INTO singer (singer_id, family_name) VALUES (5, repeat('long', 30))"
     )
     assert await read() == ColumnValues(FAMILY, ("Ash", "Birk"), more=True, counts=(1, 1))
+
+
+SQL = """
+CREATE TABLE report (report_id int PRIMARY KEY, payload jsonb, due text, place text);
+INSERT INTO report VALUES (1, '{"heat": 3, "door": {"open": true}}', '28.05.2026', 'Upper Gravel'),
+    (2, '{"heat": 4.5, "note": "x"}', '01.06.2026', 'Sand'), (3, '[1]', NULL, NULL);
+GRANT SELECT ON report TO ana;
+"""
+
+
+async def test_what_columns_hold_is_read_and_used(
+    pool: Any, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A look may take its time on a busy machine.
+    monkeypatch.setattr(missing_values, "CASE_SECONDS", 30.0)
+    upstream = Databases(UpstreamSettings(pool_size=2, privileges_ttl=0.0))
+    database, store = (await CatalogStore(pool).get("music")).database, ValueStore(pool)
+    snapshot = await changed(pool, "music", SQL)
+    allowed = [
+        (*table.key, column.name)
+        for table, column in snapshot.columns()
+        if table.name == "report" and column.name != "place" and column.type in {"text", "json", "jsonb"}
+    ]
+    await allow(pool, "music", allowed)
+    for read in await read_values(database, snapshot, allowed, upstream, ConnectSettings()):
+        assert isinstance(read, ColumnValues)
+        await store.keep("music", read)
+    route = Route(database, snapshot, 1.0, (("public", "report"),))
+    values = StoredValues(store)
+    found = {each.column[2]: each.expressions for each in await values.contents(route, upstream)}
+    assert found == {
+        "payload": ("({}->>'heat')::numeric", "({}->'door'->>'open')::boolean", "{}->>'note'"),
+        "due": ("to_date({}, 'DD.MM.YYYY')",),
+    }
+    # Keys are no values of the column.
+    assert [each.column[2] for each in await values.lists(route, upstream)] == ["due"]
+    await _looked_for(route, replace(tools, upstream=upstream, values=values))
+
+
+async def _looked_for(route: Route, tools: Tools) -> None:
+    """Nobody allowed the values of `place`: the database is asked."""
+    words = (UnknownPhrase("sand", None, 0.1), UnknownPhrase("clay", None, 0.1))
+    state = asked("reports of sand", route)
+    left = await held_words(words, route, state, tools)
+    assert [(each.text, len(each.looked)) for each in left] == [("clay", 2)]
+    candidate = Candidate("music", "SELECT report_id FROM report WHERE place = 'upper gravel'")
+    state = replace(state, candidates=(candidate,))
+    done = await admit(state, tools)
+    (only,) = done.candidates
+    assert only.missing == ()
+    result = await tools.upstream.run(route.database, state.ask.asker, only.sql, 5, state.deadline)
+    assert result.rows == (("1",),)

@@ -11,9 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from engine.app.question_store import Questions
+from engine.app.service import Service
 from engine.learn.store import ExampleKind, LearningStore, NewExample
+from engine.values.background import Background
 from engine.values.errors import UnknownQuestionError
-from engine.values.messages import AnswerRow, Asker, AskReply, AskRequest, RowKind
+from engine.values.messages import AnswerRow, Asker, AskReply, AskRequest, ChooseRequest, RowKind
 from engine.values.ports import Prompt
 from engine.values.settings import LearningSettings, RetentionSettings
 from pgparley.cli import app
@@ -118,3 +120,46 @@ async def test_a_person_behind_a_login_is_forgotten(pool: Any, server: Cluster, 
     assert [await count(pool, "question", who) for who in ("ana", eva, udo)] == [1, 0, 1]
     assert people.known(eva) is None
     assert people.known("ana") == line["role"]
+
+
+ANA = Asker("ana", "music")
+
+KEPT = "SELECT (SELECT count(*) FROM pgparley.question), (SELECT count(*) FROM pgparley.choice)"
+
+
+async def test_what_has_expired_goes_and_the_rest_stays(service: Service, pool: Any) -> None:
+    for _ in range(2):
+        reply = await service.ask(AskRequest(ANA, "names of all singers"))
+        await service.choose(ChooseRequest(ANA, reply.qid, 1))
+    await pool.execute(
+        "UPDATE pgparley.question SET expires_at = now() - interval '1 second' WHERE qid = $1", reply.qid
+    )
+    questions = Questions(pool)
+    sweeping = asyncio.create_task(Background().repeat("retention", 0.01, questions.delete_expired))
+    async with asyncio.timeout(30):
+        while tuple(await pool.fetchrow(KEPT)) != (1, 1):
+            pass
+    sweeping.cancel()
+
+
+class Failing(Questions):
+    """Fails once; `again`: set when it is asked once more."""
+
+    def __init__(self) -> None:
+        """Needs no store."""
+        self.rounds = 0
+        self.again = asyncio.Event()
+
+    async def delete_expired(self) -> None:
+        self.rounds += 1
+        if self.rounds == 1:
+            raise OSError("the store is away")
+        self.again.set()
+
+
+async def test_a_store_that_does_not_answer_costs_one_round() -> None:
+    questions = Failing()
+    sweeping = asyncio.create_task(Background().repeat("retention", 0.0, questions.delete_expired))
+    async with asyncio.timeout(30):
+        await questions.again.wait()
+    sweeping.cancel()

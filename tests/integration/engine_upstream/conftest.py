@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from engine.upstream import Databases
@@ -17,15 +16,13 @@ from pgparley.cluster import Cluster
 from schema_catalog.logins import make_login
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
-from tests.conftest import Postgres
+from tests.conftest import COPY, Postgres
+from tests.support.statements import connected, execute_now
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
-ROLES = """
-CREATE ROLE catalog LOGIN;
-CREATE ROLE ana LOGIN;
-CREATE ROLE "Bob ""B" LOGIN;
-CREATE ROLE stranger;
+ROLES = ("catalog LOGIN", "ana LOGIN", '"Bob ""B" LOGIN', "stranger")
+GRANTS = """
 GRANT SELECT ON customers, orders, order_items TO ana;
 GRANT SELECT (id, name) ON products TO ana;
 GRANT SELECT ON customers TO "Bob ""B";
@@ -34,23 +31,24 @@ GRANT SELECT ON customers TO "Bob ""B";
 
 @pytest.fixture(scope="session")
 def server(postgres: Postgres) -> Iterator[Cluster]:
+    """With the roles, and a template of the shop."""
     with postgres("upstream") as running:
+        made = "CREATE DATABASE shop_template"
+        execute_now(running.dsn(), *(f"CREATE ROLE {role}" for role in ROLES), made)
+        schema = (GOLDEN / "guard" / "schema.sql").read_text("utf-8")
+        execute_now(running.dsn("shop_template"), schema, GRANTS)
         yield running
 
 
 @pytest.fixture
 async def admin(server: Cluster) -> AsyncIterator[Connection]:
     """A superuser's connection to a new database that holds the shop."""
-    postgres = await asyncpg.connect(server.dsn())
-    await postgres.execute("CREATE DATABASE shop")
-    connection = await asyncpg.connect(server.dsn("shop"))
-    await connection.execute((GOLDEN / "guard" / "schema.sql").read_text("utf-8"))
-    await connection.execute(ROLES)
-    yield connection
-    await connection.close()
-    await postgres.execute("DROP DATABASE shop WITH (FORCE)")
-    await postgres.execute('DROP ROLE catalog, ana, "Bob ""B", stranger')
-    await postgres.close()
+    async with connected(server.dsn()) as postgres:
+        await postgres.execute(f"CREATE DATABASE shop TEMPLATE shop_template {COPY}")
+        async with connected(server.dsn("shop")) as connection:
+            yield connection
+        await postgres.execute("DROP DATABASE shop WITH (FORCE)")
+        await postgres.execute("ALTER ROLE ana RESET ALL")
 
 
 @pytest.fixture

@@ -89,27 +89,18 @@ REJECTED = {
         Cause.NAMES,
         "column nam does not exist here; did you mean customers.name?",
     ),
-    "SELECT name + 1 FROM customers": (
-        Cause.SERVER,
-        "operator does not exist: text + integer, at `+ 1 FROM",
-    ),
-    "SELECT city, count(*) FROM customers": (
-        Cause.SERVER,
-        'column "customers.city" must appear in the GROUP BY',
-    ),
+    "SELECT name + 1 FROM customers": (Cause.SERVER, "operator does not exist: text + integer, at `+ 1 FROM"),
+    "SELECT city, count(*) FROM customers": (Cause.SERVER, 'column "customers.city" must appear in'),
     "SELECT 1 UNION SELECT 1, 2": (Cause.SERVER, "each UNION query must have the same number"),
 }
 
 
-@pytest.mark.parametrize("sql", REJECTED)
-async def test_a_bad_statement_comes_back_with_what_to_mend(
-    route: Route, state: State, tools: Tools, sql: str
-) -> None:
-    cause, message = REJECTED[sql]
-    outcome = await admitted(written(sql), state, tools)
-    assert isinstance(outcome, Rejection)
-    assert outcome.cause is cause
-    assert outcome.message.startswith(message)
+async def test_a_bad_statement_comes_back_with_what_to_mend(state: State, tools: Tools) -> None:
+    for sql, (cause, message) in REJECTED.items():
+        outcome = await admitted(written(sql), state, tools)
+        assert isinstance(outcome, Rejection)
+        assert outcome.cause is cause
+        assert outcome.message.startswith(message)
 
 
 async def test_hidden_names_are_in_no_message(route: Route, state: State, tools: Tools) -> None:

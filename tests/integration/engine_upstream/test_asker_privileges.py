@@ -57,17 +57,16 @@ async def test_row_level_security_is_the_askers(
     assert result.rows == (("Ada",), ("Dan",))
 
 
-@pytest.mark.parametrize("role", ["stranger", "postgres", "nobody", "none", 'x"; RESET ROLE; --'])
 async def test_who_has_no_login_runs_nothing(
-    databases: Databases, shop: Database, deadline: Deadline, role: str
+    databases: Databases, shop: Database, deadline: Deadline
 ) -> None:
-    asker = Asker(role, "shop")
-    with pytest.raises(NotPermittedError) as caught:
-        await databases.run(shop, asker, "SELECT 1", 1, deadline)
-    assert caught.value.sqlstate == "42501"
-    assert caught.value.hint is not None
-    assert f"pgparley catalog login shop {quote_ident(role)}" in caught.value.hint
-    assert await databases.readable(shop, asker) == frozenset()
+    for role in ("stranger", "postgres", "nobody", "none", 'x"; RESET ROLE; --'):
+        asker = Asker(role, "shop")
+        with pytest.raises(NotPermittedError) as caught:
+            await databases.run(shop, asker, "SELECT 1", 1, deadline)
+        assert caught.value.sqlstate == "42501"
+        assert f"pgparley catalog login shop {quote_ident(role)}" in str(caught.value.hint)
+        assert await databases.readable(shop, asker) == frozenset()
 
 
 async def test_a_login_that_the_server_refuses(

@@ -216,7 +216,7 @@ async def placed(connection: Connection, sql: str, rules: Rules) -> tuple[str, s
 @pytest.mark.parametrize(
     "count",
     [
-        pytest.param(250, marks=pytest.mark.timeout(300)),
+        pytest.param(100, marks=pytest.mark.timeout(300)),
         pytest.param(50_000, marks=[pytest.mark.slow, pytest.mark.timeout(14_400)]),
     ],
 )

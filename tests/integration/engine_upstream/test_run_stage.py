@@ -113,16 +113,13 @@ ONE = [
 ]
 
 
-@pytest.mark.parametrize("statements", ONE)
-async def test_the_same_in_other_words_is_merged(
-    state: State, tools: Tools, statements: tuple[str, str]
-) -> None:
-    after = await merged(state, tools, *statements)
-    assert left(after) == [statements[0]]
-    assert after.trace[-1].event == "gives the same rows"
-    assert statements[1] in after.trace[-1].detail
-    after = await merged(state, tools, *reversed(statements))
-    assert left(after) == [statements[1]], "the best-scored stays"
+async def test_the_same_in_other_words_is_merged(state: State, tools: Tools) -> None:
+    for one, other in ONE:
+        after = await merged(state, tools, one, other)
+        assert left(after) == [one]
+        assert after.trace[-1].event == "gives the same rows"
+        assert other in after.trace[-1].detail
+        assert left(await merged(state, tools, other, one)) == [other], "the best-scored stays"
 
 
 async def test_a_table_that_repeats_a_column_is_done_without(state: State, tools: Tools) -> None:
@@ -156,11 +153,11 @@ OF_SONGS = "SELECT song.singer_id FROM song"
 JOINED = "SELECT singer.singer_id FROM singer JOIN song USING (singer_id)"
 
 
-@pytest.mark.parametrize("statements", [(OF_SONGS, JOINED), (JOINED, OF_SONGS)])
-async def test_what_reads_fewer_tables_stays(state: State, tools: Tools, statements: tuple[str, str]) -> None:
-    after = await merged(state, tools, *statements)
-    assert left(after) == [OF_SONGS]
-    assert after.candidates[0].origin.schema_score == 1
+async def test_what_reads_fewer_tables_stays(state: State, tools: Tools) -> None:
+    for statements in ((OF_SONGS, JOINED), (JOINED, OF_SONGS)):
+        after = await merged(state, tools, *statements)
+        assert left(after) == [OF_SONGS]
+        assert after.candidates[0].origin.schema_score == 1
 
 
 async def test_what_contradicts_the_question_makes_way(state: State, tools: Tools) -> None:
@@ -213,9 +210,9 @@ TWO = {
 }
 
 
-@pytest.mark.parametrize("case", TWO)
-async def test_two_readings_both_stay(state: State, tools: Tools, case: str) -> None:
-    assert left(await merged(state, tools, *TWO[case])) == list(TWO[case])
+async def test_two_readings_both_stay(state: State, tools: Tools) -> None:
+    for case, statements in TWO.items():
+        assert left(await merged(state, tools, *statements)) == list(statements), case
 
 
 async def test_what_fails_on_the_data_goes(state: State, tools: Tools) -> None:
@@ -288,18 +285,15 @@ async def test_beside_rows_that_repeat_each_other_each_is_shown_once(state: Stat
     assert left(ranked) == [ONCE, REPEATED]
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+async def test_other_rows_are_left_as_they_are(state: State, tools: Tools) -> None:
+    """Two of three, chosen, not to be compared, no rows."""
+    for statement in (
         "SELECT singer.singer_id FROM singer JOIN song USING (singer_id)",
         "SELECT s.country FROM singer AS s CROSS JOIN duet LIMIT 4",
         "SELECT '{}'::json FROM singer",
         "SELECT country FROM singer WHERE age > 99",
-    ],
-    ids=["two of three", "chosen", "not to be compared", "no rows"],
-)
-async def test_other_rows_are_left_as_they_are(state: State, tools: Tools, statement: str) -> None:
-    assert left(await merged(state, tools, statement)) == [statement]
+    ):
+        assert left(await merged(state, tools, statement)) == [statement]
 
 
 async def test_what_a_dialogue_has_left_stays_alone(state: State, tools: Tools) -> None:
@@ -393,12 +387,10 @@ async def test_what_keys_make_of_a_reading_stands_behind_it_where_the_rows_diffe
     assert once.candidates[0].confidence > twice.candidates[0].confidence
 
 
-@pytest.mark.parametrize("limits", [Limits(run_candidates=False), Limits(run_cost=0.5)])
-async def test_what_is_not_known_to_give_other_rows_is_no_reading(
-    state: State, tools: Tools, limits: Limits
-) -> None:
-    blind = replace(tools, limits=limits)
-    assert left(await readings(state, blind, ("total age", SUMS.format("< 9")))) == [SUMS.format("< 9")]
+async def test_what_is_not_known_to_give_other_rows_is_no_reading(state: State, tools: Tools) -> None:
+    for limits in (Limits(run_candidates=False), Limits(run_cost=0.5)):
+        blind = replace(tools, limits=limits)
+        assert left(await readings(state, blind, ("total age", SUMS.format("< 9")))) == [SUMS.format("< 9")]
 
 
 async def test_an_empty_list_for_null_is_told_from_what_finds_some(
@@ -437,16 +429,13 @@ TIES = {
 }
 
 
-@pytest.mark.parametrize("case", TIES)
-async def test_rows_that_differ_in_the_order_of_ties_are_the_same(
-    state: State, tools: Tools, case: str
-) -> None:
-    one, other = TIES[case]
-    after = await readings(state, tools, ("one", one), ("other", other))
-    assert left(after) == [one]
-    preview = after.candidates[0].preview
-    assert preview is not None
-    assert len(preview.columns) == len(preview.rows[0]) == (1 if "not shown" in case else 2)
+async def test_rows_that_differ_in_the_order_of_ties_are_the_same(state: State, tools: Tools) -> None:
+    for case, (one, other) in TIES.items():
+        after = await readings(state, tools, ("one", one), ("other", other))
+        assert left(after) == [one], case
+        preview = after.candidates[0].preview
+        assert preview is not None
+        assert len(preview.columns) == len(preview.rows[0]) == (1 if "not shown" in case else 2)
 
 
 async def test_another_order_is_no_tie(state: State, tools: Tools) -> None:

@@ -1,17 +1,23 @@
-"""Statements on a real server: what plans, rows and errors look like, and what names mean."""
+"""Statements on a real server: plans, rows and errors, what names mean, how much is read, and how they end."""
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 
 import pytest
 
+from engine.guard import Allowed
+from engine.guard.analyse import analyse
 from engine.upstream import Databases
 from engine.values.deadline import Deadline
-from engine.values.errors import DatabaseUnavailableError, UnsafeSQLError
+from engine.values.errors import CancelledError, DatabaseUnavailableError, QuotaError, UnsafeSQLError
 from engine.values.messages import Asker
 from engine.values.ports import StatementError
+from engine.values.role_limits import ResultCaps
+from engine.values.settings import UpstreamSettings
 from pgparley.cluster import Cluster
 from schema_catalog.logins import make_login
 from schema_catalog.pg import Connection
@@ -77,59 +83,42 @@ async def test_duplicate_and_missing_column_names(
     assert empty.rows == ((), (), (), ())
 
 
-SHADOWS = {
-    "a function": (
-        "CREATE FUNCTION upper(varchar) RETURNS text LANGUAGE sql AS 'SELECT ''mine''::text'",
-        "SELECT upper('a'::varchar)",
-        "A",
-    ),
-    "a function in FROM": (
-        "CREATE FUNCTION value(text) RETURNS text LANGUAGE sql AS $$SELECT 'called'$$",
-        "SELECT f.value FROM unnest(ARRAY['x']) AS f (value)",
-        "x",
-    ),
-    "an operator": (
-        """CREATE FUNCTION sly(int, bigint) RETURNS bool LANGUAGE sql AS 'SELECT true';
-           CREATE OPERATOR = (LEFTARG = int, RIGHTARG = smallint, FUNCTION = sly)""",
-        "SELECT 1 = 2::smallint",
-        "f",
-    ),
-    "an operator that is not written": (
-        """CREATE FUNCTION sly(int, smallint) RETURNS bool LANGUAGE sql AS 'SELECT true';
-           CREATE OPERATOR = (LEFTARG = int, RIGHTARG = smallint, FUNCTION = sly)""",
-        "SELECT CASE 1 WHEN 2::smallint THEN 'mine' ELSE 'own' END",
-        "own",
-    ),
-    "a type": (
-        "CREATE DOMAIN date AS text",
-        "SELECT CAST('2020-01-02' AS date) + 1",
-        "2020-01-03",
-    ),
-}
+SHADOWS = """
+CREATE FUNCTION upper(varchar) RETURNS text LANGUAGE sql AS 'SELECT ''mine''::text';
+CREATE FUNCTION value(text) RETURNS text LANGUAGE sql AS $$SELECT 'called'$$;
+CREATE FUNCTION sly(int, smallint) RETURNS bool LANGUAGE sql AS 'SELECT true';
+CREATE OPERATOR = (LEFTARG = int, RIGHTARG = smallint, FUNCTION = sly);
+CREATE DOMAIN date AS text;
+"""
 
 
-@pytest.mark.parametrize("shadow", SHADOWS)
 async def test_built_in_names_reach_what_is_built_in(
-    databases: Databases, shop: Database, admin: Connection, deadline: Deadline, shadow: str
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline
 ) -> None:
     """A better match of types would beat pg_catalog's place on the search path: nothing else is on it."""
-    made, sql, right = SHADOWS[shadow]
-    await admin.execute(made.replace("sly(int, bigint)", "sly(int, smallint)"))
-    assert (await databases.run(shop, ANA, sql, 1, deadline)).rows == ((right,),)
+    await admin.execute(SHADOWS)
+    for sql, right in (
+        ("SELECT upper('a'::varchar)", "A"),
+        ("SELECT f.value FROM unnest(ARRAY['x']) AS f (value)", "x"),
+        ("SELECT 1 = 2::smallint", "f"),
+        ("SELECT CASE 1 WHEN 2::smallint THEN 'mine' ELSE 'own' END", "own"),
+        ("SELECT CAST('2020-01-02' AS date) + 1", "2020-01-03"),
+    ):
+        assert (await databases.run(shop, ANA, sql, 1, deadline)).rows == ((right,),), sql
 
 
-@pytest.mark.parametrize("name", ["total", "any_row"])
 async def test_a_function_of_a_row_is_no_column(
-    databases: Databases, shop: Database, admin: Connection, deadline: Deadline, name: str
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline
 ) -> None:
     await admin.execute(
         """CREATE FUNCTION total(customers) RETURNS int LANGUAGE sql AS 'SELECT 1';
            CREATE FUNCTION any_row(anyelement) RETURNS int LANGUAGE sql AS 'SELECT 1'"""
     )
-    sql = f"SELECT c.{name} FROM customers c"
-    assert await admin.fetch(sql)
-    with pytest.raises(UnsafeSQLError, match="refused"):
-        await databases.explain(shop, ANA, sql, deadline)
+    for name in ("total", "any_row"):
+        sql = f"SELECT c.{name} FROM customers c"
+        assert await admin.fetch(sql)
+        with pytest.raises(UnsafeSQLError, match="refused"):
+            await databases.explain(shop, ANA, sql, deadline)
 
 
 async def test_the_login_roles_settings_do_not_change_how_text_is_read(
@@ -205,3 +194,189 @@ async def test_closing_frees_the_connections(
     await databases.aclose()
     while await admin.fetchval(count):
         pass
+
+
+async def test_rows_are_capped_and_keep_their_order(
+    databases: Databases, shop: Database, deadline: Deadline
+) -> None:
+    sql = "SELECT id FROM customers ORDER BY id DESC"
+    capped = await databases.run(shop, ANA, sql, 3, deadline)
+    assert capped.rows == (("4",), ("3",), ("2",))
+    assert capped.truncated
+    exact = await databases.run(shop, ANA, sql, 4, deadline)
+    assert len(exact.rows) == 4
+    assert not exact.truncated
+
+
+async def test_long_values_are_cut_where_they_are_made(shop: Database, deadline: Deadline) -> None:
+    databases = Databases(UpstreamSettings(caps=(ResultCaps(value_bytes=100, answer_bytes=1000),)))
+    result = await databases.run(shop, ANA, "SELECT lpad('', 100, 'x'), lpad('', 101, 'ü')", 5, deadline)
+    assert (result.rows, result.shortened, result.truncated) == ((("x" * 100, "ü" * 25),), True, False)
+    whole = await databases.run(shop, ANA, "SELECT lpad('', 100, 'x'), NULL::text, 7", 5, deadline)
+    assert (whole.rows, whole.shortened) == ((("x" * 100, None, "7"),), False)
+    await databases.aclose()
+
+
+async def test_an_answer_is_cut_at_its_size(shop: Database, deadline: Deadline) -> None:
+    databases = Databases(UpstreamSettings(caps=(ResultCaps(value_bytes=100, answer_bytes=1000),)))
+    sql = "SELECT lpad('', 90, 'x') FROM generate_series(1, 50)"
+    result = await databases.run(shop, ANA, sql, 40, deadline)
+    assert (len(result.rows), result.truncated, result.shortened) == (11, True, False)
+    exact = await databases.run(
+        shop, ANA, "SELECT lpad('', 90, 'x') FROM generate_series(1, 11)", 40, deadline
+    )
+    assert (len(exact.rows), exact.truncated) == (11, False)
+    await databases.aclose()
+
+
+async def test_caps_are_by_database_and_role() -> None:
+    small, ana, rest = (
+        ResultCaps(database="small", value_bytes=1),
+        ResultCaps(role="ana", value_bytes=2),
+        ResultCaps(value_bytes=3),
+    )
+    settings = UpstreamSettings(caps=(small, ana, rest))
+    assert settings.caps_of("small", "ana") is small
+    assert settings.caps_of("shop", "ana") is ana
+    assert settings.caps_of("shop", "bob") is rest
+    assert UpstreamSettings().caps_of("shop", "bob") == ResultCaps()
+
+
+async def test_a_message_of_any_size_is_not_swallowed(
+    shop: Database, admin: Connection, deadline: Deadline
+) -> None:
+    """An error's text is made by whoever raises it, and no row cap counts it."""
+    await admin.execute(
+        """CREATE SCHEMA ana AUTHORIZATION ana; SET ROLE ana;
+           CREATE FUNCTION ana.loud() RETURNS int LANGUAGE plpgsql AS
+           $$ BEGIN RAISE EXCEPTION '%', repeat('x', 60000000); END $$;
+           CREATE VIEW ana.noise AS SELECT ana.loud() AS n; RESET ROLE"""
+    )
+    databases = Databases(UpstreamSettings(caps=(ResultCaps(answer_bytes=1000),)))
+    with pytest.raises(StatementError) as caught:
+        await databases.run(shop, ANA, "SELECT n FROM ana.noise", 1, deadline)
+    assert (caught.value.sqlstate, caught.value.message) == ("54000", "the server's answer is too large")
+    assert (await databases.run(shop, ANA, "SELECT 1", 1, deadline)).rows == (("1",),)
+    await databases.aclose()
+
+
+BOB = Asker('Bob "B', "shop")
+
+ENDLESS = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT 1 FROM r) SELECT count(*) FROM r"
+
+ENDLESS_ACTIVITY = """FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()
+                      AND query LIKE '%UNION ALL SELECT 1 FROM r%'"""
+
+
+async def test_explain_runs_nothing(databases: Databases, shop: Database, deadline: Deadline) -> None:
+    await databases.explain(shop, ANA, ENDLESS, deadline)
+
+
+async def test_a_statement_ends_with_its_deadline(databases: Databases, shop: Database) -> None:
+    with pytest.raises(CancelledError) as caught:
+        await databases.run(shop, ANA, ENDLESS, 1, Deadline(time.monotonic() + 0.4))
+    assert caught.value.sqlstate == "57014"
+    with pytest.raises(CancelledError):
+        await databases.run(shop, ANA, "SELECT 1", 1, Deadline(time.monotonic() - 1))
+
+
+async def test_a_statement_ends_with_its_own_timeout(shop: Database, deadline: Deadline) -> None:
+    hurried = Databases(UpstreamSettings(statement_timeout=2.0))
+    with pytest.raises(CancelledError, match="statement timeout"):
+        await hurried.run(shop, ANA, ENDLESS, 1, deadline)
+    await hurried.aclose()
+
+
+async def test_a_locked_table_is_not_waited_for(
+    shop: Database, admin: Connection, deadline: Deadline
+) -> None:
+    hurried = Databases(UpstreamSettings(lock_timeout=0.1))
+    async with admin.transaction():
+        await admin.execute("LOCK TABLE customers")
+        with pytest.raises(StatementError) as caught:
+            await hurried.explain(shop, ANA, "SELECT 1 FROM customers", deadline)
+    assert caught.value.sqlstate == "55P03"
+    await hurried.aclose()
+
+
+async def test_a_cancelled_caller_cancels_the_statement(
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline
+) -> None:
+    running = f"SELECT count(*) {ENDLESS_ACTIVITY}"
+    task = asyncio.create_task(databases.run(shop, ANA, ENDLESS, 1, deadline), name="endless")
+    while not await admin.fetchval(running):
+        pass
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    while await admin.fetchval(running):
+        pass
+    assert (await databases.run(shop, ANA, "SELECT 1", 1, deadline)).rows == (("1",),)
+
+
+async def test_a_lost_connection_is_replaced(
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline
+) -> None:
+    task = asyncio.create_task(databases.run(shop, ANA, ENDLESS, 1, deadline), name="endless")
+    kill = f"SELECT count(pg_terminate_backend(pid)) {ENDLESS_ACTIVITY}"
+    while not await admin.fetchval(kill):
+        pass
+    with pytest.raises(DatabaseUnavailableError):
+        await task
+    assert (await databases.run(shop, ANA, "SELECT 1", 1, deadline)).rows == (("1",),)
+
+
+BURNING = "SELECT translate(lpad('', 16000, 'a'), lpad('', 16000, 'b'), '')"
+"""Planned for seconds, in a function over constants that never looks whether it should stop."""
+
+
+@pytest.fixture
+async def burning(
+    shop: Database, deadline: Deadline, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Databases]:
+    """Whose guard lets everything through, and which has read its rules."""
+    monkeypatch.setattr("engine.upstream.databases.check", lambda sql, _rules: Allowed(analyse(sql)))
+    made = Databases(UpstreamSettings(overdue_per_asker=2, pool_size=2))
+    await made.explain(shop, ANA, "SELECT 1", deadline)
+    yield made
+    await made.aclose()
+
+
+async def both_run_out(verb: Callable[..., Awaitable[object]], shop: Database) -> None:
+    soon = Deadline(time.monotonic() + 0.5)
+    outcomes = await asyncio.gather(
+        *(verb(shop, ANA, BURNING, soon) for _ in range(2)), return_exceptions=True
+    )
+    assert {type(outcome) for outcome in outcomes} == {CancelledError}
+
+
+async def test_what_does_not_stop_is_left_and_counted(
+    burning: Databases, shop: Database, deadline: Deadline
+) -> None:
+    await both_run_out(burning.plan, shop)
+    assert burning.overdue == 2
+    with pytest.raises(QuotaError) as caught:
+        await burning.run(shop, ANA, "SELECT 1", 1, deadline, chosen=True)
+    assert caught.value.sqlstate == "53400"
+    # Nobody else waits for them.
+    assert (await burning.run(shop, BOB, "SELECT 1", 1, deadline, chosen=True)).rows == (("1",),)
+    while burning.overdue == 2:
+        await burning.run(shop, BOB, "SELECT 1", 1, Deadline(time.monotonic() + 10))
+    # The asker's own next statement waits for the last of them, in the lane of those who ran out of time.
+    soon = Deadline(time.monotonic() + 20)
+    assert (await burning.run(shop, ANA, "SELECT 1", 1, soon, chosen=True)).rows == (("1",),)
+    assert burning.overdue == 0
+
+
+async def test_what_the_engine_tries_for_a_question_refuses_its_asker_nothing(
+    burning: Databases, shop: Database, deadline: Deadline
+) -> None:
+    await both_run_out(burning.explain, shop)
+    assert burning.overdue == 2
+    # What the asker chooses runs at once; what is tried for the next question waits, and is not refused.
+    assert (await burning.run(shop, ANA, "SELECT 1", 1, deadline, chosen=True)).rows == (("1",),)
+    assert burning.overdue == 2
+    with pytest.raises(CancelledError):
+        await burning.run(shop, ANA, "SELECT 1", 1, Deadline(time.monotonic() + 0.1))
+    await burning.explain(shop, ANA, "SELECT 1", deadline)
+    assert burning.overdue == 0

@@ -228,43 +228,41 @@ async def test_a_kept_prompt_survives_a_restart_and_a_damaged_one_is_computed(tm
     assert from_memory.logprobs[:4] == pytest.approx(from_file.logprobs[:4], abs=0.1)
 
 
-async def test_what_was_said_before_is_guessed_and_takes_fewer_steps(tmp_path: Path) -> None:
+async def test_what_was_said_before_is_guessed_and_circles_are_led_out_of(tmp_path: Path) -> None:
     settings = EmbeddedModelSettings(
         path=cache_dir() / "models" / QWEN_CODER_1_5B.name, prefixes=tmp_path, context=2048
     )
     runtime = await asyncio.to_thread(Runtime, settings)
+    scheduler = Scheduler(runtime)
+    await _takes_fewer_steps(runtime, scheduler)
+    await _leaves_the_circle(runtime, scheduler)
+    scheduler.close()
+    runtime.close()
+
+
+async def _takes_fewer_steps(runtime: Runtime, scheduler: Scheduler) -> None:
     steps: list[int] = []
     decode = runtime.decode
     runtime.decode = lambda slices: steps.append(0) or decode(slices)  # type: ignore[func-returns-value,method-assign]
-    scheduler = Scheduler(runtime)
     prompt = tuple(runtime.tokenize(f"{SCHEMA}\n-- Country and age of each singer, the oldest first\nSELECT"))
     written, counts = [], []
     for _ in range(2):
         steps.clear()
         written.append(await scheduler.submit(Request(prompt, max_tokens=24, grammar="start: /[^;]+/")))
         counts.append(len(steps))
-    scheduler.close()
-    runtime.close()
     first, again = written
     assert again.tokens[:8] == first.tokens[:8]
     assert len(first.tokens) / 2 < counts[0], "there are the prompt's names alone to guess from"
     assert counts[1] <= counts[0] / 2
 
 
-async def test_an_answer_that_runs_in_circles_is_led_out_of_them(tmp_path: Path) -> None:
-    settings = EmbeddedModelSettings(
-        path=cache_dir() / "models" / QWEN_CODER_1_5B.name, prefixes=tmp_path, context=2048
-    )
-    runtime = await asyncio.to_thread(Runtime, settings)
-    scheduler = Scheduler(runtime)
+async def _leaves_the_circle(runtime: Runtime, scheduler: Scheduler) -> None:
     begun = "SELECT name FROM singer WHERE country IN (" + "'MI', " * 9
     prompt = tuple(runtime.tokenize(f"{SCHEMA}\n{begun}"))
     grammar = 'start: "\'MI\'" (", \'MI\'")* ") AND age > 30"'
     generated = await scheduler.submit(Request(prompt, max_tokens=200, grammar=grammar))
     again = await scheduler.submit(Request(prompt, max_tokens=200, grammar=grammar))
     text = b"".join(map(runtime.piece, generated.tokens)).decode()
-    scheduler.close()
-    runtime.close()
     assert generated.finished
     assert len(generated.tokens) < 100, text
     assert text.endswith(") AND age > 30")

@@ -26,7 +26,13 @@ INSERT INTO sale VALUES (1, 1, 40, 36), (2, 2, 80, 70), (3, 2, 160, 140);
 
 
 @pytest.fixture(scope="session")
-def stack(model_url: str, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def model_port() -> int:
+    """Where the embedded model listens that `pgparley serve` starts."""
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def stack(model_port: int, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     with postgres("stack") as cluster:
         execute_now(
             cluster.dsn(),
@@ -34,7 +40,7 @@ def stack(model_url: str, postgres: Postgres, tmp_path_factory: pytest.TempPathF
             *(f"CREATE DATABASE {name}" for name in ("music", "shop", "store")),
         )
         running = Stack(cluster, tmp_path_factory.mktemp("stack"), free_port())
-        running.configure(model_url, nl_timeout=120.0)
+        running.configure(model_port, nl_timeout=120.0)
         for name, script in (("music", MUSIC), ("shop", SHOP)):
             execute_now(cluster.dsn(name), script, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO analyst")
             running.register(name)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
+from pathlib import Path
 
+import aiohttp
 import asyncpg
 import psycopg
 import pytest
 
 from engine.values.messages import ANSWER_COLUMNS
+from pgparley.processes import PartKind
 from tests.support.stack import Stack
 
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(300)]
@@ -30,6 +34,7 @@ def test_an_analyst_asks_and_chooses_in_psql(stack: Stack) -> None:
     assert "ERROR" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_question_about_another_database_than_the_connected_one(stack: Stack) -> None:
     question = "NL (ask off): $$What are the total sales of each product?$$"
     done = psql(stack, f"{question};\nNL CHOOSE 1;\n", dbname="music")
@@ -38,6 +43,7 @@ def test_a_question_about_another_database_than_the_connected_one(stack: Stack) 
     assert "lamp" in done.stdout or "1|" in done.stdout
 
 
+@pytest.mark.slow
 def test_both_readings_of_an_ambiguous_word_are_offered(stack: Stack) -> None:
     with psycopg.connect(stack.uri("shop"), autocommit=True) as connection:
         rows = connection.execute("NL (k 4, ask off): $$What are the total sales?$$").fetchall()
@@ -121,19 +127,49 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_a_clear_error_and_the_session_goes_on(stack: Stack, case: str) -> None:
-    statement, sqlstate = BAD[case]
+def test_bad_input_is_a_clear_error_and_the_session_goes_on(stack: Stack) -> None:
     with psycopg.connect(stack.uri("music"), autocommit=True) as connection:
-        if "{qid}" in statement:
-            row = connection.execute(f"NL: $${FRENCH}$$").fetchone()
-            assert row is not None
-            statement = statement.format(qid=row[7])
-        with pytest.raises(psycopg.Error) as raised:
-            connection.execute(statement)
-        assert raised.value.sqlstate == sqlstate, raised.value
-        assert raised.value.diag.message_hint or raised.value.diag.message_detail
-        assert connection.execute("SELECT 41 + 1").fetchone() == (42,)
+        row = connection.execute(f"NL: $${FRENCH}$$").fetchone()
+        assert row is not None
+        for case, (statement, sqlstate) in BAD.items():
+            with pytest.raises(psycopg.Error) as raised:
+                connection.execute(statement.replace("{qid}", row[7]))
+            assert raised.value.sqlstate == sqlstate, (case, raised.value)
+            assert raised.value.diag.message_hint or raised.value.diag.message_detail, case
+            assert connection.execute("SELECT 41 + 1").fetchone() == (42,)
+
+
+KEY = "PGPARLEY_MODEL_API_KEY="
+
+
+def test_the_model_answers_the_engine_and_nobody_else(stack: Stack, model_port: int) -> None:
+    """It wants the key that `pgparley serve` made, which stands in no command line and no log."""
+    commands = {each.parent: _words(each) for each in Path("/proc").glob("[0-9]*/cmdline")}
+    ours = {place: words for place, words in commands.items() if str(stack.config) in words}
+    found = {place: [each for each in _words(place / "environ") if each.startswith(KEY)] for place in ours}
+    (key,) = {each.removeprefix(KEY) for keys in found.values() for each in keys}
+    kinds = {word for place in ours if found[place] for word in ours[place]}
+    assert kinds & {*PartKind} == {PartKind.MODEL, PartKind.ENGINE}
+    assert not [words for words in ours.values() if any(key in word for word in words)]
+    for given, statuses in (("", [200, 401, 401]), (key[1:], [200, 401, 401]), (key, [200, 400, 200])):
+        assert asyncio.run(_statuses(model_port, given)) == statuses
+    assert key not in (stack.home / "serve.log").read_text("utf-8")
+
+
+def _words(file: Path) -> list[str]:
+    try:
+        return file.read_bytes().decode("utf-8", "replace").split("\0")
+    except OSError:
+        return []
+
+
+async def _statuses(port: int, key: str) -> list[int]:
+    """HTTP's status for health, a completion, and the list of models."""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with aiohttp.ClientSession(f"http://127.0.0.1:{port}", headers=headers) as http:
+        health = await http.get("/health")
+        completion = await http.post("/v1/chat/completions", data=b"{}")
+        return [health.status, completion.status, (await http.get("/v1/models")).status]
 
 
 def test_a_question_that_no_database_can_answer_is_not_guessed(stack: Stack) -> None:

@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 
 from pgparley.cluster import Cluster
-from tests.conftest import Postgres
+from tests.conftest import COPY, Postgres
 from tests.support.page_site import PASSWORD, PageSite, browser, fill, page_site
 from tests.support.statements import execute, execute_now
 
@@ -91,7 +91,7 @@ def server(postgres: Postgres) -> Iterator[Cluster]:
 @pytest.fixture
 async def site(server: Cluster) -> AsyncIterator[PageSite]:
     name = f"page_{next(_NUMBERS)}"
-    await execute(server.dsn(), f"CREATE DATABASE {name} TEMPLATE page_template")
+    await execute(server.dsn(), f"CREATE DATABASE {name} TEMPLATE page_template {COPY}")
     async with page_site(server.dsn(name)) as running:
         yield running
     await execute(server.dsn(), f"DROP DATABASE {name} WITH (FORCE)")

@@ -81,7 +81,7 @@ def test_normal_forms_keep_the_rows_and_readings_run(databases: Databases) -> No
     met: Counter[str] = Counter()
 
     @settings(
-        max_examples=500,
+        max_examples=200,
         deadline=None,
         derandomize=True,
         database=None,

@@ -57,12 +57,9 @@ def store(upstream: Cluster) -> str:
 
 @dataclass
 class Model:
-    """Says the readings that are scripted for a question. `prompts`: what it was asked, probes apart."""
+    """Says the readings that are scripted for a question."""
 
     script: dict[str, list[str]] = field(default_factory=dict)
-    full: dict[str, str] = field(default_factory=dict)
-    """Questions in full, where the prompt tells of one before."""
-    prompts: list[str] = field(default_factory=list)
     asked: int = 0
     away: bool = False
 
@@ -78,9 +75,8 @@ class Model:
         said = self.script.get(question)
         if said is None:
             return {"answer": "yes"}
-        self.prompts.append(user)
         listed = [{"meaning": "", "sql": sql, "assumes": ""} for sql in said]
-        full = {"question": self.full.get(question, question)} if "### Asked before" in user else {}
+        full = {"question": question} if "### Asked before" in user else {}
         return {**full, "readings": listed, "cannot": None}
 
 

@@ -22,8 +22,7 @@ from typer.testing import CliRunner
 from engine.values.evaluation import EvaluateReply, Verdict
 from pgparley.cli import app
 from pgparley.cluster import Cluster
-from tests.conftest import free_port
-from tests.support.parts import connected, part, pgparley
+from tests.support.parts import connected, part, pgparley, port_of, relaying
 from tests.wire_fixtures import FakeEngine, LoopThread
 
 _PID = 10_000_000
@@ -56,11 +55,7 @@ async def _judged(_: web.Request) -> web.Response:
 def config(upstream: Cluster, tmp_path: Path) -> Path:
     file = tmp_path / "pgparley.toml"
     file.write_text(
-        f"""[gateway]
-upstream_host = "{upstream.socket_dir}"
-upstream_port = {upstream.port}
-listen_port = {free_port()}
-engine = "{tmp_path}/e.sock"
+        f"""{relaying(upstream)}engine = "{tmp_path}/e.sock"
 [engine]
 socket = "{tmp_path}/e.sock"
 [audit]
@@ -74,10 +69,6 @@ redact = "none"
     )
     pgparley(file, "audit", "key")
     return file
-
-
-def port_of(config: Path) -> int:
-    return int(config.read_text("utf-8").partition("listen_port = ")[2].split()[0])
 
 
 def lines(config: Path) -> list[dict[str, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 import urllib.request
@@ -21,6 +20,7 @@ import trustme
 from pgparley import health
 from pgparley.cluster import Cluster
 from tests.conftest import free_port
+from tests.support.parts import command, port_of, relaying
 
 WORKERS = 2
 
@@ -36,9 +36,9 @@ class Service:
     process: subprocess.Popen[bytes] = field(init=False)
 
     def __post_init__(self) -> None:
-        command = [sys.executable, "-m", "pgparley.cli", "--config", str(self.config), "serve", "gateway"]
+        words = command(self.config, "serve", "gateway")
         with (self.folder / "log").open("wb") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log)  # noqa: S603 - our own program
+            self.process = subprocess.Popen(words, stdout=log, stderr=log)  # noqa: S603 - our own program
         _eventually(lambda: len(self.workers()) == WORKERS)
 
     def connect(self, **words: Any) -> psycopg.Connection[Any]:
@@ -74,22 +74,18 @@ def _eventually(test: Any, seconds: float = 30) -> None:
 
 
 def serving(upstream: Cluster, folder: Path, more: str = "") -> Iterator[Service]:
-    port, metrics = free_port(), free_port()
+    metrics = free_port()
     config = folder / "pgparley.toml"
     config.write_text(
         f"""workers = {WORKERS}
-[gateway]
-upstream_host = "{upstream.socket_dir}"
-upstream_port = {upstream.port}
-listen_port = {port}
-unix_socket_dir = "{folder}"
+{relaying(upstream)}unix_socket_dir = "{folder}"
 prometheus_listen = "127.0.0.1:{metrics}"
 {more}
 [engine]
 socket = "{folder}/e.sock"
 """
     )
-    running = Service(folder, config, port, metrics)
+    running = Service(folder, config, port_of(config), metrics)
     yield running
     running.stop()
 
@@ -144,8 +140,7 @@ def test_a_rolling_restart_refuses_nobody(lasting: Service) -> None:
     for client in clients:
         client.start()
     try:
-        command = [sys.executable, "-m", "pgparley.cli", "--config", str(lasting.config), "restart"]
-        subprocess.run(command, check=True, timeout=60)  # noqa: S603 - our own program
+        subprocess.run(command(lasting.config, "restart"), check=True, timeout=60)  # noqa: S603 - our own program
     finally:
         done.set()
         for client in clients:
@@ -219,22 +214,27 @@ def test_a_worker_that_hangs_is_found(lasting: Service, monkeypatch: pytest.Monk
     assert health.main("gateway", address) == 0
 
 
-def test_sighup_reloads_every_worker(service: Service) -> None:
-    service.config.write_text(service.config.read_text().replace("[engine]", "max_client_conn = 0\n[engine]"))
-    service.process.send_signal(signal.SIGHUP)
+def test_sighup_reloads_every_worker(lasting: Service) -> None:
+    good = lasting.config.read_text()
+    lasting.config.write_text(good.replace("[engine]", "max_client_conn = 0\n[engine]"))
+    lasting.process.send_signal(signal.SIGHUP)
 
     def refused() -> bool:
         try:
-            service.connect().close()
+            lasting.connect().close()
         except psycopg.OperationalError as problem:
             return "max_client_conn" in str(problem)
         return False
 
     _eventually(lambda: all(refused() for _ in range(4)))
-    service.config.write_text("nonsense")
-    service.process.send_signal(signal.SIGHUP)
-    with service.console() as console, pytest.raises(psycopg.Error, match="RELOAD failed"):
+    with lasting.console() as console:
+        lasting.config.write_text("nonsense")
+        lasting.process.send_signal(signal.SIGHUP)
+        with pytest.raises(psycopg.Error, match="RELOAD failed"):
+            console.execute("RELOAD")
+        lasting.config.write_text(good)
         console.execute("RELOAD")
+    _eventually(lambda: not any(refused() for _ in range(4)))
 
 
 def test_sigusr_pauses_and_resumes(lasting: Service) -> None:
@@ -246,6 +246,26 @@ def test_sigusr_pauses_and_resumes(lasting: Service) -> None:
     _eventually(lambda: paused("yes"))
     lasting.process.send_signal(signal.SIGUSR2)
     _eventually(lambda: paused("no"))
+    lasting.connect().close()
+
+
+def test_workers_that_cannot_start_leave_no_client_waiting(lasting: Service) -> None:
+    """Settings were spoilt, and the workers died: clients are refused until the settings are mended."""
+    good = lasting.config.read_text()
+    lasting.config.write_text(good.replace("[engine]", 'auth_type = "hba"\n[engine]'))
+    for worker in lasting.workers():
+        os.kill(worker, signal.SIGKILL)
+
+    def refused() -> bool:
+        try:
+            lasting.connect(sslmode="disable", connect_timeout=3).close()
+        except psycopg.OperationalError as problem:
+            return "cannot start its worker" in str(problem)
+        return False
+
+    _eventually(refused)
+    lasting.config.write_text(good)
+    _eventually(lambda: len(lasting.workers()) == WORKERS)
     lasting.connect().close()
 
 
@@ -297,23 +317,3 @@ def test_shutdown_on_the_console_refuses_at_once_and_waits_for_clients(service: 
         assert session.execute("SELECT 1").fetchone() == (1,)
         session.close()
     assert service.process.wait(20) == 0
-
-
-def test_workers_that_cannot_start_leave_no_client_waiting(service: Service) -> None:
-    """Settings were spoilt, and the workers died: clients are refused until the settings are mended."""
-    good = service.config.read_text()
-    service.config.write_text(good.replace("[engine]", 'auth_type = "hba"\n[engine]'))
-    for worker in service.workers():
-        os.kill(worker, signal.SIGKILL)
-
-    def refused() -> bool:
-        try:
-            service.connect(sslmode="disable", connect_timeout=3).close()
-        except psycopg.OperationalError as problem:
-            return "cannot start its worker" in str(problem)
-        return False
-
-    _eventually(refused)
-    service.config.write_text(good)
-    _eventually(lambda: len(service.workers()) == WORKERS)
-    service.connect().close()

@@ -17,7 +17,7 @@ from engine.values.settings import Limits
 from pgparley.cluster import Cluster
 from tests.chat_server import chat_server, completion
 from tests.conftest import free_port
-from tests.support.parts import START, connected, part, register, until_ready
+from tests.support.parts import START, connected, part, port_of, register, relaying, until_ready
 
 ASKERS, EACH = 10, 2
 
@@ -57,10 +57,7 @@ def configuration(upstream: Cluster, store: str, home: Path, *, name: str, model
     file = home / f"{name}.toml"
     listen = f'listen = "{name}"\nsecret_file = "{secret}"' if ":" in name else ""
     file.write_text(
-        f"""[gateway]
-upstream_host = "{upstream.socket_dir}"
-upstream_port = {upstream.port}
-{gateway}
+        f"""{relaying(upstream)}engine = "{gateway}"
 engine_secret_file = "{secret}"
 [engine]
 socket = "{home}/{name}.sock"
@@ -85,12 +82,13 @@ async def test_an_engine_is_killed_while_it_is_asked(
     upstream: Cluster, store: str, model: tuple[Model, str], tmp_path: Path
 ) -> None:
     scripted, url = model
-    port, remote = free_port(), f"127.0.0.1:{free_port()}"
-    gateway = f'listen_port = {port}\nengine = "{tmp_path}/near.sock, http://{remote}"'
+    remote = f"127.0.0.1:{free_port()}"
+    gateway = f"{tmp_path}/near.sock, http://{remote}"
     near, far = (
         configuration(upstream, store, tmp_path, name=name, model=url, gateway=gateway)
         for name in ("near", remote)
     )
+    port = port_of(near)
     await asyncio.to_thread(register, near, "music", upstream.dsn("music"))
     async with AsyncExitStack() as stack:
         engines = [stack.enter_context(part(each, "engine")) for each in (near, far)]

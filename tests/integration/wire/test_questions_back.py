@@ -144,18 +144,6 @@ def test_an_answer_that_takes_too_long(connection: Any, gateway: Any) -> None:
     assert connection.execute("NL ANSWER 1").fetchall() == expected(gateway, "second option 1")
 
 
-def test_psql_has_a_dialogue(gateway: Any) -> None:
-    script = (
-        "NL: which name;\nNL ANSWER 2;\nNL NONE $$it's wrong$$;\nNL ANSWER $$both; please$$;\nNL CHOOSE 1;\n"
-    )
-    done = psql(gateway.dsn(), "-v", "ON_ERROR_STOP=1", script=script)
-    assert done.returncode == 0, done.stderr
-    assert "|option|sales|0.5|Which name is meant?\nthe stage name: Zed||NL ANSWER 2|q7" in done.stdout
-    assert "|second option 2|" in done.stdout
-    assert "|second both; please|" in done.stdout
-    assert done.stdout.endswith("1|1\n2|2\n3|3\n")
-
-
 def test_psql_shows_a_question_back_that_is_an_error(gateway: Any) -> None:
     script = (
         "SET nl.on_abstain = error;\nBEGIN;\nNL: which name;\nNL ANSWER 2;\nROLLBACK;\nNL ANSWER 2;\n"

@@ -1,4 +1,4 @@
-"""What is not for us is the same through the gateway as without it."""
+"""What is not for us is the same through the gateway as without it; a cancel request finds its session."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 import subprocess
+import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 
 SECRET = "pa:ss-wörd"
+
 STATEMENTS = [
     "SELECT 1 AS a, 'x' AS b, NULL::text AS c",
     "SELECT g, repeat('é', g % 50), g::numeric / 7 FROM generate_series(1, 3000) g",
@@ -82,24 +85,6 @@ def test_copy_both_ways(gateway: Any) -> None:
                 copy.write("1\n" * 100_000)
         connection.rollback()
         assert connection.execute("NL: still here").rowcount == 2
-
-
-async def test_copy_in_by_asyncpg_and_notifications(gateway: Any) -> None:
-    where = {"host": "127.0.0.1", "port": gateway.port, "user": "analyst", "database": "wire", "ssl": False}
-    connection, other = await asyncpg.connect(**where), await asyncpg.connect(**where)
-    try:
-        await connection.execute("CREATE TEMP TABLE copied (a int, b text)")
-        rows = [(n, "NL: x") for n in range(20_000)]
-        assert await connection.copy_records_to_table("copied", records=rows) == "COPY 20000"
-        assert await connection.fetchval("SELECT count(*) FROM copied") == 20_000
-        heard: list[str] = []
-        await connection.add_listener("news", lambda *event: heard.append(event[3]))
-        await other.execute("NOTIFY news, 'NL: hello'")
-        await connection.execute("SELECT 1")
-        assert heard == ["NL: hello"]
-    finally:
-        await connection.close()
-        await other.close()
 
 
 def run(program: Path | str, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
@@ -186,8 +171,6 @@ def test_last_words_of_a_backend_that_a_write_finds_gone(gateway: Any) -> None:
 
 
 # -- cancelling
-
-
 async def test_cancel_of_a_running_statement(gateway: Any) -> None:
     async with await psycopg.AsyncConnection.connect(gateway.dsn()) as connection:
         waiting = "SELECT pg_advisory_lock(7)"
@@ -235,10 +218,58 @@ def test_ctrl_c_in_psql(gateway: Any) -> None:
     assert out in ("", "7\n")
 
 
-def test_client_that_leaves_aborts_its_question(gateway: Any) -> None:
-    words = ["/usr/bin/psql", "-X", gateway.dsn(), "-c", "NL: wait for ever"]
-    psql = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
-    assert gateway.engine.waiting.wait(10)
-    psql.kill()
-    psql.wait()
-    assert gateway.engine.aborted.wait(10)
+WAIT = "wait for ever"
+
+
+def test_a_question_is_cancelled_wherever_it_waits(start_gateway: Callable[..., Any], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    asked = start_gateway(runtime_dir=str(folder))
+    own, other = folder / f"gateway-{os.getpid()}.sock", folder / "gateway-1.sock"
+    # Both workers live in this process: the first takes another name.
+    own.rename(other)
+    asked.worker._channel._path = other
+    elsewhere = start_gateway(runtime_dir=str(folder))
+    with psycopg.connect(asked.dsn(), autocommit=True) as connection:
+        (key,) = asked.worker.context.keys.owners
+        ended: list[BaseException] = []
+
+        def ask() -> None:
+            try:
+                connection.execute(f"NL: {WAIT}")
+            except psycopg.Error as problem:
+                ended.append(problem)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        assert asked.engine.waiting.wait(10)
+        with socket.create_connection(("127.0.0.1", elsewhere.port)) as client:
+            client.sendall((8 + len(key)).to_bytes(4, "big") + (80877102).to_bytes(4, "big") + key)
+            assert client.recv(1) == b""
+        thread.join(10)
+        assert asked.engine.aborted.wait(10)
+        assert [type(problem) for problem in ended] == [psycopg.errors.QueryCanceled]
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            connection.execute("SELECT * FROM nothing")
+
+
+def test_a_key_of_protocol_3_2(gateway: Any) -> None:
+    """It is longer than that of 3.0 where the server speaks 3.2, and passes both ways."""
+    if psycopg.pq.version() < 180000:
+        pytest.skip("this libpq asks for 3.0 alone")
+    with psycopg.connect(gateway.dsn(max_protocol_version="3.2"), autocommit=True) as connection:
+        (key,) = gateway.worker.context.keys.owners
+        assert (len(key) > 8) is (connection.info.server_version >= 180000)
+        timer = threading.Thread(target=_cancel_when_it_sleeps, args=(gateway, connection))
+        timer.start()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            connection.execute("SELECT pg_sleep(60)")
+        timer.join(10)
+
+
+def _cancel_when_it_sleeps(gateway: Any, connection: psycopg.Connection) -> None:
+    asleep = "SELECT FROM pg_stat_activity WHERE pid = %s AND wait_event = 'PgSleep'"
+    with psycopg.connect(gateway.direct("postgres"), autocommit=True) as admin:
+        while admin.execute(asleep, (connection.info.backend_pid,)).fetchone() is None:
+            pass
+    connection.cancel_safe()

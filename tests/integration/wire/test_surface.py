@@ -1,13 +1,14 @@
-"""Every NL statement, in both protocols, through a real server."""
+"""Every NL statement, in both protocols, through a real server; deploy/stubs.sql tells who goes past the gateway."""
 
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from wire_fixtures import CURSORS, IN_LINE, NAMES, TOLD, expected, psql, refusal
+from wire_fixtures import CURSORS, IN_LINE, NAMES, TOLD, expected, refusal
 
 from engine.values.messages import (
     TOPIC_COLUMNS,
@@ -188,12 +189,20 @@ def test_progress_inside_a_pipeline(start_gateway: Any) -> None:
         assert len(heard) >= 2
 
 
-def test_psql_sees_it_all(gateway: Any) -> None:
-    script = (
-        "NL: how many;\nNL WHY;\nNL HISTORY;\nNL EXPLAIN 1;\nNL MORE;\nNL NONE;\n"
-        "NL RUN $$single$$;\nSELECT count(*) FROM nl.run('q1', 1);\nNL PLAN 1;\nNL FORGET;\nNL HELP;\n"
-    )
-    done = psql(gateway.dsn(), "-v", "ON_ERROR_STOP=1", script=script)
-    assert done.returncode == 0, done.stderr
-    assert "route|chosen|it's sales|0.25" in done.stdout
-    assert "NL CORRECT $$sql$$ [OF 'qid']|" in done.stdout
+STUBS = Path(__file__).parents[3] / "deploy" / "stubs.sql"
+
+
+def test_stubs(gateway: Any) -> None:
+    with psycopg.connect(gateway.direct(), autocommit=True) as direct:
+        for _ in range(2):
+            direct.execute(STUBS.read_text("utf-8"))
+        for call in ("nl.ask('x')", "nl.run('q1', 1) AS t (a int)"):
+            with pytest.raises(psycopg.errors.FeatureNotSupported, match="bypasses") as error:
+                direct.execute(f"SELECT * FROM {call}")
+            assert "gateway" in str(error.value.diag.message_hint)
+        with psycopg.connect(gateway.dsn(), autocommit=True) as through:
+            assert len(through.execute("SELECT * FROM nl.ask('x')").fetchall()) == 2
+            assert len(through.execute("SELECT * FROM nl.run('q1', 1) AS t").fetchall()) == 3
+            functions = "SELECT proname::text FROM pg_proc WHERE pronamespace = 'nl'::regnamespace ORDER BY 1"
+            assert through.execute(functions).fetchall() == [("ask",), ("run",)]
+        direct.execute("DROP SCHEMA nl CASCADE")

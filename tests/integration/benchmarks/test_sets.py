@@ -1,19 +1,27 @@
-"""The candidates benchmark over a real server and the real pipeline; only the model and the data are made up."""
+"""The candidates benchmark over a real server, and the everyday questions, whose statements give rows."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import asyncpg
+import pytest
 from aiohttp import web
 
 from benchmarks.harness.questions import AMBIQT, SPIDER, UNROUTED, QuestionSet, Selection, asked
 from benchmarks.harness.running import Pass, run
 from benchmarks.harness.site import Site, site
 from benchmarks.harness.systems import Alone, Gateway, System
+from benchmarks.quality.anew.sets import everyday_files, everyday_items, everyday_made
+from engine.question.tokens import question_words
+from pgparley.cluster import Cluster
+from schema_catalog.words import identifier_words
 from tests.chat_server import chat_server, completion
+from tests.conftest import Postgres
 
 LOADER = """
 import sys, psycopg
@@ -35,6 +43,7 @@ SINGER = {
     "primary_key": ["id"],
     "foreign_keys": [],
 }
+
 AMBIGUOUS = {
     "id": "ambiqt-C-1",
     "db": "music",
@@ -100,3 +109,29 @@ async def test_systems_answer_over_real_tools(tmp_path: Path) -> None:
         async with scripted_model("artist_name") as place.meter.target:
             sql, _ = await answered(place, AMBIQT[0], pgparley, bench, work)
             assert sql == ["SELECT artist_name FROM singer"]
+
+
+@pytest.fixture(scope="module")
+def server(postgres: Postgres) -> Iterator[Cluster]:
+    with postgres("everyday") as running:
+        yield running
+
+
+async def test_every_gold_statement_gives_rows(server: Cluster) -> None:
+    for database in await everyday_made(server):
+        connection = await asyncpg.connect(server.dsn(database.name))
+        asked = [each for each in everyday_items() if each["db"] == database.name]
+        assert len(asked) == 6
+        for item in asked:
+            for gold in item["golds"]:
+                assert await connection.fetch(gold), (item["id"], gold)
+        await connection.close()
+
+
+def test_no_question_has_a_word_of_its_schema() -> None:
+    for file in everyday_files():
+        schema = re.sub(r"'[^']*'", "", file.read_text(encoding="utf-8").partition("INSERT")[0])
+        words = set(identifier_words(schema))
+        for item in everyday_items():
+            if item["db"] == file.stem:
+                assert words.isdisjoint(question_words(item["question"])), item["id"]

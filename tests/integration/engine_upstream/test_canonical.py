@@ -1,12 +1,11 @@
-"""Random statements over two tables: those with one normal form give one result.
-
-The statements are small and alike, so that many of their forms meet.
-"""
+"""The normal form on a server: golden pairs, and random statements, of which those with one form give one result."""
 
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
@@ -15,11 +14,63 @@ from schema_catalog.introspect import introspect
 from schema_catalog.pg import Connection
 from schema_catalog.types import Database
 
+GOLDEN = Path(__file__).parents[2] / "golden" / "canonical"
+
+
+def pairs(name: str, sign: str) -> list[tuple[str, str]]:
+    blocks = re.split(r"\n{2,}", (GOLDEN / name).read_text("utf-8"))[1:]
+    return [(first, second) for first, second in (block.strip().split(f"\n{sign}\n") for block in blocks)]
+
+
+async def rows(admin: Connection, sql: str) -> list[tuple[object, ...]]:
+    found = [tuple(map(repr, row.values())) for row in await admin.fetch(sql)]
+    return found if re.search(r"ORDER BY (?!.*\))", sql) else sorted(found)
+
+
+async def test_pairs_that_mean_the_same_are_equal_and_give_the_same(
+    admin: Connection, shop: Database
+) -> None:
+    snapshot = await introspect(admin, shop)
+    equal = pairs("equal.sql", "==")
+    assert len(equal) >= 15
+    for first, second in equal:
+        assert canonical(first, snapshot) == canonical(second, snapshot), f"{first}\n{second}"
+        assert await rows(admin, first) == await rows(admin, second), first
+
+
+async def test_pairs_that_differ_are_told_apart(admin: Connection, shop: Database) -> None:
+    snapshot = await introspect(admin, shop)
+    different = pairs("different.sql", "<>")
+    assert len(different) >= 30
+    for first, second in different:
+        assert canonical(first, snapshot) != canonical(second, snapshot), f"{first}\n{second}"
+        one, other = await rows(admin, first), await rows(admin, second)
+        if "-- seen" in first:
+            assert one != other, first
+
+
+async def test_whatever_is_equal_gives_the_same_rows(admin: Connection, shop: Database) -> None:
+    """Across all golden statements: those whose forms meet are few, and all give the same rows."""
+    snapshot = await introspect(admin, shop)
+    met: dict[str, list[str]] = {}
+    statements = [sql for pair in (*pairs("equal.sql", "=="), *pairs("different.sql", "<>")) for sql in pair]
+    for name in ("guard/allowed.sql", "names/resolved.sql"):
+        statements += re.split(r"\n{2,}", (GOLDEN.parent / name).read_text("utf-8"))[1:]
+    for sql in dict.fromkeys(statements):
+        met.setdefault(canonical(sql, snapshot), []).append(sql.strip().strip(";"))
+    several = [group for group in met.values() if len(group) > 1]
+    assert len(pairs("equal.sql", "==")) <= len(several) <= len(pairs("equal.sql", "==")) + 10
+    for group in several:
+        results = [await rows(admin, sql) for sql in group]
+        assert all(result == results[0] for result in results), group
+
+
 SHOP = """
     CREATE TABLE a (id int, x int, d date); CREATE TABLE b (id int, x int, d date);
     INSERT INTO a VALUES (1, 1, '2020-01-01'), (2, NULL, '2020-01-02'), (2, 3, NULL), (4, 1, '2020-01-01');
     INSERT INTO b VALUES (2, 1, '2020-01-02'), (3, NULL, NULL), (4, 3, '2020-01-01'), (4, 4, '2020-01-03');
 """
+
 FROM = """
 a p, b q
 b q, a p
@@ -44,6 +95,7 @@ a p LEFT JOIN (b q JOIN b r ON r.x = q.x) ON p.id = q.id
 a p JOIN b q USING (id)
 b q JOIN a p USING (id)
 """.strip().splitlines()
+
 TERMS = """
 p.id = q.id
 q.id = p.id
@@ -76,6 +128,7 @@ p.id IN (SELECT id FROM b)
 p.id = ANY (SELECT s.id FROM b s)
 p.id IN (SELECT b.x FROM b)
 """.strip().splitlines()
+
 GIVE = """
 p.id, q.x
 p.id AS k, q.x AS v
@@ -94,6 +147,7 @@ max(p.d), min(q.d)
 p.id, row_number() OVER (ORDER BY p.id, p.x, q.id, q.x, p.d, q.d)
 CASE WHEN p.x = 1 THEN q.x END
 """.strip().splitlines()
+
 TAIL = ["", "", "LIMIT 0", "LIMIT ALL", "OFFSET 0", "ORDER BY 1", "ORDER BY 1 DESC", "ORDER BY 1 NULLS LAST"]
 
 
@@ -110,7 +164,7 @@ async def test_equal_forms_give_equal_rows(admin: Connection, shop: Database, se
     snapshot = await introspect(admin, shop)
     rng = random.Random(seed)  # noqa: S311 - nothing secret is drawn
     met: dict[str, set[str]] = defaultdict(set)
-    for _ in range(4000):
+    for _ in range(1500):
         sql = statement(rng)
         met[canonical(sql, snapshot)].add(sql)
     groups = [sorted(group) for form, group in met.items() if len(group) > 1]

@@ -1,11 +1,12 @@
-"""How many tokens an asker's questions may use a day: counted over several engines, and refused in words that help."""
+"""Tokens a day and time of an asker's own: counted over several engines, and refused in words that help."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 import pytest
@@ -13,22 +14,39 @@ from structlog.testing import capture_logs
 
 from engine.app.service import Service
 from engine.values.errors import (
+    BusyError,
     CancelledError,
     ModelUnavailableError,
     NLError,
     NotPermittedError,
     QuotaError,
 )
-from engine.values.messages import Asker, AskReply, AskRequest, ShowRequest
+from engine.values.messages import (
+    Asker,
+    AskReply,
+    AskRequest,
+    ChooseRequest,
+    CorrectRequest,
+    PlanRequest,
+    ShowRequest,
+)
 from engine.values.ports import Completion, Prompt
+from engine.values.settings import Limits
+from engine.values.tools import Tools
 from pgparley.cluster import Cluster
+from schema_catalog.quotas import QuotaStore
+from tests.integration.engine_service.conftest import serving
 from tests.support.scripted import ScriptedLLM
 from tests.support.statements import connected
 
 ANA = Asker("ana", "music")
+
 BOB = Asker("bob", "music")
+
 SET = "SELECT nl_catalog.set_budget"
+
 ASK = AskRequest(ANA, "names of all singers")
+
 USED = "SELECT questions, prefilled, cached, generated FROM pgparley.token_use WHERE asker = $1"
 
 
@@ -249,3 +267,94 @@ async def test_without_the_store_nobody_is_admitted_and_a_cost_is_lost_and_told(
         assert (await engines[0].ask(ASK)).rows
     [line] = [each for each in told if each["event"] == "tokens not counted"]
     assert (line["user"], line["tokens"]) == ("ana", 100 * len(model.prompts))
+
+
+RIGHT = "SELECT max(age) FROM singer"
+
+LIMITS = Limits(k=2, calls=4, timeout=50.0, concurrent=1)
+
+
+class Watched:
+    """The upstream, which notes how long each statement may take."""
+
+    def __init__(self, upstream: Any) -> None:
+        self._upstream = upstream
+        self.seconds: list[float] = []
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._upstream, name)
+        if name not in {"explain", "plan", "run", "in_place"}:
+            return method
+
+        async def watched(*arguments: Any, **named: Any) -> Any:
+            self.seconds.append(arguments[-1].remaining())
+            return await method(*arguments, **named)
+
+        return watched
+
+
+@pytest.fixture
+def upstream(tools: Tools) -> Watched:
+    return Watched(tools.upstream)
+
+
+@pytest.fixture
+def service(pool: Any, tools: Tools, upstream: Watched) -> Service:
+    watched = replace(tools, upstream=cast("Any", upstream))
+    return serving(watched, pool, LIMITS, quotas=QuotaStore(pool))
+
+
+Ask = Callable[[Service, str, float | None], Awaitable[Any]]
+
+FOLLOW_UPS: dict[str, Ask] = {
+    "CORRECT": lambda service, qid, seconds: service.correct(
+        CorrectRequest(ANA, qid, RIGHT, timeout=seconds)
+    ),
+    "CHOOSE": lambda service, qid, seconds: service.choose(ChooseRequest(ANA, qid, 1, timeout=seconds)),
+    "PLAN": lambda service, qid, seconds: service.plan(PlanRequest(ANA, qid, 1, timeout=seconds)),
+}
+
+
+async def asked(service: Service, upstream: Watched) -> str:
+    reply = await service.ask(AskRequest(ANA, "names of all singers"))
+    upstream.seconds.clear()
+    return reply.qid
+
+
+async def test_a_follow_up_has_the_time_that_its_asker_gives(service: Service, upstream: Watched) -> None:
+    qid = await asked(service, upstream)
+    for name, follow_up in FOLLOW_UPS.items():
+        upstream.seconds.clear()
+        await follow_up(service, qid, 12.0)
+        assert upstream.seconds, name
+        assert max(upstream.seconds) <= 12.0, name
+        await follow_up(service, qid, 1e9)
+        assert 12.0 < max(upstream.seconds) <= LIMITS.timeout, name
+        with pytest.raises((BusyError, CancelledError)):
+            await follow_up(service, qid, 1e-9)
+
+
+async def test_a_correction_counts_as_a_question_and_a_choice_does_not(
+    service: Service, upstream: Watched, pool: Any
+) -> None:
+    await pool.execute("SELECT nl_catalog.set_quota('ana', 2)")
+    qid = await asked(service, upstream)
+    await FOLLOW_UPS["CORRECT"](service, qid, None)
+    upstream.seconds.clear()
+    with pytest.raises(QuotaError):
+        await FOLLOW_UPS["CORRECT"](service, qid, None)
+    assert upstream.seconds == []
+    await FOLLOW_UPS["CHOOSE"](service, qid, None)
+    await FOLLOW_UPS["PLAN"](service, qid, None)
+
+
+async def test_statements_wait_for_each_other_and_for_no_question(
+    service: Service, upstream: Watched
+) -> None:
+    qid = await asked(service, upstream)
+    for follow_up in FOLLOW_UPS.values():
+        async with service.admission.place("bob", 50.0):
+            await follow_up(service, qid, None)
+        async with service.statements.place("bob", 50.0):
+            with pytest.raises(BusyError):
+                await follow_up(service, qid, 0.01)

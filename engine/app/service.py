@@ -394,8 +394,5 @@ def _wanted(state: State) -> tuple[Candidate, ...]:
     if not state.ask.exclude:
         return state.candidates
     excluded = {normal_form(sql, route) for route in state.routes for sql in state.ask.exclude}
-    return tuple(
-        each
-        for each in state.candidates
-        if normal_form(each.sql, state.route_of(each.database)) not in excluded
-    )
+    forms = ((each, normal_form(each.sql, state.route_of(each.database))) for each in state.candidates)
+    return tuple(each for each, form in forms if form not in excluded)

@@ -66,8 +66,8 @@ class Masking:
         return next((snapshot for other, snapshot in entries if other.name == database.name), None)
 
     async def _read(self, database: Database, snapshot: Snapshot, rules: Rules) -> Masks:
-        sql = _LINEAGE.read_text("utf-8")
-        rows = await self._ask(database, lambda connection: connection.fetch(sql))
+        lineage = _LINEAGE.read_text("utf-8")
+        rows = await self._ask(database, lambda connection: connection.fetch(lineage))
         return await asyncio.to_thread(masks_of, snapshot, _lineage(rows), rules)
 
 

@@ -161,7 +161,6 @@ class Evidence:
         on = {each.on for each in self.findings}
         return {
             "needless": math.log(self.needless),
-            "unsaid": float(bool(self.tables or self.words)),
             "outdated": float(any(each.lint == DEPRECATED for each in self.findings)),
             "contradicted": float(On.QUESTION in on),
             "doubted": float(bool(on & {On.SCHEMA, On.CALENDAR})),

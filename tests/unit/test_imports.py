@@ -57,6 +57,9 @@ LIGHT = [
 PATTERNS = 40
 """Regular expressions of the engine outside of the room that reads questions, at most."""
 
+FORMATS = "redaction.py"
+"""Whose expressions are the formats of e-mails, telephone numbers and accounts."""
+
 LINES = 400
 """What a file of the product may have."""
 
@@ -148,7 +151,8 @@ def test_the_engines_rooms_are_a_ladder() -> None:
 
 def test_english_is_read_in_one_room() -> None:
     elsewhere = [file for room in ROOMS[1:] for file in (ROOT / "engine" / room).rglob("*.py")]
-    assert sum(file.read_text("utf-8").count("re.compile(") for file in elsewhere) <= PATTERNS
+    counted = (file.read_text("utf-8").count("re.compile(") for file in elsewhere if file.name != FORMATS)
+    assert sum(counted) <= PATTERNS
 
 
 def test_files_are_short() -> None:

@@ -152,6 +152,9 @@ class Store:
     async def execute(self, *_: object) -> None:
         return None
 
+    async def fetch(self, *_: object) -> list[object]:
+        return []
+
 
 def service(model: ScriptedLLM) -> Service:
     encoder: Any = WordEncoder()

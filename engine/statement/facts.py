@@ -57,8 +57,9 @@ def connection(one: tuple[Part, ...], other: tuple[Part, ...]) -> Fact:
 def facts(sql: str, database: str, snapshot: Snapshot | None) -> tuple[Fact, ...]:
     """The facts of a statement, each once, outputs in order; of one that cannot be parsed the database alone."""
     found = [Fact(Matter.DATABASE, (database,))]
-    if (tree := parsed(sql)) is not None:
-        apart = None if snapshot is None else statement_of(sql, snapshot).apart
+    apart = None if snapshot is None else statement_of(sql, snapshot).apart
+    # Names are looked up by the nodes of their own tree.
+    if (tree := parsed(sql) if apart is None else apart.tree) is not None:
         found += _Statement(tree, None if apart is None else apart.scopes).facts()
     return tuple(dict.fromkeys(found))
 

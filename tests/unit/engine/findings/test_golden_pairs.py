@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.findings.rules import RULES
+from engine.findings.rules import LINTS, RULES
+from engine.statement.read import statement_of
 from engine.values.candidate import RuleKind
 from tests.support.golden_rules import Pair, pairs
 
@@ -19,6 +20,17 @@ def name(pair: Pair) -> str:
 def test_the_rule_gives_what_the_pair_says_and_leaves_that_alone(pair: Pair) -> None:
     assert pair.applied(pair.before) == pair.after
     assert pair.after is None or pair.applied(pair.after) is None
+
+
+def test_what_lints_look_at_is_shared_and_stays_as_it_is() -> None:
+    for pair in PAIRS:
+        read = statement_of(pair.before, pair.snapshot).apart
+        if read is not None:
+            before = read.sql
+            for lint in LINTS:
+                if lint.says is not None:
+                    tuple(lint.says(read, pair.context))
+            assert read.sql == before
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

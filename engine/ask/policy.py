@@ -1,6 +1,6 @@
 """What is done with a question: shown, asked back, or not answered; and how a refusal is told.
 
-The cheapest action by the asker's costs (`[dialogue]`) is taken; docs/dialogue.md has the table.
+The cheapest action by the asker's costs (`[dialogue]`) is taken; docs/surface.md has the table.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class SelectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class DialogueSettings:
-    """When a question is asked back, and when none is answered: by what each costs the asker (docs/dialogue.md).
+    """When a question is asked back, and when none is answered: by what each costs the asker (docs/surface.md).
 
     The costs compare with one another. `wrong`: of a wrong answer that is taken for a right one. `question`: of a
     question back. `row`: of one more statement to read and understand. `abstention`: of no answer. `questions`: back

@@ -6,7 +6,6 @@ from pathlib import Path
 
 _BEGIN = "<!-- matrix: begin -->"
 _END = "<!-- matrix: end -->"
-_SIGNS = {"passed": "yes", "failed": "**no**", "skipped": "skipped"}
 
 
 def write(page: Path, outcomes: dict[tuple[str, str], tuple[str, str]]) -> None:
@@ -18,17 +17,21 @@ def write(page: Path, outcomes: dict[tuple[str, str], tuple[str, str]]) -> None:
 
 
 def rendered(outcomes: dict[tuple[str, str], tuple[str, str]]) -> str:
-    """A Markdown table, a row a client, a column a case; below it, what was skipped and why."""
-    clients = list(dict.fromkeys(client for client, _ in outcomes))
-    cases = list(dict.fromkeys(case for _, case in outcomes))
-    lines = ["| client | " + " | ".join(cases) + " |", "|---|" + "---|" * len(cases)]
-    for client in clients:
-        cells = [_SIGNS[outcomes[client, case][0]] if (client, case) in outcomes else "" for case in cases]
-        lines.append(f"| {client} | " + " | ".join(cells) + " |")
+    """A Markdown table: clients with their cases, those marked that did not pass; below it, why one was skipped."""
+    clients: dict[str, list[str]] = {}
+    for client in dict.fromkeys(client for client, _ in outcomes):
+        cases = [
+            case if outcome == "passed" else f"**{case}: {outcome}**"
+            for (whose, case), (outcome, _) in outcomes.items()
+            if whose == client
+        ]
+        clients.setdefault(", ".join(cases), []).append(client)
+    lines = ["| client | cases that pass |", "|---|---|"]
+    lines += [f"| {'; '.join(same)} | {cases} |" for cases, same in clients.items()]
     passed = sum(outcome == "passed" for outcome, _ in outcomes.values())
     lines += [
         "",
-        f"{passed} of {len(outcomes)} cases pass. An empty cell: the client has nothing of the kind.",
+        f"{passed} of {len(outcomes)} cases pass. A missing case is one that the client does not have.",
     ]
     skipped = sorted(
         {(client, why) for (client, _), (outcome, why) in outcomes.items() if outcome == "skipped"}

@@ -1,4 +1,4 @@
-"""Every setting is in the example file with its default, and on the page for operators; so are metrics and commands."""
+"""Every setting is in the example file, with its default and a comment; the page has sections, metrics, commands."""
 
 from __future__ import annotations
 
@@ -58,10 +58,18 @@ def test_the_example_holds_the_defaults(tmp_path: Path) -> None:
     }
 
 
-def test_every_key_is_on_the_page_and_what_a_reload_leaves() -> None:
+def test_the_example_explains_every_key() -> None:
+    """A comment stands in each paragraph, above the keys that it is about."""
+    for paragraph in re.split(r"\n\n+", EXAMPLE.read_text("utf-8")):
+        lines = [line for line in paragraph.splitlines() if not re.fullmatch(r"\[\w+\]", line)]
+        setting = re.compile(r"#?\w+ = ")
+        assert not lines or not setting.match(lines[0]), lines[0]
+
+
+def test_the_page_leads_to_every_key_and_says_what_a_reload_leaves() -> None:
+    assert "(../deploy/pgparley.example.toml)" in PAGE
     for section, key in keys():
-        assert f"`{key}`" in PAGE, f"{section}.{key}"
-        assert not section or f"`[{section}]`" in PAGE
+        assert f"`[{section}]`" in PAGE if section else f"`{key}`" in PAGE
     assert {field.name for field in dataclasses.fields(GatewaySettings)} >= FIXED
     unchanged = PAGE.partition("Not changed by a reload:")[2].partition("A rolling restart")[0]
     assert set(re.findall(r"`(\w+)`", unchanged)) == FIXED

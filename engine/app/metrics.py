@@ -16,7 +16,7 @@ OVERDUE = "pgparley_statements_overdue"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of the calibration; docs/calibration.md defines the names."""
+    """A figure of the calibration; docs/judging.md defines the names."""
 
     name: str
     k: int

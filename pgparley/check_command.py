@@ -25,7 +25,7 @@ async def check(
         if part in (None, PartKind.ENGINE, PartKind.MODEL):
             config.model_with_keys()
     except ConfigError as error:
-        findings = [problem("configuration", said(error), "docs/operations.md has every key.")]
+        findings = [problem("configuration", said(error), "deploy/pgparley.example.toml has every key.")]
     else:
         findings = [ok("configuration", "understood"), *check_secret_files(config, file)]
         findings += [one async for one in _findings(config, part)]

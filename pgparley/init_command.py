@@ -38,7 +38,7 @@ from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.store_setup import statements, there
 
 _TEMPLATE = """\
-# Written by `pgparley init`. Every other key has its default; docs/operations.md says what there is.
+# Written by `pgparley init`. Every other key has its default; deploy/pgparley.example.toml has them all.
 
 [gateway]
 # The server behind the gateway: a host name, or the directory of its Unix socket.

@@ -54,6 +54,8 @@ _SETTINGS = {
     "extra_float_digits": "1",
     "bytea_output": "hex",
     "client_min_messages": "error",
+    # Names of types are remembered as the server writes them, for all who ask.
+    "quote_all_identifiers": "off",
 }
 """Settings that change a statement's meaning or the text of its values; the time zone stays the server's."""
 

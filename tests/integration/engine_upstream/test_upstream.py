@@ -54,6 +54,16 @@ async def test_run_gives_text_as_the_server_writes_it(
     assert not result.truncated
 
 
+async def test_the_names_of_types_are_no_askers_setting(
+    databases: Databases, shop: Database, admin: Connection, deadline: Deadline
+) -> None:
+    """They are remembered for all who ask."""
+    await admin.execute("ALTER ROLE ana SET quote_all_identifiers = on")
+    for asker in (ANA, Asker('Bob "B', "shop")):
+        result = await databases.run(shop, asker, "SELECT 'a'::text, current_date", 1, deadline)
+        assert [type_ for _, type_ in result.columns] == ["text", "date"]
+
+
 async def test_types_that_other_servers_lack_are_text(
     databases: Databases, shop: Database, admin: Connection, deadline: Deadline
 ) -> None:

@@ -308,7 +308,7 @@ class Conversation:
         if isinstance(request, ChooseRequest):
             found = yield from self._chosen(request, context)
             return replace(found, last=statement.qid is None)
-        chosen = _as(Chosen, (yield from _consult(request)))
+        chosen = yield from self._found(request)
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         notice = notices.costs(self._unnamed(chosen.costs), context.encoding)
         # A plan of another database changes nothing there: it may stand in any transaction.
@@ -323,11 +323,14 @@ class Conversation:
         request = self._addressed(ChooseRequest(NOBODY, "", call.n), call.qid)
         return (yield from self._chosen(request, context))
 
-    def _chosen(self, request: ChooseRequest, context: TranslationContext) -> ChoiceJob:
+    def _found(self, request: EngineRequest) -> Generator[EngineRequest, EngineReply, Chosen]:
         reply = yield from _consult(request)
         if isinstance(reply, ErrorReply) and reply.hint:
             reply = replace(reply, hint=self._unnamed(reply.hint))
-        chosen = _as(Chosen, reply)
+        return _as(Chosen, reply)
+
+    def _chosen(self, request: ChooseRequest, context: TranslationContext) -> ChoiceJob:
+        chosen = yield from self._found(request)
         sql = replacement_sql.chosen_query(chosen, ascii_only=context.ascii_only)
         elsewhere = chosen.database if chosen.elsewhere else None
         notice, again = notices.truncation(chosen, context.encoding), _asked_again(request, chosen)

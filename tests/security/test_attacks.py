@@ -53,7 +53,8 @@ async def _is_real(arena: Arena, attack: Attack) -> None:
         await arena.typed(role, "SET search_path = public; EXPLAIN " + statement)
         planned = arena.log.sightings()
         await arena.typed(role, "SET search_path = public; " + statement)
-        seen = planned if attack.moment is Moment.PLANNED else arena.log.sightings()
+        run = arena.log.sightings()
+        seen = planned if attack.moment is Moment.PLANNED else run
         assert seen, statement
         assert {sighting.current_user for sighting in seen} == {role}, statement
 

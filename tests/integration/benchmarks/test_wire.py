@@ -55,7 +55,7 @@ def test_a_run_that_breaks_off_keeps_what_it_measured(
     cell = Breaking()
     monkeypatch.setattr(wire.cells, "all_cells", lambda: [cell])
     results = tmp_path / "wire.json"
-    monkeypatch.setattr(sys, "argv", ["wire", "--json", str(results), "--noise", "1"])
+    monkeypatch.setattr(sys, "argv", ["wire", "--json", str(results), "--noise", "100"])
     with pytest.raises(RuntimeError, match="gone"):
         wire.main()
     kept = json.loads(results.read_text())["parts"]["wire"]

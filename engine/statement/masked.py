@@ -16,8 +16,9 @@ from pglast import ast, enums
 
 from engine.guard import Allowed, Analysis, Rules, check
 from engine.statement.binder import bind_tree
-from engine.statement.bound_query import Bound, Cell, Merged, Ref, Row, Star, Unbound
+from engine.statement.bound_query import Bound, Cell, Merged, Ref, Unbound
 from engine.statement.printing.trees import nodes
+from engine.statement.resolution import columns_of
 from schema_catalog.types import ColumnKey, Sensitivity, Snapshot, Table, TableKey, once_per_snapshot
 
 
@@ -156,9 +157,9 @@ class _Uses:
         while new := {key for _, keys in joins if not masked.isdisjoint(keys) for key in keys} - masked:
             masked |= new
         passed = {node for ids, _ in joins for node in ids}
-        held = {node: set(_columns(ref)) & masked for node, ref in bound.refs.items() if node not in passed}
+        held = {node: set(columns_of(ref)) & masked for node, ref in bound.refs.items() if node not in passed}
         for merges in bound.merges.values():
-            held |= {id(ref): set(_columns(ref)) & masked for ref in merges if id(ref) not in passed}
+            held |= {id(ref): set(columns_of(ref)) & masked for ref in merges if id(ref) not in passed}
         self.used: dict[int, set[ColumnKey]] = {node: keys for node, keys in held.items() if keys}
 
     def _joins(self, bound: Bound) -> Iterator[tuple[tuple[int, ...], tuple[ColumnKey, ...]]]:
@@ -193,7 +194,7 @@ class _Uses:
                 places = [(_place(own, one), _place(other, two)) for one, two in named]
                 there = all((id(left.source), id(right.source), *place) in equal for place in places)
                 if there and (left.position, right.position) in places:
-                    yield ids, (*_columns(left), *_columns(right))
+                    yield ids, (*columns_of(left), *columns_of(right))
 
 
 def _place(table: Table, name: str) -> int | None:
@@ -221,19 +222,3 @@ def _cells(ref: Ref) -> Iterator[Cell]:
         case Merged(left, right, _):
             yield from _cells(left)
             yield from _cells(right)
-
-
-def _columns(ref: Ref) -> Iterator[ColumnKey]:
-    """The columns of tables that it stands for."""
-    match ref:
-        case Cell(source, _, position) if isinstance(source.origin, Table) and position is not None:
-            yield (*source.origin.key, source.origin.columns[position].name)
-        case Merged(left, right, _):
-            yield from _columns(left)
-            yield from _columns(right)
-        case Row(_, refs):
-            for part in refs:
-                yield from _columns(part)
-        case Star(refs):
-            for _, part in refs:
-                yield from _columns(part)

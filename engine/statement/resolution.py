@@ -5,7 +5,7 @@ Binding is `engine.statement.binder`'s.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.statement.binder import bind
@@ -34,25 +34,24 @@ def resolve(sql: str, snapshot: Snapshot) -> Resolution:
 def resolved(bound: Bound) -> Resolution:
     """As `resolve`, of a statement whose names are bound."""
     merged = (ref for refs in bound.merges.values() for ref in refs)
-    columns = frozenset(key for ref in (*bound.refs.values(), *merged) for key in _columns(ref))
+    columns = frozenset(key for ref in (*bound.refs.values(), *merged) for key in columns_of(ref))
     tables = frozenset(
         source.origin.key for source in bound.sources.values() if isinstance(source.origin, Table)
     )
     return Resolution(columns, tables, tuple(bound.problems))
 
 
-def _columns(ref: Ref) -> Iterable[ColumnKey]:
+def columns_of(ref: Ref) -> Iterator[ColumnKey]:
+    """The columns of tables that it stands for."""
     match ref:
         case Cell(source, _, position) if isinstance(source.origin, Table) and position is not None:
             yield (*source.origin.key, source.origin.columns[position].name)
         case Merged(left, right, _):
-            yield from _columns(left)
-            yield from _columns(right)
+            yield from columns_of(left)
+            yield from columns_of(right)
         case Row(_, refs):
             for part in refs:
-                yield from _columns(part)
+                yield from columns_of(part)
         case Star(refs):
             for _, part in refs:
-                yield from _columns(part)
-        case _:
-            return
+                yield from columns_of(part)

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from engine.values.errors import CostlyError
 from engine.values.role_limits import ChooseCost
 
 
-@dataclass(frozen=True, slots=True)
-class Bill:
-    """Of a statement that was not run. `anyway`: whether its asker may have it run all the same."""
-
-    error: CostlyError
-    anyway: bool
-
-
-def bill(cost: float, limit: ChooseCost, qid: str, n: int) -> Bill:
+def bill(cost: float, limit: ChooseCost, qid: str, n: int) -> CostlyError:
     """Of row `n` of an answer, which the planner puts at `cost`."""
     hint = f"NL CHOOSE {n} OF '{qid}' ANYWAY runs it" if limit.anyway else "Ask for less"
-    error = CostlyError(
+    return CostlyError(
         "the statement is expensive, and was not run",
         detail=f"The planner puts its cost at {cost:,.0f}; up to {limit.cost:,.0f} runs without being asked again.",
         hint=f"{hint}; NL PLAN {n} OF '{qid}' shows the plan.",
     )
-    return Bill(error, limit.anyway)

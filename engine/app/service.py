@@ -15,7 +15,7 @@ from dataclasses import replace
 from engine.app import introspection, pipeline
 from engine.app.admission import Admission, Allowance
 from engine.app.answer_rows import answer_rows, out_of_time
-from engine.app.bill import Bill, bill
+from engine.app.bill import bill
 from engine.app.corrections import corrected
 from engine.app.dialogues import after_answer, after_more, after_rejection, check_has_statements, in_dialogue
 from engine.app.prompt_log import RecordingModel
@@ -32,6 +32,7 @@ from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.dialogue import Dialogue
 from engine.values.errors import (
+    CostlyError,
     ModelUnavailableError,
     ReportedError,
     SyntaxProblemError,
@@ -212,9 +213,8 @@ class Service:
         """
         async with self._turn(request) as deadline:
             row, database, sql = await self._statement(request)
-            bill = await self._bill(database, request, sql, deadline)
-            if bill is not None and not (request.anyway and bill.anyway):
-                raise bill.error
+            if (costly := await self._bill(database, request, sql, deadline)) is not None:
+                raise costly
             chosen = await self._in_place(database, request.asker, sql, deadline)
             chosen = chosen or await self._ran(database, request, sql, deadline)
         if request.learn:
@@ -231,8 +231,8 @@ class Service:
         """The EXPLAIN of a row's statement: to be run in place, or its lines where it belongs elsewhere."""
         async with self._turn(request) as deadline:
             _, database, sql = await self._statement(request)
-            bill = await self._bill(database, request, sql, deadline)
-            costs = "" if bill is None else f"{bill.error.message}: {bill.error.detail} {bill.error.hint}"
+            costly = await self._bill(database, request, sql, deadline)
+            costs = "" if costly is None else f"{costly.message}: {costly.detail} {costly.hint}"
             chosen = await self._in_place(database, request.asker, sql, deadline)
             if chosen is not None:
                 return replace(chosen, sql=f"EXPLAIN {chosen.sql}", costs=costs)
@@ -243,13 +243,14 @@ class Service:
 
     async def _bill(
         self, database: Database, request: ChooseRequest | PlanRequest, sql: str, deadline: Deadline
-    ) -> Bill | None:
+    ) -> CostlyError | None:
         """What is told of a statement that the planner puts above what runs untold."""
         limit = self._limits.choosing(database.name, request.asker.user)
-        if not limit.cost:
+        anyway = isinstance(request, ChooseRequest) and request.anyway and limit.anyway
+        if not limit.cost or anyway:
             return None
         with _reported():
-            cost = await self._tools.upstream.explain(database, request.asker, sql, deadline)
+            cost = await self._tools.upstream.explain(database, request.asker, sql, deadline, chosen=True)
         return bill(cost, limit, request.qid, request.n) if cost > limit.cost else None
 
     async def correct(self, request: CorrectRequest) -> AskReply:

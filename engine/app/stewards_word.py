@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from textwrap import shorten
 
@@ -12,8 +13,8 @@ from engine.values.errors import CancelledError, DatabaseUnavailableError, NLErr
 from engine.values.messages import Asker, CorrectRequest
 from engine.values.tools import Tools
 
-_SECONDS = 2.0
-"""For looking at one statement, beside the asker's own question."""
+_SECONDS = 1.0
+"""For looking at all of them, behind the asker's own question: the gateway waits for two."""
 
 _TOLD = 80
 """Characters of the question, which is their own."""
@@ -21,12 +22,14 @@ _TOLD = 80
 
 async def answered_since(asker: Asker, tools: Tools, questions: Questions) -> tuple[str, ...]:
     """Notices. The statement is then the last row of the answer; one that the asker may not run is not told of."""
-    told = []
+    told = list[str]()
+    until = Deadline(time.monotonic() + _SECONDS)
     for qid, question, database, sql in await questions.verified_since(asker.owner):
         request, reply = CorrectRequest(asker, qid, sql, database), None
         try:
-            reply, _ = await with_row(request, tools, questions, Deadline(time.monotonic() + _SECONDS))
-        except (CancelledError, DatabaseUnavailableError):
+            async with asyncio.timeout(until.remaining()):
+                reply, _ = await with_row(request, tools, questions, until)
+        except (TimeoutError, CancelledError, DatabaseUnavailableError):
             # With a later question.
             continue
         except NLError:

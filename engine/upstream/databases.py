@@ -86,7 +86,10 @@ class Databases:
         self._frame = Frame(settings, clock)
         self._types = TypeNames()
         ttl = settings.privileges_ttl
-        self._readable = TTLCache[tuple[Database, str, int], ReadableColumns](ttl, clock)
+        # With the snapshot: while the answer counts, no other one has its id.
+        self._readable = TTLCache[tuple[Database, str, int], tuple[Snapshot | None, ReadableColumns]](
+            ttl, clock
+        )
         self._secured = TTLCache[Database, frozenset[TableKey]](ttl, clock)
         self._rules = TTLCache[Database, Rules](ttl, clock)
         self._masking = Masking(catalog, self._asked, ttl, clock)
@@ -119,10 +122,13 @@ class Databases:
         if access is None:
             return frozenset()
         role = access.role
-        return await self._readable.get(
-            (database, role, id(snapshot)),
-            lambda: self._asked(database, lambda connection: self._readable_by(connection, database, role)),
-        )
+
+        async def read() -> tuple[Snapshot | None, ReadableColumns]:
+            found = await self._asked(database, lambda each: self._readable_by(each, database, role))
+            return snapshot, found
+
+        _, columns = await self._readable.get((database, role, id(snapshot)), read)
+        return columns
 
     async def _readable_by(self, connection: Connection, database: Database, role: str) -> ReadableColumns:
         """The columns; a role that no grant bounds is warned of once."""
@@ -197,14 +203,16 @@ class Databases:
 
     # -- statements as the asker
 
-    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> float:
+    async def explain(
+        self, database: Database, asker: Asker, sql: str, deadline: Deadline, *, chosen: bool = False
+    ) -> float:
         """Plans `sql` as the asker, which checks names, types and privileges without running it.
 
         Raises `StatementError` (PostgreSQL refused), `UnsafeSQLError` (the guard refused, or code of somebody
         who is not trusted would run), `NotPermittedError` (the asker has no login there), `CancelledError` (out of
-        time) or `DatabaseUnavailableError`.
+        time) or `DatabaseUnavailableError`; of what the asker has `chosen` also as `run`.
         """
-        async with self._open(database, asker, sql, deadline) as opened:
+        async with self._open(database, asker, sql, deadline, chosen=chosen) as opened:
             try:
                 text = await opened.connection.fetchval(_EXPLAIN + opened.statement.text)
             except asyncpg.PostgresError as error:

@@ -39,7 +39,8 @@ class Masking:
     def __init__(self, catalog: Catalog | None, ask: Ask, ttl: float, clock: Callable[[], float]) -> None:
         self._catalog = catalog
         self._ask = ask
-        self._masks = TTLCache[tuple[Database, int], Masks](ttl, clock)
+        # With its snapshot: while the answer counts, no other one has its id.
+        self._masks = TTLCache[tuple[Database, int], tuple[Snapshot, Masks]](ttl, clock)
 
     async def check(self, database: Database, analysis: Analysis, rules: Rules) -> None:
         """Raises `UnsafeSQLError`, and `DatabaseUnavailableError` where it cannot be known what is masked."""
@@ -48,7 +49,8 @@ class Masking:
         snapshot = await self._snapshot(self._catalog, database)
         if snapshot is None or not said_masked(snapshot):
             return
-        masks = await self._masks.get((database, id(snapshot)), lambda: self._read(database, snapshot, rules))
+        key = database, id(snapshot)
+        _, masks = await self._masks.get(key, lambda: self._read(database, snapshot, rules))
         why = await asyncio.to_thread(refusal, analysis, snapshot, masks, rules)
         if why is not None:
             raise UnsafeSQLError(
@@ -65,10 +67,10 @@ class Masking:
             ) from error
         return next((snapshot for other, snapshot in entries if other.name == database.name), None)
 
-    async def _read(self, database: Database, snapshot: Snapshot, rules: Rules) -> Masks:
+    async def _read(self, database: Database, snapshot: Snapshot, rules: Rules) -> tuple[Snapshot, Masks]:
         lineage = _LINEAGE.read_text("utf-8")
         rows = await self._ask(database, lambda connection: connection.fetch(lineage))
-        return await asyncio.to_thread(masks_of, snapshot, _lineage(rows), rules)
+        return snapshot, await asyncio.to_thread(masks_of, snapshot, _lineage(rows), rules)
 
 
 def _lineage(rows: list[Record]) -> Lineage:

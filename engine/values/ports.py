@@ -192,8 +192,10 @@ class Upstream(Protocol):
     async def in_place(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> str | None:
         """`sql` as it may run in the asker's own session, None where it may not; raises `StatementError`."""
 
-    async def explain(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> float:
-        """The total cost of `sql`, in the planner's units; raises `StatementError`."""
+    async def explain(
+        self, database: Database, asker: Asker, sql: str, deadline: Deadline, *, chosen: bool = False
+    ) -> float:
+        """The total cost of `sql`, in the planner's units; raises `StatementError`. `chosen`: as of `run`."""
 
     async def plan(self, database: Database, asker: Asker, sql: str, deadline: Deadline) -> tuple[str, ...]:
         """The lines of EXPLAIN in text format; raises `StatementError`."""

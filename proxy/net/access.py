@@ -6,7 +6,6 @@ import contextlib
 import datetime as dt
 import hashlib
 import hmac
-import ipaddress
 import os
 import secrets
 import ssl
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 
 from engine.app.client import EngineAddress
 from proxy.net import tls
+from proxy.net.peers import is_loopback
 from proxy.protocol.auth.client_login import ChallengeInputs
 from proxy.protocol.auth.hba import ClientOrigin, HBARule, Method, decide, parse_rules
 from proxy.protocol.auth.scram import Verifier
@@ -207,22 +207,22 @@ def audit_key(settings: AuditSettings) -> bytes:
 
 def engine_addresses(settings: GatewaySettings) -> tuple[EngineAddress, ...]:
     """Those that `engine` names, in its order; raises `AccessError` where the secret cannot be read."""
-    targets = [each.strip() for each in settings.engine.split(",") if each.strip()]
     secret = _text(settings.engine_secret_file).strip() if settings.engine_secret_file else ""
     files = (settings.engine_ca_file, settings.engine_tls_cert_file, settings.engine_tls_key_file)
-    return tuple(EngineAddress(each, secret, *files) for each in targets)
+    return tuple(EngineAddress(each, secret, *files) for each in _targets(settings))
 
 
 def in_the_clear(settings: GatewaySettings) -> list[str]:
     """Where questions, rows and secrets travel between this machine and an engine's without TLS."""
-    targets = [each.strip() for each in settings.engine.split(",")]
-    open_ = [each for each in targets if each.startswith("http://") and not _is_here(urlsplit(each).hostname)]
+    clear = (each for each in _targets(settings) if each.startswith("http://"))
+    open_ = [each for each in clear if not _is_here(urlsplit(each).hostname)]
     lending = settings.lend_addr and not settings.engine_tls_cert_file and not _is_here(settings.lend_addr)
     return [*open_, *([f"lend_addr = {settings.lend_addr}"] if lending else [])]
 
 
+def _targets(settings: GatewaySettings) -> list[str]:
+    return [each.strip() for each in settings.engine.split(",") if each.strip()]
+
+
 def _is_here(host: str | None) -> bool:
-    try:
-        return ipaddress.ip_address(host or "").is_loopback
-    except ValueError:
-        return host == "localhost"
+    return host == "localhost" or is_loopback(host or "")

@@ -30,7 +30,7 @@ from engine.values.messages import (
     TopicRequest,
 )
 from proxy.protocol import notices, replacement_sql
-from proxy.protocol.commands import VERBS, EngineReply, verb
+from proxy.protocol.commands import EngineReply, verb
 from proxy.protocol.encoding import require_valid
 from proxy.protocol.nl import questions, settings
 from proxy.protocol.nl.grammar import COMMANDS
@@ -198,7 +198,7 @@ class Conversation:
             return (yield from self.ask(statement, context, "question", settings_apply=True))
         if isinstance(statement, TableStatement):
             return (yield from self._topic_rows(statement, context))
-        self.statement_kinds.append(VERBS[type(statement.request)])
+        self.statement_kinds.append(verb(statement.request))
         output, strict = settings.output(self._effective), settings.raises_on_abstain(self._effective)
         reply = self._answer((yield from _consult(self._follow_up(statement))))
         # What is stored is shown as it is: the way to see again what an error has told of.
@@ -303,8 +303,8 @@ class Conversation:
 
     def statement(self, statement: SqlStatement, context: TranslationContext) -> ChoiceJob:
         """The SQL of a row that the user named."""
+        self.statement_kinds.append(verb(statement.request))
         request = self._addressed(statement.request, statement.qid)
-        self.statement_kinds.append(verb(request))
         if isinstance(request, ChooseRequest):
             found = yield from self._chosen(request, context)
             return replace(found, last=statement.qid is None)

@@ -71,10 +71,11 @@ def described(model: ModelFile, path: Path, limits: Limits | None = None) -> Mod
 
     Raises `ModelUnavailableError`.
     """
-    if model.size and model.sha256:
+    if model.size:
         return model
-    if (seen := _recorded(path)) is not None:
-        return replace(model, size=seen.size, sha256=model.sha256 or seen.sha256)
+    seen = _recorded(path)
+    if seen is not None and model.sha256 in {"", seen.sha256}:
+        return replace(model, size=seen.size, sha256=seen.sha256)
     from pgparley_local import fetch_hub  # noqa: PLC0415  heavy; most starts find the file
 
     try:

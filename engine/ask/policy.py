@@ -89,13 +89,17 @@ def doubt(state: State) -> Refusal:
     """
     first = state.candidates[0]
     route = state.route_of(first.database)
-    shown = excerpt(dict(in_parts(first.sql)).get("shows", ""), SHOWN)
     if route.unknown:
-        said = "" if route.unanswerable else shown
+        said = "" if route.unanswerable else _output(first.sql)
         return lacking(route.unknown, [first.database], partly=not route.unanswerable, shown=said)
     if first.missing:
         return undefined(first.missing, first.database)
-    return unlikely(_near(state), first.evidence.words, shown)
+    return unlikely(_near(state), first.evidence.words, _output(first.sql))
+
+
+def _output(sql: str) -> str:
+    """What a statement shows, in words."""
+    return excerpt(dict(in_parts(sql)).get("shows", ""), SHOWN)
 
 
 def _near(state: State) -> list[str]:

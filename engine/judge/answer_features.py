@@ -28,10 +28,11 @@ def answer_features(
     """Of a model's reading. `beside`: all candidates, this one among them.
 
     `readings`, `parted`: the number of the model's readings, and whether their numbers of rows differ. `keyed`: a rule
-    over keys or NULL made a variant with other rows. `assumes`: it assumes something. `fruitless`, `unsaid`: as in
-    `Evidence`. `single`: it gives one row. `outer`: it has an outer join. `shown`: the number of its output columns;
-    `near`: the least cosine of one to the question's words. `far`: the least cosine of a word to what it reads.
-    `unshown`: named columns of its tables that it does not show. `unasked`: its texts without a word of the question.
+    over keys or NULL made a variant with other rows. `assumes`: it assumes something. `fruitless`: as in
+    `Candidate`. `unsaid`: as in `Evidence`. `single`: it gives one row. `outer`: it has an outer join. `shown`: the
+    number of its output columns; `near`: the least cosine of one to the question's words. `far`: the least cosine
+    of a word to what it reads. `unshown`: named columns of its tables that it does not show. `unasked`: its texts
+    without a word of the question.
     """
     others = [each for each in beside if not each.is_twin]
     twins = [each for each in beside if each.needs_proof and each.meaning.place == candidate.meaning.place]

@@ -155,21 +155,26 @@ def _holding(span: Span, view: View, least: float) -> Iterator[_Hit]:
     for number in view.index.containing(span.key, view.seen, edits=round((1 - least) * len(span.key))):
         text = view.index.text(number)
         value = folding.words(text)
-        similarity, words = max(_parts(span.key, value), default=(0.0, 0))
+        similarity, words = max(_parts(span.key, value, least), default=(0.0, 0))
         if similarity >= least and not _other_number(span.key, " ".join(value)):
             share = (0.5 + 0.3 * words / len(value)) * similarity
             yield _Hit(span, number, share, Relation.EQUALS, spelt=words > 1)
 
 
-def _parts(key: str, value: Sequence[str]) -> Iterator[tuple[float, int]]:
-    """How similar `key` is to words of `value` that follow one another, and how many these are; never all of them."""
+def _parts(key: str, value: Sequence[str], least: float) -> Iterator[tuple[float, int]]:
+    """How similar `key` is to words of `value` that follow one another, and how many these are; never all of them.
+
+    What is less similar than `least` is not at all.
+    """
     for first in range(len(value)):
         part = ""
         for last in range(first, len(value)):
             part += value[last]
             if len(part) > 2 * len(key) or (first == 0 and last == len(value) - 1):
                 break
-            alike = max(OSA.normalized_similarity(key, each) for each in (part, folding.key(part)))
+            alike = max(
+                OSA.normalized_similarity(key, each, score_cutoff=least) for each in (part, folding.key(part))
+            )
             yield alike, last + 1 - first
 
 
@@ -189,8 +194,9 @@ def _covered(span: Span, hits: Sequence[_Hit]) -> bool:
 
 
 def _within_better(hit: _Hit, hits: Sequence[_Hit]) -> bool:
-    around = [other for other in hits if hit.span.within(other.span)]
-    return any(other.similarity >= hit.similarity or other.spelt for other in around)
+    return any(
+        hit.span.within(other.span) and (other.similarity >= hit.similarity or other.spelt) for other in hits
+    )
 
 
 def _nearest(hits: list[_Hit], view: View) -> list[_Hit]:

@@ -62,7 +62,7 @@ def masks_of(snapshot: Snapshot, lineage: Lineage, rules: Rules) -> Masks:
         columns, unknown = set(found.columns), set(found.unknown)
         columns.update(_by_table(snapshot, lineage, found.columns))
         for key, bound in views.items():
-            shown = None if bound is None else _shown_by(bound, found, snapshot)
+            shown = None if bound is None else _shown_by(bound, found)
             if shown is None:
                 unknown.add(key)
             else:
@@ -100,7 +100,7 @@ def refusal(analysis: Analysis, snapshot: Snapshot, masks: Masks, rules: Rules) 
     bound = bind_tree(analysis.tree, snapshot)
     if bound.problems:
         return f"{bound.problems[0].message}, and columns here are masked"
-    found = _Uses(bound, masks, snapshot)
+    found = _Uses(bound, masks)
     if found.unknown is not None:
         return f"where the columns of {found.unknown} come from is not known, and columns here are masked"
     if not found.used:
@@ -111,9 +111,9 @@ def refusal(analysis: Analysis, snapshot: Snapshot, masks: Masks, rules: Rules) 
     )
 
 
-def _shown_by(view: Bound, masks: Masks, snapshot: Snapshot) -> frozenset[str] | None:
+def _shown_by(view: Bound, masks: Masks) -> frozenset[str] | None:
     """The output columns of a view that show masked ones; None where that cannot be followed."""
-    found = _Uses(view, masks, snapshot)
+    found = _Uses(view, masks)
     if view.problems or found.unknown is not None:
         return None
     if not found.used:
@@ -143,8 +143,7 @@ class _Uses:
     `used`: by node. `unknown`: a relation in FROM of which nothing is known, or a name that was not followed.
     """
 
-    def __init__(self, bound: Bound, masks: Masks, snapshot: Snapshot) -> None:
-        self._tables = {table.key: table for table in snapshot.tables}
+    def __init__(self, bound: Bound, masks: Masks) -> None:
         origins = [each.origin for each in bound.sources.values() if isinstance(each.origin, Table)]
         unknown = [table.name for table in origins if table.key in masks.unknown]
         references = (node for node in nodes(bound.root) if isinstance(node, ast.ColumnRef))

@@ -28,12 +28,11 @@ class Draft:
 
     def __init__(self, tree: exp.Query, snapshot: Snapshot) -> None:
         self.tree = tree
-        self._snapshot = snapshot
         self.scopes = Scopes(tree, snapshot)
 
     def bind(self) -> None:
         """Looks the names up again, after a FROM clause was changed."""
-        self.scopes = Scopes(self.tree, self._snapshot)
+        self.scopes = Scopes(self.tree, self.scopes.snapshot)
 
     @property
     def sql(self) -> str:

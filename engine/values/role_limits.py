@@ -9,15 +9,23 @@ EVERY = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class ResultCaps:
+class _Whose:
+    database: str = EVERY
+    role: str = EVERY
+
+    def fits(self, database: str, role: str) -> bool:
+        """Whether it is for `role` in `database`."""
+        return self.database in (EVERY, database) and self.role in (EVERY, role)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultCaps(_Whose):
     """How much a statement that runs may give, in `database` (its registered name) to `role`; both `*` for any.
 
     `value_bytes`: of one value; a longer one is cut. `answer_bytes`: of all values together; rows beyond it are
     left out. `rows`: at most, also where `[limits]` allows more.
     """
 
-    database: str = EVERY
-    role: str = EVERY
     value_bytes: int = 1 << 20
     answer_bytes: int = 16 << 20
     rows: int = 100_000
@@ -27,23 +35,13 @@ class ResultCaps:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is at least 1, not {getattr(self, name)}")
 
-    def fits(self, database: str, role: str) -> bool:
-        """Whether these are for `role` in `database`."""
-        return self.database in (EVERY, database) and self.role in (EVERY, role)
-
 
 @dataclass(frozen=True, slots=True)
-class ChooseCost:
+class ChooseCost(_Whose):
     """From which `cost` on, by the planner, a statement does not run for `role` in `database`; 0: any runs.
 
     `anyway`: whether `NL CHOOSE n ANYWAY` runs it. Database (its registered name) and role are `*` for any.
     """
 
-    database: str = EVERY
-    role: str = EVERY
     cost: float = 0.0
     anyway: bool = True
-
-    def fits(self, database: str, role: str) -> bool:
-        """Whether this is for `role` in `database`."""
-        return self.database in (EVERY, database) and self.role in (EVERY, role)

@@ -216,6 +216,8 @@ def _labelled(column: exp.Expr, scopes: Scopes) -> TableRef | None:
 
 def repeated_sums(statement: Draft, _context: Context) -> Iterator[str]:
     """In words, the sums of rows that joins repeat, be it for another sum or for a test."""
+    if statement.tree.find(exp.Sum, exp.Avg) is None:
+        return
     plain = without_using(statement)
     for select in plain.tree.find_all(exp.Select):
         joined = join_tree(select, plain.scopes, grouped=True, outer=True)

@@ -159,15 +159,18 @@ def rows_left_out(statement: Draft, context: Context) -> Iterator[str]:
 
 def first_by_words(statement: Draft, context: Context) -> Iterator[str]:
     """In words, the columns without digits by whose order rows are left out, unless the question speaks of an order."""
-    if context.question.speaks_of_order:
+    cut = [
+        select
+        for select in statement.tree.find_all(exp.Select)
+        if isinstance(select.args.get("limit"), exp.Limit) and select.args.get("order") is not None
+    ]
+    if context.question.speaks_of_order or not cut:
         return
-    numbered = {each.column for each in context.lists if any(map(str.isdigit, "".join(each.values)))}
+    numbered = {each.column for each in context.lists if any(any(map(str.isdigit, v)) for v in each.values)}
     words = {each.column for each in context.lists if each.values} - numbered
     # The labels of an enum have an order of their own, mostly from the least to the greatest.
     words -= {(*table.key, each.name) for table, each in statement.scopes.snapshot.columns() if each.labels}
-    for select in statement.tree.find_all(exp.Select):
-        if not isinstance(select.args.get("limit"), exp.Limit) or select.args.get("order") is None:
-            continue
+    for select in cut:
         first = select.args["order"].expressions[0].this
         if statement.scopes.key(first) in words:
             yield wording.FIRST_BY_TEXT.format(first.name)

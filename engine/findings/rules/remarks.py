@@ -99,6 +99,8 @@ def rows_that_do_not_count(statement: Draft, context: Context) -> Iterator[str]:
 def undeclared_joins(statement: Draft, _context: Context) -> Iterator[str]:
     """The joins of a statement that are likely, and that nobody declared."""
     known = known_joins(statement.scopes.snapshot)
+    if not known:
+        return
     for one, other in dict.fromkeys(compared_columns(without_using(statement))):
         if (one, other) in known or (other, one) in known:
             names = one[2] if one[2] == other[2] else f"{dotted(one[1:])} = {dotted(other[1:])}"

@@ -13,6 +13,7 @@ from engine.findings.lint import Context
 from engine.statement.read import Draft
 from engine.statement.scope import Scopes
 from engine.values import wording
+from engine.values.elements import WHOLE_NUMBERS
 
 _KEPT = (
     exp.Sum,
@@ -57,7 +58,7 @@ def _is_whole(node: exp.Expr, scopes: Scopes) -> bool:
     if isinstance(node, exp.Literal):
         return bool(node.is_int)
     if isinstance(node, exp.Column):
-        return scopes.type_of(node) in {"smallint", "integer", "bigint"}
+        return scopes.type_of(node) in WHOLE_NUMBERS
     if isinstance(node, exp.Sum) and _is_long(node, scopes):
         return False
     parts, cast = _parts(node), isinstance(node, exp.Cast) and node.is_type("int", "smallint", "bigint")

@@ -1,10 +1,11 @@
 """Makes what judgement and selection are fitted on: what the engine has to order for training questions.
 
-    python -m training.lists --out FILE [--k K] [--n N]
-    python -m training.lists --out FILE --again FILES    statements found before, looked at anew
+    python -m training.lists --out FILE [--k K] [--n N] [--origin NAME]
+    python -m training.lists --out FILE --again FILES [--origin NAME]    statements found before, looked at anew
 
 A line of the file is a question, by its id, with each statement and whether the benchmark's scorer finds it right.
-Questions are drawn in turns from databases that the schema linker was not trained on. A run that is stopped goes on
+Questions are drawn in turns from databases that the schema linker was not trained on, or are those of another origin
+(`training.origins`). A run that is stopped goes on
 from there, and what the model has said is kept.
 """
 
@@ -15,21 +16,21 @@ import asyncio
 import contextlib
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
 
 from benchmarks.harness.command import check_bench, finished
-from benchmarks.harness.drawing import Item, in_turns, left_out, may_be_fitted, read_items
+from benchmarks.harness.drawing import Item, in_turns, left_out, may_be_fitted
 from benchmarks.harness.linker_split import Part, part_of
 from benchmarks.harness.model import model_server
-from benchmarks.harness.questions import TRAIN, Asked, Question
+from benchmarks.harness.questions import Asked
 from benchmarks.harness.running import replaying
-from benchmarks.harness.scorer import Scorer
-from benchmarks.harness.site import Site, site
+from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
 from engine.app import pipeline
 from engine.ask.decide import proposed
@@ -42,6 +43,7 @@ from engine.values.tools import Tools
 from engine.write.write import write
 from pgparley.config import cache_dir
 from training.command import parser
+from training.origins import ORIGINS, Source, Verdicts, Wanted, of_training
 
 TOGETHER, CALLS = 3, 8
 """Questions that are asked at once, and calls of the model: they are written in one batch."""
@@ -124,30 +126,37 @@ def _rounds(items: Iterable[Item]) -> list[Item]:
 
 async def _record(given: argparse.Namespace, console: Console) -> None:
     before = [each for file in given.again for each in read(file)]
-    async with site(given.work, given.bench) as place:
+    found = {each.id for each in before}
+
+    def draw(items: Sequence[Item]) -> Sequence[Item]:
+        return [item for item in items if item["id"] in found] if before else drawn(items, given.seed)
+
+    origin = of_training(draw) if given.origin is None else ORIGINS[given.origin]
+    async with origin.opened(given.work, given.bench) as place:
         with contextlib.ExitStack() as stack:
             tools = place.tools
             if not before:
                 tools = replace(tools, model=stack.enter_context(replaying(place, given.work, at_once=CALLS)))
                 stack.enter_context(model_server(place.meter, given.work / "model.log"))
-            await _record_each(given, replace(place, tools=tools), before, console)
+            await _record_each(given, replace(place, tools=tools), before, origin, console)
 
 
 async def _record_each(
-    given: argparse.Namespace, place: Site, before: Sequence[QuestionList], console: Console
+    given: argparse.Namespace,
+    place: Site,
+    before: Sequence[QuestionList],
+    origin: Source,
+    console: Console,
 ) -> None:
     known = {each.id for each in read(given.out)}
-    items = read_items(given.bench / TRAIN.file)
     found = {each.id: each.candidates for each in before}
-    chosen = [item for item in items if item["id"] in found] if before else drawn(items, given.seed)
-    wanted = [Asked(Question(e["id"], e["question"], e["db"]), owner=e["db"]) for e in chosen[: given.n]]
+    wanted = [each for each in origin.drawn(given.bench)[: given.n] if not found or each.question.id in found]
     asking = _Asking(place, given.k, found)
     left = [each for each in wanted if each.question.id not in known]
-    scorer = Scorer(given.bench, place.dsn, given.work / "scoring")
     for at in range(0, len(left), TURN):
         console.print(f"{len(left) - at} of {len(wanted)} left", highlight=False)
         lists = await asyncio.gather(*(asking.ask(each) for each in left[at : at + TURN]))
-        told = await asyncio.to_thread(judged, lists, scorer)
+        told = await judged(lists, partial(origin.judged, place, given.bench, given.work))
         with given.out.open("ab") as file:
             file.writelines(msgspec.json.encode(each) + b"\n" for each in told)
 
@@ -247,15 +256,17 @@ async def _questions(state: State, confidences: Sequence[float], tools: Tools) -
     }
 
 
-def judged(lists: Sequence[QuestionList], scorer: Scorer) -> list[QuestionList]:
-    """The lists with the scorer's verdicts."""
+async def judged(
+    lists: Sequence[QuestionList], judge: Callable[[Wanted], Awaitable[Verdicts]]
+) -> list[QuestionList]:
+    """The lists with the verdicts of `judge`."""
     wanted = {each.id: [one.sql for one in each.candidates] for each in lists if each.candidates}
-    right = scorer.judge(TRAIN, wanted) if wanted else {}
+    right = await judge(wanted) if wanted else {}
     return [
         replace(
             each,
             candidates=tuple(
-                replace(one, right=verdict[0])
+                replace(one, right=verdict)
                 for one, verdict in zip(each.candidates, right.get(each.id, ()), strict=True)
             ),
         )
@@ -269,6 +280,9 @@ def _options() -> argparse.Namespace:
     made.add_argument("--work", type=Path, default=work, help="for what the model said")
     made.add_argument("--n", type=int, default=2_000, help="questions")
     made.add_argument("--k", type=int, default=3, help="statements of a question that are shown")
+    made.add_argument(
+        "--origin", choices=sorted(ORIGINS), help="whose questions; none: Spider's for training"
+    )
     made.add_argument("--again", type=Path, nargs="+", default=[], help="lists; the model is not asked")
     given = made.parse_args()
     check_bench(given.bench)

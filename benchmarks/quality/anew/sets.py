@@ -127,11 +127,13 @@ async def right_everyday(running: Cluster, name: str, sql: str, golds: Sequence[
         await connection.close()
 
 
-def _field_database(case: str) -> str:
+def field_database(case: str) -> str:
+    """The catalog's name of a case's database."""
     return f"workday_{case}"
 
 
-def _field_items(bench: Path) -> list[Item]:
+def field_items(bench: Path) -> list[Item]:
+    """The cases after public reports."""
     return list(read_items(bench / "field/questions.jsonl"))
 
 
@@ -139,15 +141,15 @@ async def field_made(running: Cluster, bench: Path) -> Sequence[Database]:
     """The cases' databases on `running`, made anew; the catalog of before is forgotten."""
     await forget_store(running)
     await asyncio.to_thread(run_cases, bench, running.dsn(), "load", "--cases", str(bench / "field"))
-    names = [_field_database(case) for case in dict.fromkeys(item["case"] for item in _field_items(bench))]
+    names = [field_database(case) for case in dict.fromkeys(item["case"] for item in field_items(bench))]
     return [readable(Database(name, running.dsn(name), name, ("public",))) for name in names]
 
 
 def _field_puts(bench: Path) -> Sequence[Put]:
     return [
         Put(item["id"], item["question"], name, name)
-        for item in _field_items(bench)
-        for name in (_field_database(item["case"]),)
+        for item in field_items(bench)
+        for name in (field_database(item["case"]),)
     ]
 
 

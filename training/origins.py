@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks.harness.drawing import Item, in_turns, read_items
+from benchmarks.harness.drawing import Item, digest, in_turns, read_items
 from benchmarks.harness.questions import (
     AMBROSIA,
     DEFOG,
@@ -83,8 +83,10 @@ async def _scored(of: QuestionSet, place: Site, bench: Path, work: Path, wanted:
 
 
 def _defog_drawn(bench: Path) -> list[Asked]:
-    answered = asked(bench, DEFOG, Selection(60, 1))
-    return [*answered, *(_named(item) for item in in_turns(read_items(bench / UNANSWERED), 1)[:30])]
+    """Two that their database answers, then one that it does not."""
+    answered = iter(sorted(asked(bench, DEFOG, Selection(60, 1)), key=lambda one: digest(one.question.id)))
+    unanswered = (_named(item) for item in in_turns(read_items(bench / UNANSWERED), 1)[:30])
+    return [each for one in unanswered for each in (next(answered), next(answered), one)]
 
 
 async def _defog_judged(place: Site, bench: Path, work: Path, wanted: Wanted) -> Verdicts:

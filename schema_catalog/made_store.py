@@ -7,7 +7,8 @@ Owns the SQL of `pgparley.made_set`, `made_question` and `proposed_synonym`; peo
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import msgspec
@@ -69,6 +70,18 @@ class MadeStore:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+
+    @asynccontextmanager
+    async def alone(self, database: str) -> AsyncIterator[bool]:
+        """Whether no other engine asks about a database; while the block runs, none does."""
+        key = "pg_catalog.hashtext('pgparley.made_set'), pg_catalog.hashtext($1)"
+        async with self._pool.acquire() as connection:
+            mine = await connection.fetchval(f"SELECT pg_catalog.pg_try_advisory_lock({key})", database)
+            try:
+                yield mine
+            finally:
+                if mine:
+                    await connection.execute(f"SELECT pg_catalog.pg_advisory_unlock({key})", database)
 
     async def asked(self, database: str) -> dict[tuple[TableKey, ...], str]:
         """The table sets of which a model was asked, each with the fingerprint of its schema then."""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import llguidance
+import pytest
+from llguidance import LLMatcher
+
 from engine.write.schema_questions import SETS, TABLES, asking, made, topics, walks
 from schema_catalog.types import Attributes, Column, ForeignKey, Sensitivity, Snapshot, Table, TableKind
 
@@ -105,3 +109,32 @@ def test_only_lines_that_were_asked_for_are_taken() -> None:
     }
     # What is not said any more is none.
     assert set(found.words) == set(topic.names.values())
+
+
+@pytest.mark.parametrize(
+    ("reply", "accepted"),
+    [
+        ('sale"s \\ år = deal, order of mine\n', True),
+        ('sale"s \\ år.net = turnover\n', True),
+        ("", True),
+        ("else = deal\n", False),
+        ('sale"s \\ år = a long phrase with a comma in no place of it\n', False),
+    ],
+)
+def test_a_model_under_the_grammar_writes_what_is_taken(reply: str, *, accepted: bool) -> None:
+    (named,) = topics(schema(table('sale"s \\ år', "net")))
+    tokenizer = llguidance.LLTokenizer("byte")
+    matcher = LLMatcher(tokenizer, LLMatcher.grammar_from_lark(named.grammar()))
+    assert not matcher.is_error(), matcher.get_error()
+    text = "".join(f"? what is it about {n}\n" for n in range(4)) + reply
+    tokens = tokenizer.tokenize_str(text)
+    assert (matcher.consume_tokens(tokens) and matcher.is_accepting()) is accepted
+    found = made(text, named)
+    assert len(found.questions) == 4
+    assert any(found.words.values()) is (accepted and bool(reply))
+
+
+def test_a_name_that_would_break_a_line_gets_no_words() -> None:
+    (topic,) = topics(schema(table("new\nline", "net")))
+    assert topic.names == {}
+    assert made("? who\n", topic).questions == ("who",)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 import typer
 
 from engine.values.settings import GuardSettings, UpstreamSettings
-from pgparley.engine_commands import add_suggest_command
+from pgparley.engine_commands import add_questions_command, add_suggest_command
 from pgparley.knowledge_commands import add_knowledge_commands
 from pgparley.login_commands import add_login_commands, listed_logins, logins_in_short
 from pgparley.store_session import SETTINGS, run_on_store
@@ -88,6 +88,7 @@ def catalog_app(
     add_login_commands(app, store_dsn)
     add_knowledge_commands(app, store_dsn)
     add_suggest_command(app, engine)
+    add_questions_command(app, engine, store_dsn)
 
     @app.command()
     def remove(name: Name) -> None:

@@ -1,4 +1,4 @@
-"""What commands ask of the running engine: `pgparley ask`, and `pgparley catalog suggest`, table by table."""
+"""What commands ask of the running engine: `pgparley ask`, `pgparley catalog suggest` and `questions`, in steps."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import yaml
 from rich.console import Console
 from rich.table import Table
 
 from engine.app.client import EngineAddress, EngineClient
 from engine.values.errors import NLError
 from engine.values.messages import Asker, AskReply, AskRequest, RowKind
-from engine.values.suggestions import SuggestReply, SuggestRequest
+from engine.values.suggestions import AskAheadRequest, AskedAhead, SuggestReply, SuggestRequest
 from pgparley.audit_commands import answer, recorded, shown
 from pgparley.config import Config
+from pgparley.store_session import run_on_store
 from pgparley.terminal import fail, print_json, printable
 from schema_catalog.naming import dotted, quote_literal
+from schema_catalog.pg import Pool
 
 TABLE_SECONDS = 3600.0
 """For one table: a wide one takes many calls of the model, of which each has a limit of its own."""
@@ -145,3 +148,76 @@ def _print_suggestions(reply: SuggestReply) -> None:
     )
     for each in reply.suggestions:
         typer.echo(printable(f"  ? {dotted(each.element)} {each.kind}: {each.text}"))
+
+
+def add_questions_command(app: typer.Typer, socket: Callable[[], str], store_dsn: Callable[[], str]) -> None:
+    """Adds the command to the catalog's. `socket`: where the engine listens."""
+
+    @app.command()
+    def questions(
+        name: Annotated[str, typer.Argument(help="The registered database.", show_default=False)],
+        seeds: Annotated[
+            Path | None,
+            typer.Option(
+                help="Ask nothing: write what was made to this file, to add SQL for `pgparley eval`."
+            ),
+        ] = None,
+        *,
+        yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a service is paid.")] = False,
+    ) -> None:
+        """Have the language model make questions of a schema, and words that people say for it."""
+        if seeds is None:
+            asyncio.run(_ask_ahead(socket(), name, yes=yes))
+        else:
+            _write_seeds(run_on_store(store_dsn(), lambda pool: _made(pool, name)), name, seeds)
+
+
+async def _ask_ahead(socket: str, name: str, *, yes: bool) -> None:
+    async with running_engine(socket) as client:
+        reply = await client.ask_ahead(AskAheadRequest(name, estimate=True), timeout=TABLE_SECONDS)
+        if not reply.left:
+            typer.echo(printable(f"{name}: nothing to ask; its schema has not changed since."))
+            return
+        cost = f"{reply.tokens:,} tokens{f', {reply.money:.4f} in money' if reply.money else ''}"
+        typer.echo(printable(f"{name}: {reply.left} prompts to {reply.model}, at most about {cost}"))
+        if reply.unreached:
+            typer.echo(f"{reply.unreached} tables are in none of them.")
+        if not (yes or reply.own):
+            typer.confirm("Ask?", abort=True)
+        tokens, money, count, words = 0, 0.0, 0, 0
+        while reply.left:
+            reply = await client.ask_ahead(AskAheadRequest(name), timeout=TABLE_SECONDS)
+            _print_made(reply)
+            tokens, money = tokens + reply.tokens, money + reply.money
+            count, words = count + len(reply.questions), words + reply.words
+    spent = f"{tokens:,} tokens{f', {money:.4f} in money' if money else ''}"
+    typer.echo(
+        f"{count} questions and {words} words; {spent}. They count from now on; to look at and to mend:"
+    )
+    typer.echo("  SELECT id, tables, question FROM nl_catalog.made_questions;")
+    typer.echo("  SELECT element, phrase FROM nl_catalog.proposed_synonyms;")
+
+
+def _print_made(reply: AskedAhead) -> None:
+    tables = ", ".join(map(dotted, reply.tables))
+    typer.echo(printable(f"{tables}: {reply.words} words, {reply.left} prompts left"))
+    for question in reply.questions:
+        typer.echo(printable(f"  ? {question}"))
+
+
+async def _made(pool: Pool, name: str) -> list[str]:
+    made = "SELECT question FROM nl_catalog.made_questions WHERE database = $1 ORDER BY id"
+    return [question for (question,) in await pool.fetch(made, name)]
+
+
+def _write_seeds(made: list[str], name: str, file: Path) -> None:
+    if not made:
+        fail(f"no question was made of {name}", f"pgparley catalog questions {name} has the model asked.")
+    seeds = [{"question": question, "database": name, "sql": ""} for question in made]
+    try:
+        file.write_text(yaml.safe_dump(seeds, allow_unicode=True, sort_keys=False), "utf-8")
+    except OSError as problem:
+        fail(f"cannot write {file}: {problem.strerror}", "Name a file in a folder that you may write to.")
+    typer.echo(
+        f"{len(seeds)} questions. Correct them, add SQL, and run `pgparley eval {file}`; without SQL none counts."
+    )

@@ -11,7 +11,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from schema_catalog.definitions import Join
-from schema_catalog.types import Attributes, Column, ForeignKey, Sensitivity, Snapshot, Table, TableKey, Term
+from schema_catalog.types import (
+    Attributes,
+    Column,
+    ColumnKey,
+    ForeignKey,
+    MadeQuestion,
+    Sensitivity,
+    Snapshot,
+    Table,
+    TableKey,
+    Term,
+    whole_questions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +41,8 @@ class Knowledge:
 class Said:
     """All that counts of what is said of one database. `imported`: each element once, below all else.
 
-    `proposed`: joins that nobody declared or declined; None where none were looked for.
+    `proposed`: joins that nobody declared or declined; None where none were looked for. `questions`, `words`: what the
+    language model says, which stands behind all else.
     """
 
     elements: tuple[Knowledge, ...] = ()
@@ -37,14 +50,17 @@ class Said:
     terms: tuple[Term, ...] = ()
     imported: tuple[Knowledge, ...] = ()
     proposed: tuple[Join, ...] | None = None
+    questions: tuple[MadeQuestion, ...] = ()
+    words: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a DBA says of elements, and what imports say."""
+    """What a DBA says of elements, what imports say, and the words that a language model has."""
 
     own: Mapping[tuple[str, ...], Knowledge]
     imported: Mapping[tuple[str, ...], Knowledge]
+    words: Mapping[tuple[str, ...], tuple[str, ...]]
 
     def description(self, element: tuple[str, ...], comment: str | None) -> str | None:
         """The DBA's, else the comment, else an import's."""
@@ -58,6 +74,11 @@ class _Known:
         folded = {word.lower() for word in words}
         others = () if imported is None else imported.synonyms
         return (*words, *(word for word in others if word.lower() not in folded))
+
+    def proposed(self, element: tuple[str, ...]) -> tuple[str, ...]:
+        """The language model's words, but for those that somebody says."""
+        said = {word.lower() for word in self.synonyms(element)}
+        return tuple(word for word in self.words.get(element, ()) if word.lower() not in said)
 
     def attributes(self, element: tuple[str, ...]) -> Attributes | None:
         """The DBA's over an import's. A column of a sensitive table is sensitive, of a masked one masked."""
@@ -78,7 +99,9 @@ def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
     None where nothing is left for questions. What is said of an element that the snapshot lacks does not count.
     """
     known = _Known(
-        {each.element: each for each in said.elements}, {each.element: each for each in said.imported}
+        {each.element: each for each in said.elements},
+        {each.element: each for each in said.imported},
+        said.words,
     )
     hidden = {each.element for each in said.elements if each.hidden}
     if () in hidden:
@@ -94,7 +117,17 @@ def described(snapshot: Snapshot, said: Said) -> Snapshot | None:
     tables = tuple(_table(table, known, whole[table.key]) for table in visible.tables)
     texts = (*filter(None, [known.description((), None)]), *known.synonyms(()))
     rules = (known.attributes(()) or Attributes()).rules or ""
-    return replace(visible, tables=tables, said=texts, rules=rules) if tables else None
+    made = whole_questions(said.questions, tables, _unmasked(tables))
+    return replace(visible, tables=tables, said=texts, rules=rules, made_questions=made) if tables else None
+
+
+def _unmasked(tables: Iterable[Table]) -> frozenset[ColumnKey]:
+    return frozenset(
+        (*table.key, column.name)
+        for table in tables
+        for column in table.columns
+        if column.attributes is None or column.attributes.sensitivity is not Sensitivity.MASKED
+    )
 
 
 def _defined(snapshot: Snapshot, said: Said) -> Snapshot:
@@ -130,6 +163,7 @@ def _table(table: Table, known: _Known, columns: int) -> Table:
         description=known.description(table.key, table.description),
         synonyms=known.synonyms(table.key),
         attributes=known.attributes(table.key),
+        proposed_synonyms=known.proposed(table.key),
         partial=len(table.columns) < columns,
     )
 
@@ -140,4 +174,5 @@ def _column(column: Column, key: tuple[str, ...], known: _Known) -> Column:
         description=known.description(key, column.description),
         synonyms=known.synonyms(key),
         attributes=known.attributes(key),
+        proposed_synonyms=known.proposed(key),
     )

@@ -20,6 +20,7 @@ from schema_catalog.definitions import DefinitionStore, Join
 from schema_catalog.drift_store import DriftStore
 from schema_catalog.join_values import ProposedJoin
 from schema_catalog.knowledge import Knowledge, Said
+from schema_catalog.made_store import read_questions, read_words
 from schema_catalog.pg import Connection, Pool
 from schema_catalog.types import Attributes, Database, Login, Snapshot, Suggestion, Term
 
@@ -247,6 +248,7 @@ async def read_said(store: Pool | Connection) -> dict[str, Said]:
                 joins[each.database].append(join)
             case Term() as term:
                 terms[each.database].append(term)
+    questions, words = await read_questions(store), await read_words(store)
     return {
         name: Said(
             tuple(elements[name]),
@@ -254,8 +256,10 @@ async def read_said(store: Pool | Connection) -> dict[str, Said]:
             tuple(terms[name]),
             tuple(imported[name]),
             tuple(proposed[name]) if name in proposed else None,
+            questions.get(name, ()),
+            words.get(name, {}),
         )
-        for name in {*elements, *imported, *joins, *terms, *proposed}
+        for name in {*elements, *imported, *joins, *terms, *proposed, *questions, *words}
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeVar, cast
@@ -81,6 +81,7 @@ class Attributes:
 class Column:
     """One column; `type` as `format_type` writes it. `synonyms`: other words for it. `attributes`: None for none.
 
+    `proposed_synonyms`: words that the language model has for it, and nobody has adopted.
     `labels`: of an enum, or of a domain over one, in the enum's order; they are schema, no values that somebody stored.
     `fields`: of a composite type, each with its type. `domain`: what a domain is over, and its checks, in SQL.
     """
@@ -94,6 +95,7 @@ class Column:
     labels: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     domain: str = ""
+    proposed_synonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +124,8 @@ class Check:
 class Table:
     """A table or a view. `row_estimate` is the planner's (`pg_class.reltuples`), None where it has none.
 
-    `synonyms`, `attributes`: as of `Column`. `partial`: it has columns that are kept from questions, so that `*` would
-    show more.
+    `synonyms`, `attributes`, `proposed_synonyms`: as of `Column`. `partial`: it has columns that are kept from
+    questions, so that `*` would show more.
     """
 
     schema: str
@@ -139,6 +141,7 @@ class Table:
     partial: bool = False
     attributes: Attributes | None = None
     checks: tuple[Check, ...] = ()
+    proposed_synonyms: tuple[str, ...] = ()
 
     @property
     def key(self) -> TableKey:
@@ -159,6 +162,18 @@ class Term:
     reads: tuple[tuple[str, ...], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class MadeQuestion:
+    """A question about `tables` that stands ready before anybody asks: the language model's, or a verified one.
+
+    `reads`: the columns that it was made of; it is for who may read all of them.
+    """
+
+    question: str
+    tables: tuple[TableKey, ...]
+    reads: tuple[ColumnKey, ...] = ()
+
+
 class _Keeping:
     """What was made of a snapshot, kept beside its fields: it is neither compared nor stored."""
 
@@ -173,7 +188,7 @@ class Snapshot(_Keeping):
     `shadowed`: tables whose bare name would find another table, even one that this snapshot hides. `said`: what a DBA
     says of the database as a whole, a description and synonyms. `terms`: of its business, over what it holds.
     `proposed`: (column, what it refers to) of joins that nobody declared; None where none were looked for.
-    `rules`: what holds unless a question says otherwise, in free text.
+    `rules`: what holds unless a question says otherwise, in free text. `made_questions`: verified ones first.
     """
 
     database: str
@@ -184,6 +199,7 @@ class Snapshot(_Keeping):
     terms: tuple[Term, ...] = ()
     proposed: tuple[tuple[ColumnKey, ColumnKey], ...] | None = None
     rules: str = ""
+    made_questions: tuple[MadeQuestion, ...] = ()
 
     def __post_init__(self) -> None:
         """Begins with nothing made of it."""
@@ -194,7 +210,10 @@ class Snapshot(_Keeping):
         """SHA-256 (hex) over all but row estimates: equal exactly where the schema, and what is said of it, is."""
         stable = [replace(table, row_estimate=None) for table in self.tables]
         encoded = msgspec.json.encode(
-            [self.search_path, stable, *self.said, *filter(None, [self.terms, self.proposed, self.rules])]
+            [
+                *(self.search_path, stable, *self.said),
+                *filter(None, [self.terms, self.proposed, self.rules, self.made_questions]),
+            ]
         )
         # A schema of which nothing is said keeps the fingerprint that stored points and routers know it by. Inside a
         # JSON string the quotes would be escaped, so that no text is cut.
@@ -207,6 +226,7 @@ class Snapshot(_Keeping):
             b',"domain":""',
             b',"checks":[]',
             b',"rules":null',
+            b',"proposed_synonyms":[]',
         ):
             encoded = encoded.replace(nothing, b"")
         return hashlib.sha256(encoded).hexdigest()
@@ -236,7 +256,8 @@ class Snapshot(_Keeping):
     def restricted_to(self, readable: ReadableColumns) -> Snapshot:
         """The part that `readable` allows: other columns, and tables left without one, are gone.
 
-        Keys, foreign keys and terms that name a hidden column or table go with it, so that no hidden name is left.
+        Keys, foreign keys, terms and questions that name a hidden column or table go with it, so that no hidden name is
+        left.
         """
         kept = {
             table.key: frozenset(c.name for c in table.columns if (*table.key, c.name) in readable)
@@ -276,7 +297,24 @@ class Snapshot(_Keeping):
         proposed = self.proposed
         if proposed is not None:
             proposed = tuple(pair for pair in proposed if readable.issuperset(pair))
-        return replace(self, tables=tables, shadowed=self.shadowed | shadowed, terms=terms, proposed=proposed)
+        return replace(
+            self,
+            tables=tables,
+            shadowed=self.shadowed | shadowed,
+            terms=terms,
+            proposed=proposed,
+            made_questions=whole_questions(self.made_questions, tables, readable),
+        )
+
+
+def whole_questions(
+    questions: Iterable[MadeQuestion], tables: Iterable[Table], readable: ReadableColumns
+) -> tuple[MadeQuestion, ...]:
+    """The questions of which all tables are there, and all columns readable."""
+    there = {table.key for table in tables}
+    return tuple(
+        each for each in questions if there.issuperset(each.tables) and readable.issuperset(each.reads)
+    )
 
 
 class SuggestionKind(StrEnum):

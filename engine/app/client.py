@@ -53,7 +53,7 @@ from engine.values.messages import (
     ViewRequest,
 )
 from engine.values.queue_place import Line, teller
-from engine.values.suggestions import SuggestReply, SuggestRequest
+from engine.values.suggestions import AskAheadRequest, AskedAhead, SuggestReply, SuggestRequest
 from engine.values.tracing import SpanKind, span
 
 if TYPE_CHECKING:
@@ -62,7 +62,14 @@ if TYPE_CHECKING:
 EngineReply = AskReply | Chosen | RowSet
 _Reply = TypeVar(
     "_Reply",
-    bound=EngineReply | PromptReply | Status | EvaluateReply | KnownQuestions | TrialReply | SuggestReply,
+    bound=EngineReply
+    | PromptReply
+    | Status
+    | EvaluateReply
+    | KnownQuestions
+    | TrialReply
+    | SuggestReply
+    | AskedAhead,
 )
 _VERBS: dict[type[EngineRequest], tuple[str, type[EngineReply]]] = {
     AskRequest: ("/v1/ask", AskReply),
@@ -171,6 +178,10 @@ class EngineClient:
     async def suggest(self, request: SuggestRequest, *, timeout: float) -> SuggestReply:  # noqa: ASYNC109 - a budget
         """What the language model proposes to say of a table; none of it counts yet."""
         return await self._call("/v1/suggest", request, SuggestReply, timeout)
+
+    async def ask_ahead(self, request: AskAheadRequest, *, timeout: float) -> AskedAhead:  # noqa: ASYNC109 - a budget
+        """What the language model says of the next tables of a database, or what asking it would cost."""
+        return await self._call("/v1/ask-ahead", request, AskedAhead, timeout)
 
     async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
         """The reply to a session's request."""

@@ -2,7 +2,8 @@
 
 `POST /v1/…` takes and gives the dataclasses of `engine.values.messages`, `/v1/calibration/…` those of
 `engine.values.calibration`,
-`/v1/evaluation/…` those of `engine.values.evaluation`, `/v1/suggest` those of `engine.values.suggestions`;
+`/v1/evaluation/…` those of `engine.values.evaluation`, `/v1/suggest` and `/v1/ask-ahead` those of
+`engine.values.suggestions`;
 `GET /health`, `/ready` and `/metrics`. The asker that a request names is trusted. What waits for its turn is told its
 place by lines before the reply (`engine.values.queue_place`).
 """
@@ -20,6 +21,7 @@ import structlog
 from aiohttp import web
 from prometheus_client import generate_latest
 
+from engine.app.asking_ahead import AskingAhead
 from engine.app.console_views import ConsoleViews
 from engine.app.evaluating import Evaluating
 from engine.app.failures import as_reply
@@ -45,7 +47,7 @@ from engine.values.messages import (
     ViewRequest,
 )
 from engine.values.queue_place import Line, teller
-from engine.values.suggestions import SuggestRequest
+from engine.values.suggestions import AskAheadRequest, SuggestRequest
 from engine.values.tracing import SpanKind, span
 
 _BUSY = 429
@@ -69,6 +71,7 @@ class EngineAPI:
     calibrating: Calibrating
     evaluating: Evaluating
     suggesting: Suggesting
+    ahead: AskingAhead
 
     def application(self) -> web.Application:
         """The aiohttp application."""
@@ -91,6 +94,7 @@ class EngineAPI:
             ("evaluation/known", KnownRequest, evaluating.known),
             ("evaluation/trial", TrialRequest, evaluating.trials.begin),
             ("suggest", SuggestRequest, self.suggesting.suggest),
+            ("ask-ahead", AskAheadRequest, self.ahead.ask),
         )
         for path, body, answer in verbs:
             app.router.add_post(f"/v1/{path}", self._verb(path.rpartition("/")[2], body, answer))

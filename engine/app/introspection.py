@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from engine.app.question_store import Questions, find_row
-from engine.ask.data_answers import askable
+from engine.ask.data_answers import askable, made
 from engine.route.route import readable_views
 from engine.statement.description import in_parts
 from engine.values.errors import InternalError, NLError
@@ -13,6 +13,7 @@ from engine.values.messages import BECOMES, AnswerRow, Asker, Cell, RowSet, Topi
 from engine.values.tools import Tools
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import quote_ident
+from schema_catalog.types import Snapshot
 
 HISTORY_ROWS = 20
 """Lines of `NL HISTORY` where the asker names no number."""
@@ -46,12 +47,16 @@ async def _proposed(asker: Asker, tools: Tools) -> tuple[tuple[Cell, ...], ...]:
     except (NLError, StoreUnavailableError):
         return ()
     here = sorted(views, key=lambda view: view[0].dbname != asker.dbname)[:1]
-    found = [(view[0], await asyncio.to_thread(askable, view[1].restricted_to(view[2]))) for view in here]
+    found = [(view[0], await asyncio.to_thread(_ready, view[1].restricted_to(view[2]))) for view in here]
     return tuple(
         (f"NL (db {quote_ident(database.name)}): $${text}$$", "a question that can be asked here")
         for database, texts in found
         for text in texts
     )
+
+
+def _ready(snapshot: Snapshot) -> tuple[str, ...]:
+    return (*askable(snapshot), *made(snapshot))
 
 
 async def _about(request: TopicRequest, qid: str, questions: Questions) -> RowSet:

@@ -15,6 +15,7 @@ import asyncpg
 import structlog
 from aiohttp import web
 
+from engine.app.asking_ahead import ROUND, AskingAhead
 from engine.app.checking import watch
 from engine.app.console_views import ConsoleViews
 from engine.app.endpoints import EngineAPI
@@ -236,11 +237,10 @@ async def serve(settings: EngineSettings) -> None:
         calibrating = Calibrating(points, settings.selection, settings.limits)
         evaluating = Evaluating(built, settings.limits, Trials(pool, built.upstream), points)
         upstream = built.upstream
-        model = built.model
         views = ConsoleViews(
             *(pool, settings.model, ready, calibrating, lambda: upstream.overdue),
             outage=lambda: circuit.outage,
-            profile=lambda: model.profile,
+            profile=lambda: built.model.profile,
         )
         learner = Learner(built, LearningStore(pool, settings.learning))
         looking = SchemaWatch(
@@ -254,13 +254,19 @@ async def serve(settings: EngineSettings) -> None:
         watching = group.create_task(looking.run(), name="schema-watch")
         metrics.overdue.set_function(lambda: upstream.overdue)
         metrics.ready.set_function(ready.is_set)
-        suggesting = Suggesting(built.catalog, built.model, pool)
         repeats = Repeats(pipeline_fingerprint(settings), settings.limits.reuse)
-        quotas = QuotaStore(pool)
-        service = Service(built, questions, settings.limits, points, learner, quotas=quotas, repeats=repeats)
+        service = Service(
+            *(built, questions, settings.limits, points, learner), quotas=QuotaStore(pool), repeats=repeats
+        )
+        ahead = AskingAhead(
+            *(built.catalog, built.model, pool, upstream, settings.model, settings.catalog),
+            idle=lambda: ready.is_set() and not service.admission.running,
+        )
+        asking = group.create_task(background.repeat("asking ahead", ROUND, ahead.step), name="asking-ahead")
         metrics.running.set_function(lambda: service.admission.running)
         metrics.waiting.set_function(lambda: service.admission.waiting)
-        app = EngineAPI(service, metrics, ready, views, calibrating, evaluating, suggesting).application()
+        commands = Suggesting(built.catalog, built.model, pool), ahead
+        app = EngineAPI(service, metrics, ready, views, calibrating, evaluating, *commands).application()
         address = AddressSite(settings.listening) if settings.listening.listen else None
         if address is not None:
             app = address.guarded(app)
@@ -276,7 +282,7 @@ async def serve(settings: EngineSettings) -> None:
             await stop.wait()
             log.info("engine stopping")
         finally:
-            for task in (warming, preparing, checking, expiring, watching, warning):
+            for task in (warming, preparing, checking, expiring, watching, warning, asking):
                 task.cancel()
             await runner.cleanup()
             await learner.aclose()

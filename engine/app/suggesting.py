@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 import re
 import time
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import asyncpg
 
@@ -25,6 +23,7 @@ from engine.values.deadline import Deadline
 from engine.values.errors import InvalidSettingError, ModelUnavailableError
 from engine.values.ports import Catalog, LanguageModel, Prompt
 from engine.values.suggestions import SuggestReply, SuggestRequest
+from engine.write.schema_questions import folded, plain_words, takes
 from engine.write.schema_text import table_text
 from schema_catalog.catalog import StoreUnavailableError
 from schema_catalog.naming import dotted, quote_ident, quote_literal
@@ -129,41 +128,24 @@ def suggestions(answer: str, asked: Sequence[Asked]) -> tuple[Suggestion, ...]:
 
 def _telling(found: Sequence[Suggestion]) -> Iterable[Suggestion]:
     """Those of `found` that tell elements of a table apart: of two with the same words neither does."""
-    texts = Counter(_folded(each.text) for each in found)
-    return (each for each in found if texts[_folded(each.text)] == 1)
+    texts = Counter(folded(each.text) for each in found)
+    return (each for each in found if texts[folded(each.text)] == 1)
 
 
 def _described(each: Asked, text: str) -> Iterable[Suggestion]:
-    text = _plain(text)
-    if _takes(text, DESCRIPTION_LENGTH) and _folded(text) != _folded(each.element[-1]):
+    text = plain_words(text)
+    if takes(text, DESCRIPTION_LENGTH) and folded(text) != folded(each.element[-1]):
         yield Suggestion(each.element, SuggestionKind.DESCRIPTION, text)
 
 
 def _synonyms(each: Asked, words: Iterable[str]) -> Iterable[Suggestion]:
-    known = {_folded(word) for word in (each.element[-1], *each.shown.synonyms)}
+    known = {folded(word) for word in (each.element[-1], *each.shown.synonyms)}
     kept = 0
-    for word in map(_plain, words):
-        if kept < SYNONYMS and _takes(word, SYNONYM_LENGTH) and _folded(word) not in known:
-            known.add(_folded(word))
+    for word in map(plain_words, words):
+        if kept < SYNONYMS and takes(word, SYNONYM_LENGTH) and folded(word) not in known:
+            known.add(folded(word))
             kept += 1
             yield Suggestion(each.element, SuggestionKind.SYNONYM, word)
-
-
-def _plain(text: str) -> str:
-    """On one line, without quotes around it and marks of a prompt's structure."""
-    return quoted(text)[1:-1].strip("' .")
-
-
-def _takes(text: str, most: int) -> bool:
-    """Whether `text` is some words, none of them again and again, without characters that are not shown."""
-    shown = all(unicodedata.category(character) not in {"Cc", "Cf", "Cs"} for character in text)
-    words = text.casefold().split()
-    stammers = any(word == following for word, following in pairwise(words))
-    return 1 < len(text) <= most and shown and any(map(str.isalpha, text)) and not stammers
-
-
-def _folded(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
 
 
 TOGETHER = 12
@@ -232,7 +214,7 @@ class Suggesting:
     async def _written(
         self, snapshot: Snapshot, table: Table, asked: Sequence[Asked], *, local: bool
     ) -> tuple[Suggestion, ...]:
-        values = await self._values(snapshot.database, table)
+        values = await showable_values(self.pool, snapshot.database, (table,))
         found: list[Suggestion] = []
         for first in range(0, len(asked), TOGETHER):
             some = asked[first : first + TOGETHER]
@@ -245,22 +227,28 @@ class Suggesting:
             found += suggestions(completion.text, some)
         return tuple(found)
 
-    async def _values(self, database: str, table: Table) -> Mapping[ColumnKey, Sequence[str]]:
-        """The kept values of a table's columns, but for what is sensitive by now, and for personal data."""
-        store = ValueStore(self.pool)
-        sensitive = await store.sensitive(database)
-        named = {
-            (*table.key, column.name) for column in table.columns if personal_by_name(table.name, column)
-        }
-        return {
-            each.key: tuple(
-                value for value in each.values if each.personal_allowed or personal_value(value) is None
-            )
-            for each in await store.values(database, _VALUES)
-            if each.key[:2] == table.key
-            and sensitive.isdisjoint((each.key, each.key[:2]))
-            and (each.personal_allowed or not (each.personal or each.key in named))
-        }
+
+async def showable_values(
+    pool: Pool, database: str, tables: Sequence[Table]
+) -> Mapping[ColumnKey, Sequence[str]]:
+    """The kept values of tables' columns, but for what is sensitive by now, and for personal data."""
+    store, keys = ValueStore(pool), {table.key for table in tables}
+    sensitive = await store.sensitive(database)
+    named = {
+        (*table.key, column.name)
+        for table in tables
+        for column in table.columns
+        if personal_by_name(table.name, column)
+    }
+    return {
+        each.key: tuple(
+            value for value in each.values if each.personal_allowed or personal_value(value) is None
+        )
+        for each in await store.values(database, _VALUES)
+        if each.key[:2] in keys
+        and sensitive.isdisjoint((each.key, each.key[:2]))
+        and (each.personal_allowed or not (each.personal or each.key in named))
+    }
 
 
 def _wanted(snapshot: Snapshot, name: str | None) -> Sequence[Table]:

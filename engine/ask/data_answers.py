@@ -83,6 +83,11 @@ def askable(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(said[:ASKABLE])
 
 
+def made(snapshot: Snapshot) -> tuple[str, ...]:
+    """Questions that stand ready, verified ones first; none that could not be pasted."""
+    return tuple(each.question for each in snapshot.made_questions if "$$" not in each.question)[:ASKABLE]
+
+
 def _plural(word: str) -> str:
     return word if word.endswith("s") else plural(word)
 
@@ -167,9 +172,8 @@ def _tables(snapshot: Snapshot) -> tuple[DataAnswer, ...]:
     words = (
         f"{len(rows)} of {len(snapshot.tables)} tables" if len(rows) < len(snapshot.tables) else "the tables"
     )
-    told = (
-        f"{words} with what is said of them and their columns; for example: {' '.join(askable(snapshot)[:2])}"
-    )
+    examples = " ".join((*askable(snapshot)[:2], *made(snapshot)[:2]))
+    told = f"{words} with what is said of them and their columns; for example: {examples}"
     return (DataAnswer(_listing(("table", "meaning", "columns"), rows), told),) if rows else ()
 
 

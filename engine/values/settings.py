@@ -152,19 +152,32 @@ class GenerationSettings:
     rules_off: tuple[str, ...] = ()
 
 
+class Ahead(StrEnum):
+    """Whether the model is asked about schemas by itself: never, a model of the operator's own alone, or any."""
+
+    OFF = "off"
+    OWN = "own"
+    ANY = "any"
+
+
 @dataclass(frozen=True, slots=True)
 class CatalogSettings:
     """How the engine keeps the catalog up to date. `watch`: seconds between two looks at a schema; 0 never looks.
 
-    `login`: by which databases of the store's server are read, as a DSN; empty: by the store's.
+    `login`: by which databases of the store's server are read, as a DSN; empty: by the store's. `ask_ahead`: which
+    model is asked about new and changed schemas while nobody asks, for as many tokens and seconds a day at most.
     """
 
     watch: float = 300.0
     login: str = ""
+    ask_ahead: Ahead = Ahead.OFF
+    ask_ahead_tokens: int = 200_000
+    ask_ahead_seconds: float = 1_800.0
 
     def __post_init__(self) -> None:
-        if self.watch < 0:
-            raise ValueError(f"watch is at least 0, not {self.watch}")
+        for name in ("watch", "ask_ahead_tokens", "ask_ahead_seconds"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is at least 0, not {getattr(self, name)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,8 @@ def read_questions(path: Path, database: str | None = None) -> tuple[KnownQuesti
         name = each.database or database
         if not name:
             fail(f"{path}, question {number}: it names no database", "Add database:, or say --database.")
-        if database in {None, name}:
+        # Questions that a model made wait for somebody to say what answers them.
+        if database in {None, name} and each.sql.strip():
             found.append(KnownQuestion(each.question, name, each.sql))
     return tuple(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import asyncpg
 import pytest
 from aiohttp import web
 
+from engine.app.asking_ahead import AskingAhead
 from engine.app.console_views import ConsoleViews
 from engine.app.endpoints import EngineAPI
 from engine.app.evaluating import Evaluating, Trials
@@ -25,6 +26,8 @@ from engine.route.router import HybridRouter
 from engine.upstream import Databases
 from engine.values.model_settings import ModelSettings
 from engine.values.settings import (
+    Ahead,
+    CatalogSettings,
     DialogueSettings,
     GenerationSettings,
     Limits,
@@ -133,6 +136,21 @@ def service(pool: Any, tools: Tools) -> Service:
     return serving(tools, pool)
 
 
+BY_ITSELF = CatalogSettings(ask_ahead=Ahead.OWN)
+OWN = ModelSettings(model="scripted", local=True)
+
+
+def ahead_of(
+    tools: Tools,
+    pool: Any,
+    settings: CatalogSettings = BY_ITSELF,
+    model: ModelSettings = OWN,
+    idle: Callable[[], bool] = lambda: True,
+) -> AskingAhead:
+    """By itself with a model of the operator's own, which nobody's question waits for."""
+    return AskingAhead(tools.catalog, tools.model, pool, tools.upstream, model, settings, idle)
+
+
 @pytest.fixture
 async def api(
     service: Service, tools: Tools, pool: Any, points: CalibrationStore, tmp_path: Path
@@ -142,7 +160,9 @@ async def api(
     console = ConsoleViews(pool, ModelSettings(), ready, calibrating, lambda: 0)
     evaluating = Evaluating(tools, LIMITS, Trials(pool, tools.upstream), points)
     suggesting = Suggesting(tools.catalog, tools.model, pool)
-    interface = EngineAPI(service, Metrics(), ready, console, calibrating, evaluating, suggesting)
+    interface = EngineAPI(
+        service, Metrics(), ready, console, calibrating, evaluating, suggesting, ahead_of(tools, pool)
+    )
     runner = web.AppRunner(interface.application())
     await runner.setup()
     await web.UnixSite(runner, str(tmp_path / "e.sock")).start()

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from aiohttp import web
 
+from engine.app.asking_ahead import AskingAhead
 from engine.app.console_views import ConsoleViews
 from engine.app.endpoints import EngineAPI
 from engine.app.evaluating import Evaluating, Trials
@@ -28,6 +29,7 @@ from engine.route.router import HybridRouter
 from engine.upstream import Databases
 from engine.values.model_settings import ModelSettings
 from engine.values.settings import (
+    CatalogSettings,
     DialogueSettings,
     GenerationSettings,
     LearningSettings,
@@ -131,6 +133,7 @@ async def _listening(service: Service, pool: Pool, path: Path) -> web.AppRunner:
         calibrating,
         Evaluating(bare_tools(), Limits(), Trials(pool, nothing), points),
         Suggesting(nothing, nothing, pool),
+        AskingAhead(nothing, nothing, pool, nothing, ModelSettings(), CatalogSettings(), lambda: False),
     ).application()
     runner = web.AppRunner(app, handler_cancellation=True)
     await runner.setup()

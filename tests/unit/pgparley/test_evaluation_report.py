@@ -89,7 +89,9 @@ def test_questions_are_yaml_or_json_lines(tmp_path: Path) -> None:
     ]
     assert found[0].sql == "SELECT count(*)\nFROM orders\n"
     lines = tmp_path / "questions.jsonl"
-    lines.write_text('{"question": "q", "sql": "SELECT 1", "database": "hr"}\n\n', encoding="utf-8")
+    # A question that was made, and to which nobody has said what answers it, waits.
+    made = '{"question": "made", "sql": "", "database": "hr"}'
+    lines.write_text('{"question": "q", "sql": "SELECT 1", "database": "hr"}\n\n' + made, encoding="utf-8")
     assert read_questions(lines, None) == (KnownQuestion("q", "hr", "SELECT 1"),)
 
 

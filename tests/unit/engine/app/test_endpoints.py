@@ -85,8 +85,9 @@ def interface(service: Scripted | None = None) -> web.Application:
     calibrating = cast("Any", SimpleNamespace(status=None))
     evaluating = cast("Any", SimpleNamespace(evaluate=None, known=None, trials=SimpleNamespace(begin=None)))
     suggesting = cast("Any", SimpleNamespace(suggest=None))
+    ahead = cast("Any", SimpleNamespace(ask=None))
     return EngineAPI(
-        service or Scripted(), Metrics(), asyncio.Event(), views, calibrating, evaluating, suggesting
+        service or Scripted(), Metrics(), asyncio.Event(), views, calibrating, evaluating, suggesting, ahead
     ).application()
 
 

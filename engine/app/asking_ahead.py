@@ -1,0 +1,231 @@
+"""Has the language model asked about schemas before anybody asks, and keeps what it says: by command, and by itself.
+
+By itself while nobody asks, within a budget of a day, one prompt a round: what ends in between is gone on with. Asked
+anew is only about tables whose schema has changed. What is asked is `engine.write.schema_questions`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+import asyncpg
+import structlog
+
+from engine.app.prompt_preview import CHARACTERS
+from engine.app.suggesting import showable_values
+from engine.values.deadline import Deadline
+from engine.values.errors import (
+    BusyError,
+    InvalidSettingError,
+    ModelAwayError,
+    ModelUnavailableError,
+    NLError,
+    for_log,
+)
+from engine.values.model_settings import ModelSettings
+from engine.values.ports import Catalog, LanguageModel, Upstream
+from engine.values.settings import Ahead, CatalogSettings
+from engine.values.suggestions import AskAheadRequest, AskedAhead
+from engine.write.schema_questions import Topic, asking, made, topics
+from schema_catalog.catalog import StoreUnavailableError
+from schema_catalog.made_store import MadeStore
+from schema_catalog.naming import dotted
+from schema_catalog.pg import Pool
+from schema_catalog.types import ColumnKey, Database, Snapshot
+
+SECONDS = 120.0
+"""For one call."""
+
+ROUND = 5.0
+"""Seconds between two looks whether something is to be asked."""
+
+LOOK = 0.1
+"""Seconds between two looks whether a question has come, to which the model is then left."""
+
+log = structlog.stdlib.get_logger("engine")
+
+
+@dataclass(slots=True)
+class _Spent:
+    """On one day."""
+
+    day: date | None = None
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AskingAhead:
+    """`pool`: of the store. `idle`: whether nobody's question is being answered, or waits."""
+
+    catalog: Catalog
+    model: LanguageModel
+    pool: Pool
+    upstream: Upstream
+    services: ModelSettings
+    settings: CatalogSettings
+    idle: Callable[[], bool]
+    _spent: _Spent = field(default_factory=_Spent)
+    _done: dict[str, Snapshot] = field(default_factory=dict)
+    _failed: set[tuple[str, str]] = field(default_factory=set)
+
+    async def ask(self, request: AskAheadRequest) -> AskedAhead:
+        """Asks about the next tables of a database; for an estimate about none.
+
+        Raises `InvalidSettingError` where the database is not there, `BusyError` where another engine asks about it,
+        and the model's and the store's errors.
+        """
+        try:
+            entries = {entry[0].name: entry for entry in await self.catalog.entries()}
+            if request.database not in entries:
+                raise InvalidSettingError(
+                    f'database "{request.database}" is not registered, or all of it is hidden',
+                    hint="pgparley catalog list shows the names.",
+                )
+            database, snapshot = entries[request.database]
+            async with self._store.alone(database.name) as mine:
+                if not mine:
+                    raise BusyError("an engine asks about this database already", hint="Try again later.")
+                every, waiting = await self._topics(snapshot)
+                told = self._estimate(database, waiting)
+                reached = {key for topic in every for key in topic.keys}
+                told = replace(told, unreached=len(snapshot.tables) - len(reached))
+                if request.estimate or not waiting:
+                    return told
+                asked = await self._ask(database, waiting[0], local=database.local)
+                return replace(asked, left=len(waiting) - 1, unreached=told.unreached)
+        except (StoreUnavailableError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as problem:
+            raise ModelUnavailableError(
+                "the engine's store does not answer", detail=str(problem), hint="Check [engine] store."
+            ) from problem
+
+    async def step(self) -> None:
+        """Asks about the next tables of one database, where that is wanted and there is time; raises as `ask`."""
+        if self.settings.ask_ahead is Ahead.OFF or not self.idle() or not self._has_room():
+            return
+        for database, snapshot in await self.catalog.entries():
+            local = database.local or self.settings.ask_ahead is Ahead.OWN
+            if self._done.get(database.name) is snapshot or self._service(local=local) is None:
+                continue
+            async with self._store.alone(database.name) as mine:
+                if mine and await self._stepped(database, snapshot, local=local):
+                    return
+
+    async def _stepped(self, database: Database, snapshot: Snapshot, *, local: bool) -> bool:
+        """Whether there was something to ask about this database."""
+        _, waiting = await self._topics(snapshot)
+        topic = next(
+            (each for each in waiting if (database.name, each.fingerprint) not in self._failed), None
+        )
+        if topic is None:
+            self._done[database.name] = snapshot
+            return False
+        began = time.monotonic()
+        try:
+            await self._while_idle(self._ask(database, topic, local=local))
+        except ModelAwayError:
+            raise
+        except NLError as problem:
+            # Not again before the engine is started anew, or the schema has changed: it costs each time.
+            self._failed.add((database.name, topic.fingerprint))
+            log.warning("schema not asked", database=database.name, problem=for_log(problem))
+        finally:
+            self._spent.seconds += time.monotonic() - began
+        return True
+
+    async def _while_idle(self, asking: Coroutine[Any, Any, AskedAhead]) -> None:
+        """Waits for it, and cancels it when a question comes; raises what it raises."""
+        task = asyncio.create_task(asking, name="asking-ahead")
+        try:
+            while not task.done() and self.idle():
+                await asyncio.wait({task}, timeout=LOOK)
+            if task.done():
+                self._spent.tokens += (await task).tokens
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+
+    def _has_room(self) -> bool:
+        """Whether anything is left of the day's budget."""
+        spent, settings, today = self._spent, self.settings, datetime.now(UTC).date()
+        if spent.day != today:
+            spent.day, spent.tokens, spent.seconds = today, 0, 0.0
+        return spent.tokens < settings.ask_ahead_tokens and spent.seconds < settings.ask_ahead_seconds
+
+    @property
+    def _store(self) -> MadeStore:
+        return MadeStore(self.pool)
+
+    def _service(self, *, local: bool) -> ModelSettings | None:
+        """The service that is asked first."""
+        return next((each for each in self.services.services if each.own or not local), None)
+
+    async def _topics(self, snapshot: Snapshot) -> tuple[Sequence[Topic], Sequence[Topic]]:
+        """All of a database, and those to ask about; what was made of others is dropped."""
+        every = await asyncio.to_thread(topics, snapshot)
+        asked = await self._store.asked(snapshot.database)
+        waiting = [topic for topic in every if asked.get(topic.keys) != topic.fingerprint]
+        if not waiting:
+            await self._store.prune(snapshot.database, [topic.keys for topic in every])
+        return every, waiting
+
+    def _estimate(self, database: Database, waiting: Sequence[Topic]) -> AskedAhead:
+        service = self._service(local=database.local) or self.services
+        prompts = [asking(topic, {}) for topic in waiting]
+        read = int(sum(len(each.system) + len(each.user) for each in prompts) / CHARACTERS)
+        written = sum(topic.tokens for topic in waiting)
+        return AskedAhead(
+            left=len(waiting),
+            tokens=read + written,
+            money=service.price.of(read, 0, written),
+            model=service.called,
+            own=service.own,
+        )
+
+    async def _ask(self, database: Database, topic: Topic, *, local: bool) -> AskedAhead:
+        service = self._service(local=local) or self.services
+        began = time.monotonic()
+        completion = await self.model.complete(
+            replace(asking(topic, await self._values(database, topic)), local=local),
+            deadline=Deadline(began + SECONDS),
+            max_tokens=topic.tokens,
+            grammar=topic.grammar() if self.model.profile.grammars else None,
+        )
+        found = made(completion.text, topic, (mark for mark, _ in completion.marks))
+        await self._store.keep(database.name, found, topic.fingerprint, service.called)
+        usage = completion.usage
+        told = AskedAhead(
+            tables=found.tables,
+            questions=found.questions,
+            words=sum(map(len, found.words.values())),
+            tokens=usage.prefilled + usage.cached + usage.generated,
+            money=usage.money,
+            model=service.called,
+            own=service.own,
+        )
+        log.info(
+            "schema asked",
+            database=database.name,
+            tables=[dotted(key) for key in told.tables],
+            questions=len(told.questions),
+            words=told.words,
+            tokens=told.tokens,
+            money=round(told.money, 6),
+            seconds=round(time.monotonic() - began, 1),
+        )
+        return told
+
+    async def _values(self, database: Database, topic: Topic) -> Mapping[ColumnKey, Sequence[str]]:
+        """Those that may be shown of tables that are the same to everybody: others read the questions, too."""
+        try:
+            secured = await self.upstream.row_secured(database)
+        except NLError:
+            return {}
+        values = await showable_values(self.pool, database.name, topic.tables)
+        return {key: held for key, held in values.items() if key[:2] not in secured}

@@ -166,6 +166,27 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
+    "league": Snapshot(
+        "league",
+        ("public",),
+        (
+            replace(
+                table("game", "game_id home_id season"),
+                columns=tuple(
+                    Column(each, "integer", nullable=False) for each in ("game_id", "home_id", "season")
+                ),
+                foreign_keys=(ForeignKey(("home_id", "season"), "public", "team", ("team_id", "season")),),
+            ),
+            replace(
+                table("team", "team_id season name"),
+                columns=(
+                    *(Column(each, "integer", nullable=False) for each in ("team_id", "season")),
+                    Column("name", "text"),
+                ),
+                primary_key=("team_id", "season"),
+            ),
+        ),
+    ),
     **dict(_written(_TABLES)),
 }
 

@@ -30,7 +30,7 @@ BY_NAME: Mapping[str, Lint] = {rule.name: rule for rule in RULES}
 UNCHANGED = "unchanged"
 
 _HEADER = re.compile(
-    r"^-- (question|values|schema|secured|stored|missing|linked|days|cased|today|rules): (.+)$"
+    r"^-- (question|values|schema|secured|stored|missing|linked|days|cased|today|newest|rules): (.+)$"
 )
 
 
@@ -197,7 +197,7 @@ class Pair:
 
     `values`, `missing`: "table.column = value, value; …". `stored`: "table.column / text = value; …".
     `linked`: "table.column probability; …", with `*` a table. `days`: "table.column = form". `cased`: as `stored`, the
-    value is what the column may hold.
+    value is what the column may hold. `newest`: "table.column = day".
     """
 
     rule: Lint
@@ -213,6 +213,7 @@ class Pair:
     days: str = ""
     cased: str = ""
     today: str = "2021-01-06"
+    newest: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -241,6 +242,7 @@ class Pair:
             ),
             (),
             tuple(ColumnContent(each.column, (), each.values[0]) for each in _links(self.days)),
+            newest={each.column: date.fromisoformat(each.values[0]) for each in _links(self.newest)},
         )
 
     def applied(self, sql: str) -> str | None:

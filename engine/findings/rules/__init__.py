@@ -13,6 +13,7 @@ from engine.findings.rules import (
     grouping,
     key_joins,
     labels,
+    left_out,
     literals,
     nulls,
     periods,
@@ -75,11 +76,15 @@ LINTS: tuple[Lint, ...] = (
     _beside("list_without_null", 1, nulls.list_without_null),
     _beside("unknown_as_other", 1, nulls.unknown_as_other),
     Lint("literal_as_stored", 3, literals.literal_as_stored, on=On.DATA, kind=RuleKind.CORRECTION),
+    Lint(
+        "newest_period", 1, coverage.newest_period, coverage.nothing_of_period, On.DATA, RuleKind.CORRECTION
+    ),
     Lint("rows_once", 1, repetition.rows_once, on=On.DATA, kind=RuleKind.REPETITION),
     _says("idle_part", 1, says=remarks.idle_parts),
     Lint("no_choice", 1, says=conditions.no_choice, on=On.SCHEMA),
     Lint("adds_up_keys", 1, says=sums.adds_up_keys, on=On.SCHEMA),
     _says("first_by_words", 1, says=grouping.first_by_words),
+    Lint("left_out", 1, says=left_out.left_out, on=On.DATA),
     Lint("rows_that_do_not_count", 1, says=remarks.rows_that_do_not_count, on=On.CATALOG),
     Lint("undeclared_join", 1, says=remarks.undeclared_joins, on=On.CATALOG),
 )

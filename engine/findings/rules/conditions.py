@@ -44,8 +44,8 @@ def no_choice(statement: Draft, context: Context) -> Iterator[str]:
     lists = {each.column: each.values for each in context.lists}
     for select in statement.tree.find_all(exp.Select):
         for column, tests in _tested(tests_of(select), scopes):
-            if said := _bounded(column, tests, scopes) or _of_known(column, tests, scopes, lists):
-                yield said
+            if none := _bounded(column, tests, scopes) or _of_known(column, tests, scopes, lists):
+                yield none
 
 
 def _tested(tests: Sequence[exp.Expr], scopes: Scopes) -> Iterator[tuple[exp.Column, Sequence[exp.Expr]]]:

@@ -71,6 +71,10 @@ terse
 dpt: dpt_id | dpt_nm
 pay: pay_id | dpt_id -> dpt.dpt_id | amt integer | pd_on date | bkd_at timestamp without time zone
 
+plant
+log: log_id | taken_at timestamp without time zone | p01 numeric -- oil pressure at the bearing, bar | p02 numeric\
+ | p03 numeric -- oil temperature of the tank, degrees | tag
+
 codes
 dpt: dpt_cd | dpt_nm
 pay: pay_id | dpt_cd -> dpt.dpt_cd -- who pays: S sales, W warehouse | amt integer | payee

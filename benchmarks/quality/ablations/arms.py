@@ -91,7 +91,7 @@ ORIGINS = (
         "day",
         (
             *("as_named", "as_label", "json_as_value", "as_member"),
-            *("table_of_named_schema", "whole_day", "newest_period"),
+            *("as_catalog_calls", "whole_day", "newest_period"),
             *("text_as_day", "text_by_day", "said_period", "sums_apart", "sum_once"),
             *("counts_joined", "exact_division", "counts_each_once", "group_by_key", "list_without_null"),
             "unknown_as_other",

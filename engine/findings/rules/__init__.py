@@ -6,6 +6,7 @@ from functools import partial
 
 from engine.findings.lint import Lint
 from engine.findings.rules import (
+    called,
     conditions,
     contents,
     coverage,
@@ -50,9 +51,7 @@ LINTS: tuple[Lint, ...] = (
     _by_keys(
         "compare_by_reference", 2, key_joins.compare_by_reference, key_joins.strangers_compared, by_facts=True
     ),
-    _by_words(
-        "table_of_named_schema", 2, references.table_of_named_schema, references.tables_of_other_schemas
-    ),
+    _by_words("as_catalog_calls", 1, called.as_catalog_calls, called.not_as_catalog_calls),
     _by_values("literal_in_its_column", 1, literals.literal_in_its_column),
     _by_values("literal_by_reference", 1, literals.literal_by_reference),
     _by_values("text_by_day", 1, contents.text_as_day),

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.findings.lint import Context
-from engine.link.mentions import in_named_schema, named_schemas
 from engine.statement.read import Draft
 from engine.statement.scope import (
     Scopes,
@@ -23,7 +22,6 @@ from engine.statement.scope import (
 from engine.statement.written import aliases
 from engine.values import wording
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
-from schema_catalog.naming import dotted
 from schema_catalog.types import ColumnKey, Table, TableKey
 
 
@@ -41,39 +39,6 @@ def as_named(statement: Draft, context: Context) -> str | None:
             changed += found
             name.replace(identifier(*found))
     return wording.of(wording.SPELLS, changed)
-
-
-def table_of_named_schema(statement: Draft, context: Context) -> str | None:
-    """Reads the tables of the schema that the question names in place of those of their names in another."""
-    changed = []
-    there = {read.table for read in statement.scopes.all_reads()}
-    for read, own, other in list(_in_another_schema(statement, context)):
-        if other in there:
-            continue
-        table = written(other, context.snapshot)
-        for column in statement.tree.find_all(exp.Column):
-            if (column.db, column.table) == own.key:
-                column.set("db", table.args.get("db"))
-        read.node.set("this", table.this)
-        read.node.set("db", table.args.get("db"))
-        changed.append(dotted(other.key))
-    return wording.of(wording.READS, changed)
-
-
-def tables_of_other_schemas(statement: Draft, context: Context) -> Iterator[str]:
-    """In words, the tables that are not those of their names in the schema that the question names."""
-    for _, own, other in _in_another_schema(statement, context):
-        yield wording.READS_OTHER.format(dotted(own.key), dotted(other.key))
-
-
-def _in_another_schema(statement: Draft, context: Context) -> Iterator[tuple[TableRef, Table, Table]]:
-    """Where a table is read, that table, and the one of its name in the schema that the question names instead."""
-    snapshot = statement.scopes.snapshot
-    named = named_schemas(context.question, snapshot)
-    for read in statement.scopes.all_reads() if named else ():
-        other = None if read.table is None else in_named_schema(read.table, named, snapshot)
-        if other is not None and read.table is not None:
-            yield read, read.table, other
 
 
 def requalify(statement: Draft, context: Context) -> str | None:

@@ -157,6 +157,18 @@ def test_a_table_of_another_schema_than_the_named_one() -> None:
         assert [each.says for each in said(read, context, {On.QUESTION})] == says, question
 
 
+def test_a_column_of_which_the_question_says_nothing_for_the_described_one() -> None:
+    plant = SCHEMAS["plant"]
+    for question, says in {
+        "What is the highest oil pressure at the bearing?": ["reads p02, not p01"],
+        "What is the highest oil pressure?": [],
+        "What is the highest p02 without the oil pressure at the bearing?": [],
+    }.items():
+        read = statement_of("SELECT MAX(p02) FROM log", plant)
+        contradicted = said(read, Context(plant, Question(question)), {On.QUESTION})
+        assert [each.says for each in contradicted] == says, question
+
+
 def test_what_says_nothing_of_a_right_statement() -> None:
     for sql in (
         "SELECT COUNT(*) FROM concert WHERE year = '2014'",

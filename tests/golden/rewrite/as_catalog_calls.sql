@@ -1,4 +1,4 @@
--- Reads the tables of the schema that the question names.
+-- Reads what the question calls as the catalog does.
 
 -- schema: clinics
 -- question: What is the sum of all visit fees in the north clinic?
@@ -39,3 +39,36 @@ unchanged
 SELECT SUM(south.visit.fee) FROM south.visit
 =>
 SELECT SUM(north.visit.fee) FROM north.visit
+
+-- schema: plant
+-- question: What is the highest oil pressure at the bearing?
+SELECT MAX(p02) FROM log
+=>
+SELECT MAX(p01) FROM log
+
+-- schema: plant
+-- question: When was the oil pressure at the bearing lowest?
+SELECT taken_at FROM log WHERE p02 > 0 ORDER BY p02 LIMIT 1
+=>
+SELECT taken_at FROM log WHERE p01 > 0 ORDER BY p01 LIMIT 1
+
+-- it is read
+-- schema: plant
+-- question: When was the oil pressure at the bearing lowest?
+SELECT p02 FROM log ORDER BY p01 LIMIT 1
+=>
+unchanged
+
+-- the question says the other's name
+-- schema: plant
+-- question: What is p02 without the oil pressure at the bearing?
+SELECT MAX(p02) FROM log
+=>
+unchanged
+
+-- a part of a description is none
+-- schema: plant
+-- question: What is the oil pressure?
+SELECT MAX(p02) FROM log
+=>
+unchanged

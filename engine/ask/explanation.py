@@ -14,6 +14,7 @@ from engine.values import wording
 from engine.values.candidate import Candidate
 from engine.values.refusal import absent
 from engine.values.state import State
+from schema_catalog.types import Snapshot
 
 
 def explained(state: State) -> State:
@@ -26,21 +27,33 @@ def explained(state: State) -> State:
         for route in state.routes
         if state.doubtful
     }
+    snapshots = {route.database.name: route.snapshot for route in state.routes}
     told = (
-        replace(each, explanation=each.explanation + explain(each, first, doubts.get(each.database)))
+        replace(
+            each,
+            explanation=each.explanation
+            + explain(each, first, doubts.get(each.database), snapshots.get(each.database)),
+        )
         for each in state.candidates
     )
     return replace(state, candidates=tuple(told))
 
 
-def explain(candidate: Candidate, best: Candidate, doubts: Sequence[str] | None = None) -> str:
+def explain(
+    candidate: Candidate,
+    best: Candidate,
+    doubts: Sequence[str] | None = None,
+    snapshot: Snapshot | None = None,
+) -> str:
     """What the statement does in words, its terms and units, what rules changed, and what it alone reads.
 
-    `doubts`: what else is against it where it is hardly what was asked; None where it is not doubted.
+    `doubts`: what else is against it where it is hardly what was asked; None where it is not doubted. `snapshot`: whose
+    comments tell its columns.
     """
     meaning = candidate.meaning.says.rstrip(".")
     # Some models give the statement once more as its meaning.
-    said = [describe(candidate.sql) if parsed(meaning) is not None else meaning or describe(candidate.sql)]
+    own = meaning and parsed(meaning) is None
+    said = [meaning if own else describe(candidate.sql, snapshot)]
     said += (
         [wording.ASSUMES.format(candidate.meaning.assumes.rstrip("."))] if candidate.meaning.assumes else []
     )

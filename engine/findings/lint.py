@@ -30,7 +30,8 @@ class Context:
     letters. `linked`: element → probability that the question is about it, none without a linker. `dimensions`: what
     the question asks a number for each of. `lists`: of columns of few values, all of them. `contents`: of columns of
     JSON and of days in texts. `is_reading`: a model gave the statement as its reading of the question, and says itself
-    what it leaves out.
+    what it leaves out. `newest`: the newest day of a column of dates that holds nothing of the period tested.
+    `counted`: what a statement leaves out, in words with `{}` for the number of rows, and that number.
     """
 
     snapshot: Snapshot
@@ -45,6 +46,8 @@ class Context:
     lists: Sequence[ValueList] = ()
     contents: Sequence[ColumnContent] = ()
     is_reading: bool = False
+    newest: Mapping[ColumnKey, date] = field(default_factory=dict)
+    counted: Sequence[tuple[str, int]] = ()
 
     @property
     def mentioned(self) -> tuple[Table, ...]:

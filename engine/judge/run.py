@@ -15,6 +15,7 @@ from dataclasses import replace
 import msgspec
 
 from engine.findings.admit import shown_once
+from engine.findings.looks import of_newest_periods, with_left_out
 from engine.judge.merge import NotCompared, Rows, merged
 from engine.link.standing import sensitive_columns
 from engine.statement.read import statement_of
@@ -59,12 +60,21 @@ async def run(state: State, tools: Tools) -> State:
     until = Deadline(state.deadline.clock() + seconds, state.deadline.clock)
     outcomes = await _run_all(state.candidates, state, tools, until)
     if not state.dialogue.survivors:
-        found = zip(state.candidates, outcomes, strict=True)
-        added = await shown_once([each for each, rows in found if rows.repeated], state, tools)
+        found = list(zip(state.candidates, outcomes, strict=True))
+        empty = [each for each, rows in found if _is_empty(rows.preview)]
+        told, newest = await of_newest_periods(empty, state, tools)
+        added = [*await shown_once([each for each, rows in found if rows.repeated], state, tools), *newest]
+        state = replace(state, candidates=tuple(told.get(each, each) for each in state.candidates))
         outcomes += await _run_all(added, state, tools, until)
         lines = (each.changes[-1].line for each in added)
         state = replace(state, candidates=(*state.candidates, *added)).noted(*lines)
-    return await merged(state, outcomes, tools.generation.rules_off)
+    return await with_left_out(await merged(state, outcomes, tools.generation.rules_off), tools)
+
+
+def _is_empty(preview: Preview | None) -> bool:
+    """Whether a result has no row, or one alone that counts and adds up none."""
+    rows = None if preview is None else preview.rows
+    return rows is not None and (not rows or (len(rows) == 1 and set(rows[0]) <= {None, "0"}))
 
 
 async def _run_all(

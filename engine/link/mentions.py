@@ -217,6 +217,14 @@ def named_schemas(question: Question, snapshot: Snapshot) -> frozenset[str]:
     return frozenset(schema for schema, name in words.items() if name in alone)
 
 
+def in_named_schema(table: Table, named: Collection[str], snapshot: Snapshot) -> Table | None:
+    """The table of the same name in a schema that is `named`, where `table`'s own is not; None without one."""
+    if table.schema in named:
+        return None
+    found = [each for each in snapshot.tables if each.schema in named and each.name == table.name]
+    return found[0] if len(found) == 1 else None
+
+
 def _named_in_short(
     asked: Words, tables: Sequence[tuple[Table, Words]], known: Collection[str]
 ) -> frozenset[TableKey]:

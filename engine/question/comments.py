@@ -92,3 +92,33 @@ says_not_counted = re.compile(
     re.IGNORECASE,
 ).search
 """Where a comment says that rows do not count."""
+
+
+CALLED, CALLED_LONGEST = 5, 40
+"""Words, and characters, of what a column is called in place of its name, at most."""
+
+_FIRST = re.compile(r"[,;:.(\[|/]|\s[-\u2013\u2014=]\s")
+"""What ends the first thing that a comment says."""
+
+_OF_NULL = re.compile(r"\bNULL\s*(?:=>?|->|→|:)\s*(?P<meaning>[^,;.()\[\]|/]+)")
+
+
+def called(comment: str) -> str:
+    """What a comment calls its column in a few words; empty where it says more, or explains codes at once."""
+    said = _FIRST.split(comment, maxsplit=1)[0].strip()
+    words = said.split()
+    if not 0 < len(words) <= CALLED or len(said) > CALLED_LONGEST or len(words[0]) == 1 or said.isupper():
+        return ""
+    return _within_line(said)
+
+
+def meaning_of_null(comment: str) -> str:
+    """What a comment says that NULL means ("NULL: still on loan"); empty where it says nothing of it."""
+    found = _OF_NULL.search(comment)
+    said = "" if found is None else found["meaning"].strip()
+    return _within_line(said) if len(said) <= LONGEST else ""
+
+
+def _within_line(said: str) -> str:
+    """With a small first letter, where the second one is small as well."""
+    return said[:1].lower() + said[1:] if said[1:2].islower() else said

@@ -10,10 +10,21 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from engine.question.comments import called, meaning_of_null
 from engine.question.names import name_words
-from engine.statement.expressions import COMBINED, Reader, is_plain_table, is_told, output_of, says_something
+from engine.statement.expressions import (
+    COMBINED,
+    TOLD,
+    Reader,
+    is_plain_table,
+    is_told,
+    output_of,
+    says_something,
+)
+from engine.statement.read import Draft, statement_of
 from engine.statement.scope import conjuncts
 from engine.statement.tree import parsed
+from schema_catalog.types import ColumnKey, Snapshot
 
 _READER = Reader(None, {}, whole=True)
 
@@ -32,9 +43,36 @@ class Clause:
         return self.between.join(self.items)
 
 
-def describe(sql: str) -> str:
-    """One line for a person who will not read the SQL; empty where `sql` cannot be parsed."""
-    return _line(parsed(sql))
+def describe(sql: str, snapshot: Snapshot | None = None) -> str:
+    """One line for a person who will not read the SQL; empty where `sql` cannot be parsed.
+
+    `snapshot`: what calls columns in its comments, where these are short.
+    """
+    apart = None if snapshot is None else statement_of(sql, snapshot).apart
+    return _line(parsed(sql) if apart is None else _as_commented(apart))
+
+
+def _as_commented(statement: Draft) -> exp.Query:
+    """A copy in which columns, and tests whether they are NULL, are told by their comments.
+
+    Not a column that is called as another one of the statement, nor one whose name says all of it.
+    """
+    copy = Draft(statement.tree.copy(), statement.scopes.snapshot)
+    commented: dict[ColumnKey, str] = {}
+    for column in copy.tree.find_all(exp.Column):
+        key, stored = copy.scopes.key(column), copy.scopes.stored(column)
+        if key is None or stored is None:
+            continue
+        said = stored.description or ""
+        commented[key] = called(said) or name_words(column.name)
+        test = column.parent
+        if isinstance(test, exp.Is) and isinstance(test.expression, exp.Null):
+            test.meta[TOLD] = meaning_of_null(said)
+    for column in copy.tree.find_all(exp.Column):
+        key = copy.scopes.key(column)
+        if key in commented and list(commented.values()).count(commented[key]) == 1:
+            column.meta[TOLD] = commented[key]
+    return copy.tree
 
 
 def in_parts(sql: str) -> tuple[tuple[str, str], ...]:

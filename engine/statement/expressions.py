@@ -28,6 +28,9 @@ class Literal:
 Part = str | ColumnKey | Literal
 """Words, a column (with `*` a table), or a value."""
 
+TOLD = "told"
+"""In a node's `meta`, the words that it is told by."""
+
 _AGGREGATES: Mapping[type[exp.Expr], str] = {
     exp.Count: "number of",
     exp.Sum: "total",
@@ -154,7 +157,9 @@ class Reader:
         return joined(self._parts(node, negated=negated))
 
     def _parts(self, node: exp.Expr, *, negated: bool = False) -> Iterator[Part]:
-        if isinstance(node, _UNSAID) or _cuts_by_pattern(node):
+        if told := node.meta.get(TOLD):
+            yield f"not ({told})" if negated ^ bool(node.args.get("negate")) else told
+        elif isinstance(node, _UNSAID) or _cuts_by_pattern(node):
             yield from self._parts(node.this, negated=negated)
         elif isinstance(node, exp.Not):
             yield from self._parts(node.this, negated=not negated)

@@ -30,7 +30,7 @@ BY_NAME: Mapping[str, Lint] = {rule.name: rule for rule in RULES}
 UNCHANGED = "unchanged"
 
 _HEADER = re.compile(
-    r"^-- (question|values|schema|secured|stored|missing|linked|days|cased|today|rules): (.+)$"
+    r"^-- (question|values|schema|secured|stored|missing|linked|days|cased|today|newest|rules): (.+)$"
 )
 
 
@@ -70,6 +70,10 @@ sale: sale_id | model | price
 terse
 dpt: dpt_id | dpt_nm
 pay: pay_id | dpt_id -> dpt.dpt_id | amt integer | pd_on date | bkd_at timestamp without time zone
+
+plant
+log: log_id | taken_at timestamp without time zone | p01 numeric -- oil pressure at the bearing, bar | p02 numeric\
+ | p03 numeric -- oil temperature of the tank, degrees | tag
 
 codes
 dpt: dpt_cd | dpt_nm
@@ -166,6 +170,27 @@ SCHEMAS: Mapping[str, Snapshot] = {
             ),
         ),
     ),
+    "league": Snapshot(
+        "league",
+        ("public",),
+        (
+            replace(
+                table("game", "game_id home_id season"),
+                columns=tuple(
+                    Column(each, "integer", nullable=False) for each in ("game_id", "home_id", "season")
+                ),
+                foreign_keys=(ForeignKey(("home_id", "season"), "public", "team", ("team_id", "season")),),
+            ),
+            replace(
+                table("team", "team_id season name"),
+                columns=(
+                    *(Column(each, "integer", nullable=False) for each in ("team_id", "season")),
+                    Column("name", "text"),
+                ),
+                primary_key=("team_id", "season"),
+            ),
+        ),
+    ),
     **dict(_written(_TABLES)),
 }
 
@@ -176,7 +201,7 @@ class Pair:
 
     `values`, `missing`: "table.column = value, value; …". `stored`: "table.column / text = value; …".
     `linked`: "table.column probability; …", with `*` a table. `days`: "table.column = form". `cased`: as `stored`, the
-    value is what the column may hold.
+    value is what the column may hold. `newest`: "table.column = day".
     """
 
     rule: Lint
@@ -192,6 +217,7 @@ class Pair:
     days: str = ""
     cased: str = ""
     today: str = "2021-01-06"
+    newest: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -220,6 +246,7 @@ class Pair:
             ),
             (),
             tuple(ColumnContent(each.column, (), each.values[0]) for each in _links(self.days)),
+            newest={each.column: date.fromisoformat(each.values[0]) for each in _links(self.newest)},
         )
 
     def applied(self, sql: str) -> str | None:

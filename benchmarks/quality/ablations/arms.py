@@ -75,22 +75,23 @@ ORIGINS = (
         "spider",
         (
             *("drop_total_join", "requalify", "repair_join", "join_missing_tables", "text_as_number"),
-            *("group_by_shown", "compare_by_reference", "literal_in_its_column", "show_groups"),
+            *("mend_groups", "compare_by_reference", "literal_in_its_column", "show_groups"),
             *("none_of_them", "each_once", "drop_unasked_join", "literal_as_stored", "rows_once"),
         ),
     ),
     Origin(
         "real",
         (
-            *("repair_literal", "literal_by_reference", "text_as_period", "aggregate_in_having"),
-            *("whole_period", "group_by_dimension", "drop_unasked_limit", "name_in_full", "sum_ungrouped"),
+            *("repair_literal", "literal_by_reference", "text_as_period"),
+            *("whole_period", "group_by_dimension", "drop_unasked_limit", "name_in_full"),
             "highest_known",
         ),
     ),
     Origin(
         "day",
         (
-            *("as_named", "as_label", "json_as_value", "in_range", "in_array"),
+            *("as_named", "as_label", "json_as_value", "as_member"),
+            *("as_catalog_calls", "whole_day", "newest_period"),
             *("text_as_day", "text_by_day", "said_period", "sums_apart", "sum_once"),
             *("counts_joined", "exact_division", "counts_each_once", "group_by_key", "list_without_null"),
             "unknown_as_other",

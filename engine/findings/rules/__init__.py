@@ -6,11 +6,15 @@ from functools import partial
 
 from engine.findings.lint import Lint
 from engine.findings.rules import (
+    called,
+    conditions,
     contents,
     coverage,
     grain,
     grouping,
+    key_joins,
     labels,
+    left_out,
     literals,
     nulls,
     periods,
@@ -39,18 +43,19 @@ LINTS: tuple[Lint, ...] = (
     _repair("repair_join", 3, references.repair_join),
     _repair("join_missing_tables", 2, references.join_missing_tables),
     _repair("json_as_value", 1, contents.json_as_value),
-    _repair("in_range", 1, contents.in_range),
-    _repair("in_array", 1, contents.in_array),
+    _repair("as_member", 1, contents.as_member),
     _repair("text_as_day", 1, contents.text_as_day),
     _repair("text_as_number", 2, literals.text_as_number),
     _repair("text_as_period", 1, periods.text_as_period),
-    _repair("aggregate_in_having", 1, grouping.aggregate_in_having),
-    _repair("sum_ungrouped", 1, grouping.sum_ungrouped),
-    _repair("group_by_shown", 1, grouping.group_by_shown),
-    _by_words("compare_by_reference", 1, references.compare_by_reference, references.strangers_compared),
+    _repair("mend_groups", 1, grouping.mend_groups),
+    _by_keys(
+        "compare_by_reference", 2, key_joins.compare_by_reference, key_joins.strangers_compared, by_facts=True
+    ),
+    _by_words("as_catalog_calls", 1, called.as_catalog_calls, called.not_as_catalog_calls),
     _by_values("literal_in_its_column", 1, literals.literal_in_its_column),
     _by_values("literal_by_reference", 1, literals.literal_by_reference),
     _by_values("text_by_day", 1, contents.text_as_day),
+    _by_keys("whole_day", 1, periods.whole_day, periods.first_moments, by_facts=True),
     _by_words("whole_period", 1, periods.whole_period, periods.cut_short),
     Lint(
         "said_period", 1, coverage.said_period, coverage.periods_missed, on=On.CALENDAR, kind=RuleKind.READING
@@ -70,12 +75,15 @@ LINTS: tuple[Lint, ...] = (
     _beside("list_without_null", 1, nulls.list_without_null),
     _beside("unknown_as_other", 1, nulls.unknown_as_other),
     Lint("literal_as_stored", 3, literals.literal_as_stored, on=On.DATA, kind=RuleKind.CORRECTION),
+    Lint(
+        "newest_period", 1, coverage.newest_period, coverage.nothing_of_period, On.DATA, RuleKind.CORRECTION
+    ),
     Lint("rows_once", 1, repetition.rows_once, on=On.DATA, kind=RuleKind.REPETITION),
-    _says("aggregated_group", 1, says=remarks.aggregated_groups),
-    _says("part_of_itself", 1, says=remarks.parts_of_themselves),
-    _says("groups_of_one_row", 1, says=remarks.groups_of_one_row),
-    _says("shown_twice", 1, says=remarks.shown_twice),
+    _says("idle_part", 1, says=remarks.idle_parts),
+    Lint("no_choice", 1, says=conditions.no_choice, on=On.SCHEMA),
+    Lint("adds_up_keys", 1, says=sums.adds_up_keys, on=On.SCHEMA),
     _says("first_by_words", 1, says=grouping.first_by_words),
+    Lint("left_out", 1, says=left_out.left_out, on=On.DATA),
     Lint("rows_that_do_not_count", 1, says=remarks.rows_that_do_not_count, on=On.CATALOG),
     Lint("undeclared_join", 1, says=remarks.undeclared_joins, on=On.CATALOG),
 )

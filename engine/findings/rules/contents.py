@@ -110,7 +110,12 @@ _HELD |= {"int4range": "int", "int8range": "bigint", "numrange": "numeric"}
 """Type of a range → type of what it holds."""
 
 
-def in_range(statement: Draft, _context: Context) -> str | None:
+def as_member(statement: Draft, _context: Context) -> str | None:
+    """Looks for a value within the range or the array that it is compared with."""
+    return "; ".join(filter(None, (_in_range(statement), _in_array(statement)))) or None
+
+
+def _in_range(statement: Draft) -> str | None:
     """A range that is compared with a value holds it; one between two overlaps what lies between them."""
     changed = []
     for node in list(statement.tree.find_all(exp.EQ, exp.Between)):
@@ -132,7 +137,7 @@ def in_range(statement: Draft, _context: Context) -> str | None:
     return wording.of(wording.IN_RANGE, changed)
 
 
-def in_array(statement: Draft, _context: Context) -> str | None:
+def _in_array(statement: Draft) -> str | None:
     """An array that is compared with a text has it as a member, of several texts any."""
     changed = []
     for node in list(statement.tree.find_all(*_TEXTUAL)):

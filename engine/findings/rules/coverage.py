@@ -7,7 +7,7 @@ Owns reading literals, the clock, `date_trunc`, `EXTRACT(YEAR …)` and interval
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
 from sqlglot import exp
@@ -76,6 +76,50 @@ def periods_missed(statement: Draft, context: Context) -> Iterator[str]:
     for period in context.question.periods:
         if period.relative and _is_timeless(statement):
             yield wording.SAYS_NOTHING.format(period.text)
+
+
+def the_covered(statement: Draft, today: date) -> Covered | None:
+    """What a statement covers from some day on, where it tests one column of dates alone; else None."""
+    covered = list(_covered(statement, today))
+    return covered[0] if len(covered) == 1 and covered[0].start is not None else None
+
+
+def newest_period(statement: Draft, context: Context) -> str | None:
+    """Compares with the same days of the newest year, where a column holds nothing of those that are compared with."""
+    covered = the_covered(statement, context.question.today) if context.newest else None
+    newest = (
+        None if covered is None else context.newest.get(statement.scopes.key(covered.column) or ("", "", ""))
+    )
+    if covered is None or covered.start is None or newest is None:
+        return None
+    years = newest.year - covered.start.year
+    if _later(covered.start, Grain.YEAR, years).date() > newest:
+        years -= 1
+    if not years:
+        return None
+    moved = [each and _later(each, Grain.YEAR, years) for each in (covered.start, covered.end)]
+    kept = without_tests(tests_of(covered.select), covered.tests)
+    said = [
+        test(this=covered.column.copy(), expression=exp.Literal.string(_moment_words(moment)))
+        for test, moment in zip((exp.GTE, exp.LT), moved, strict=True)
+        if moment is not None
+    ]
+    keep_tests(covered.select, [*kept, *said])
+    return wording.READS.format(replace(covered, start=moved[0], end=moved[1]).words)
+
+
+def nothing_of_period(statement: Draft, context: Context) -> Iterator[str]:
+    """In words, the period of which the data holds nothing, and how new it is."""
+    covered = the_covered(statement, context.question.today) if context.newest else None
+    newest = (
+        None if covered is None else context.newest.get(statement.scopes.key(covered.column) or ("", "", ""))
+    )
+    if covered is not None and newest is not None:
+        yield wording.NOTHING_OF.format(covered.words, newest)
+
+
+def _moment_words(moment: datetime) -> str:
+    return (moment.date() if moment.time() == time() else moment).isoformat()
 
 
 def _missed(statement: Draft, question: Question) -> tuple[Period, Sequence[Covered]] | None:

@@ -32,7 +32,13 @@ GROUPING_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 """Elements of GROUP BY that make more than one set of groups."""
 
 
-def group_by_shown(statement: Draft, _context: Context) -> str | None:
+def mend_groups(statement: Draft, _context: Context) -> str | None:
+    """Tests groups in HAVING, aggregates what is calculated of a group's rows, and groups by what is shown."""
+    changed = (each(statement) for each in (_aggregate_in_having, _sum_ungrouped, _group_by_shown))
+    return "; ".join(filter(None, changed)) or None
+
+
+def _group_by_shown(statement: Draft) -> str | None:
     """Groups by each column that is shown or sorted by, unless its table's key is grouped by (docs 7.2.3)."""
     added: list[str] = []
     for select in statement.tree.find_all(exp.Select):
@@ -49,7 +55,7 @@ def group_by_shown(statement: Draft, _context: Context) -> str | None:
     return wording.of(wording.GROUPS_ALSO_BY, added)
 
 
-def sum_ungrouped(statement: Draft, _context: Context) -> str | None:
+def _sum_ungrouped(statement: Draft) -> str | None:
     """Sums each column of a calculation that is neither grouped by nor aggregated; averages it beside averages."""
     added: list[str] = []
     for select in statement.tree.find_all(exp.Select):
@@ -70,7 +76,7 @@ def sum_ungrouped(statement: Draft, _context: Context) -> str | None:
     return wording.of(wording.AGGREGATES, added)
 
 
-def aggregate_in_having(statement: Draft, _context: Context) -> str | None:
+def _aggregate_in_having(statement: Draft) -> str | None:
     """Tests groups (HAVING) where WHERE tests an aggregate; those of the shown columns, where it makes none."""
     moved: list[str] = []
     for select in statement.tree.find_all(exp.Select):

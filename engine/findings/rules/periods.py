@@ -43,6 +43,37 @@ def whole_period(statement: Draft, context: Context) -> str | None:
     return wording.of(wording.READS, changed)
 
 
+def whole_day(statement: Draft, _context: Context) -> str | None:
+    """Compares a timestamp with all of a day, where only its first moment is compared with or let in."""
+    changed = []
+    for node, meant in list(_first_moments(statement)):
+        changed.append(wording.READS_AS.format(node.sql(dialect="postgres"), meant.sql(dialect="postgres")))
+        node.replace(meant)
+    return wording.of(wording.READS, changed)
+
+
+def first_moments(statement: Draft, _context: Context) -> Iterator[str]:
+    """In words, the days of which a timestamp is to be the first moment."""
+    for node, _ in _first_moments(statement):
+        if isinstance(node, exp.EQ) and (day := _day(node.expression)) is not None:
+            yield wording.FIRST_MOMENT.format(day)
+
+
+def _first_moments(statement: Draft) -> Iterator[tuple[exp.Expr, exp.Condition]]:
+    """Comparisons of a timestamp that leave out all of a day but its first moment, and those with all of it."""
+    for node in statement.tree.find_all(exp.EQ, exp.NEQ, exp.LTE, exp.Between):
+        between = isinstance(node, exp.Between)
+        day = _day(node.args["high"] if between else node.expression)
+        if day is None or day == date.max or not statement.scopes.type_of(node.this).startswith("timestamp"):
+            continue
+        whole = (day, day + _ONE_DAY)
+        if not between:
+            yield node, _within(node, whole)
+            continue
+        first = exp.GTE(this=node.this.copy(), expression=node.args["low"].copy())
+        yield node, exp.paren(exp.and_(first, _before(node.this, whole[1]), copy=False), copy=False)
+
+
 def text_as_period(statement: Draft, _context: Context) -> str | None:
     """Reads a text that says a year or month beside a date as all of its days; another pattern as one of its text."""
     changed = []

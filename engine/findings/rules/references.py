@@ -21,7 +21,7 @@ from engine.statement.scope import (
 )
 from engine.statement.written import aliases
 from engine.values import wording
-from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
+from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
 from schema_catalog.types import ColumnKey, Table, TableKey
 
 
@@ -295,39 +295,3 @@ def _compared(join: exp.Expression, before: list[TableRef], last: TableRef) -> _
     if not found or two.table != last.name or last.table is None:
         return None
     return _Joined(join, found[0], one.name, last, two.name)
-
-
-def compare_by_reference(statement: Draft, context: Context) -> str | None:
-    """`owner_id IN (SELECT dog_id FROM dogs)`: a key is compared with the column that refers to it."""
-    changed = []
-    for predicate in statement.tree.find_all(exp.In, exp.EQ, exp.NEQ):
-        found = statement.scopes.comparison(predicate)
-        if found is None or found.one[:2] == found.other[:2]:
-            continue
-        pairs = context.references.column_pairs(found.one[:2], found.other[:2])
-        ways = [there for here, there in pairs if here == found.outside.name]
-        other = statement.scopes.tables[found.other[:2]]
-        if len(ways) == 1 and found.inside.name != ways[0] and _is_key(other, found.inside.name):
-            found.inside.set("this", identifier(ways[0]))
-            changed.append(f"{found.outside.name} with {ways[0]}")
-    return wording.of(wording.COMPARES, changed)
-
-
-def strangers_compared(statement: Draft, _context: Context) -> Iterator[str]:
-    """In words, columns that are compared, one of them a reference to something else.
-
-    By declared foreign keys alone. Not columns of one name: a reference may be declared to one of several tables.
-    """
-    references = foreign_key_graph(statement.scopes.snapshot)
-    for one, other in compared_columns(statement):
-        if one[2] == other[2] or refer(one, other, references):
-            continue
-        for column, stranger in ((one, other), (other, one)):
-            if (meant := references.root(column)) != column:
-                names = (f"{table}.{name}" for _, table, name in (column, stranger, meant))
-                yield wording.COMPARES_STRANGERS.format(*names)
-                break
-
-
-def _is_key(table: Table, name: str) -> bool:
-    return name in table.primary_key or any(name in key.columns for key in table.foreign_keys)

@@ -19,7 +19,13 @@ from schema_catalog.implied_references import undeclared_joins as known_joins
 from schema_catalog.naming import dotted
 
 
-def parts_of_themselves(statement: Draft, _context: Context) -> Iterator[str]:
+def idle_parts(statement: Draft, _context: Context) -> Iterator[str]:
+    """In words, the parts of a statement that say nothing: what is known before, or said already."""
+    for each in (_aggregated_groups, _parts_of_themselves, _groups_of_one_row, _shown_twice):
+        yield from each(statement)
+
+
+def _parts_of_themselves(statement: Draft) -> Iterator[str]:
     """In words, that a number is divided by itself."""
     for quotient in statement.tree.find_all(exp.Div):
         part = [
@@ -29,20 +35,20 @@ def parts_of_themselves(statement: Draft, _context: Context) -> Iterator[str]:
             yield wording.DIVIDES_BY_ITSELF
 
 
-def groups_of_one_row(statement: Draft, _context: Context) -> Iterator[str]:
+def _groups_of_one_row(statement: Draft) -> Iterator[str]:
     """In words, the tables whose rows are grouped by their key, and counted."""
     for select in statement.tree.find_all(exp.Select):
         if said := wording.of(wording.COUNTS_SINGLE_ROWS, _single_row_groups(select, statement.scopes)):
             yield said
 
 
-def shown_twice(statement: Draft, _context: Context) -> Iterator[str]:
+def _shown_twice(statement: Draft) -> Iterator[str]:
     """In words, the first column that is shown twice."""
     if repeated := repeated_items(statement.tree):
         yield wording.SHOWS_TWICE.format(repeated[0].sql(dialect="postgres"))
 
 
-def aggregated_groups(statement: Draft, _context: Context) -> Iterator[str]:
+def _aggregated_groups(statement: Draft) -> Iterator[str]:
     """In words, the columns that are grouped by and averaged, added up or the extreme of: each is the column itself."""
     place = statement.scopes.place
     for select in statement.tree.find_all(exp.Select):

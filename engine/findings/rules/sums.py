@@ -1,4 +1,4 @@
-"""A rule about shares: whole numbers that are divided.
+"""Rules about sums and shares: whole numbers that are divided, and numbers that say which row, not how much.
 
 PostgreSQL divides whole numbers without what is behind the point (docs 9.3).
 """
@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from engine.findings.lint import Context
+from engine.link.legends import legends
 from engine.statement.read import Draft
 from engine.statement.scope import Scopes
+from engine.statement.tree import unwrapped
 from engine.values import wording
 from engine.values.elements import WHOLE_NUMBERS
 
@@ -86,3 +88,20 @@ def _is_long(node: exp.Sum, scopes: Scopes) -> bool:
     summed = map(scopes.type_of, node.find_all(exp.Column))
     cast = any(each.is_type("bigint") for each in node.find_all(exp.Cast))
     return cast or node.find(exp.Count) is not None or "bigint" in summed
+
+
+def adds_up_keys(statement: Draft, context: Context) -> Iterator[str]:
+    """In words, the keys, references and codes that are added up or averaged."""
+    references, codes = context.references, legends(statement.scopes.snapshot)
+    for each in statement.tree.find_all(exp.Sum, exp.Avg):
+        key = statement.scopes.key(unwrapped(each.this))
+        table = None if key is None else statement.scopes.tables[key[:2]]
+        if key is None or table is None:
+            continue
+        own = key[2] in table.primary_key
+        refers = any(edge.referring and key[2] in edge.columns for edge in references.edges(table.key))
+        if own or refers or key in codes:
+            said = wording.ADDS_KEYS if isinstance(each, exp.Sum) else wording.AVERAGES_KEYS
+            yield said.format(
+                key[2], wording.A_KEY if own else wording.A_REFERENCE if refers else wording.A_CODE
+            )

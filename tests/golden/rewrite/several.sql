@@ -1,76 +1,76 @@
 -- Statements that several rules come near to, and none of those named changes.
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT MAX(capacity) FROM stadium WHERE capacity > '3'
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT COUNT(*) FROM singer ORDER BY COUNT(*)
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT artist_name, COUNT(*) FROM singer GROUP BY singer_id
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT artist_name, COUNT(*) FROM singer
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT upper(country), COUNT(*) FROM singer GROUP BY upper(country)
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT name FROM stadium WHERE name IN (SELECT title FROM concert)
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT artist_name FROM singer WHERE singer_id IN (SELECT concert_id FROM concert)
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT s.name FROM concert c JOIN stadium s ON c.stadium_id = s.stadium_id
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT c.title FROM concert c LEFT JOIN stadium s ON c.concert_id = s.stadium_id
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT a.country FROM singer a JOIN singer b ON a.country = b.artist_name
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT country FROM singer GROUP BY country ORDER BY COUNT(*) DESC LIMIT 1
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT name FROM stadium ORDER BY capacity LIMIT 1
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT country, COUNT(*) AS many FROM singer GROUP BY country ORDER BY many
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 SELECT x.title FROM (SELECT title FROM concert) AS x
 =>
 unchanged
 
--- rules: requalify, join_missing_tables, text_as_number, group_by_shown, compare_by_reference, literal_as_stored
+-- rules: requalify, join_missing_tables, text_as_number, mend_groups, compare_by_reference, literal_as_stored
 WITH singer AS (SELECT title AS entry_id FROM concert) SELECT singer.entry_id FROM singer
 =>
 unchanged

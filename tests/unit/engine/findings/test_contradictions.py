@@ -132,6 +132,8 @@ def test_rows_that_are_added_up_once_for_each_of_others() -> None:
     assert contradictions(asked("average capacity in 2014"), tested, MUSIC, DOUBTS) == said
 
 
+KEYS_ADDED = ("adds_up_keys",)
+
 SUMS = "SELECT {} FROM stadium s LEFT JOIN concert c USING (stadium_id) LEFT JOIN tour t USING (stadium_id)"
 
 
@@ -148,7 +150,7 @@ SUMS = "SELECT {} FROM stadium s LEFT JOIN concert c USING (stadium_id) LEFT JOI
     ],
 )
 def test_sums_of_rows_that_joins_repeat(shown: str, rest: str, said: int) -> None:
-    found = contradictions(asked(""), f"{SUMS.format(shown)} {rest}", SCHEMAS["tour"], DOUBTS)
+    found = contradictions(asked(""), f"{SUMS.format(shown)} {rest}", SCHEMAS["tour"], DOUBTS, off=KEYS_ADDED)
     assert [each.startswith("adds ") for each in found] == [True] * said
 
 

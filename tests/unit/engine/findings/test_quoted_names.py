@@ -68,6 +68,7 @@ def context(pair: Pair) -> Context:
         linked_dimensions(pair.asked.dimensions, near),
         (),
         [replace(each, column=_key(each.column)) for each in given.contents],
+        newest={_key(key): day for key, day in given.newest.items()},
     )
 
 

@@ -9,6 +9,8 @@ import pytest
 from engine.ask.explanation import explain
 from engine.statement.description import describe, in_parts
 from engine.values.candidate import Candidate, Change, Meaning, Preview, RuleKind
+from schema_catalog.types import Column, Snapshot
+from tests.support.schemas import table
 
 
 @pytest.mark.parametrize(
@@ -153,3 +155,52 @@ def test_what_was_made_of_the_first_says_how_many_rows_more_it_finds() -> None:
 
 def counted(rows: str) -> Preview:
     return Preview(("count",), ((rows,),), total=1)
+
+
+FLIGHTS = Snapshot(
+    "flights",
+    ("public",),
+    (
+        replace(
+            table("flights", "flight"),
+            columns=(
+                Column("flight", "integer"),
+                Column(
+                    "dep_time",
+                    "integer",
+                    description="Actual departure, as hhmm; NULL: the flight was cancelled",
+                ),
+                Column("dep_delay", "integer", description="Departure delay in minutes; negative: early"),
+                Column(
+                    "origin", "text", description="FAA code of the airport of departure, or nothing at all"
+                ),
+                Column("h", "integer", description="Hits"),
+                Column("hh", "integer", description="Hits"),
+                Column("st", "text", description="A active, B blocked"),
+            ),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        (
+            "SELECT COUNT(*) FROM flights WHERE dep_time IS NULL",
+            "number of rows from flights where the flight was cancelled",
+        ),
+        (
+            "SELECT AVG(f.dep_delay) FROM flights AS f WHERE f.dep_time IS NOT NULL AND f.origin = 'JFK'",
+            "average departure delay in minutes from flights where not (the flight was cancelled) and origin is 'JFK'",
+        ),
+        ("SELECT origin, dep_time FROM flights", "origin, actual departure from flights"),
+        ("SELECT h, hh, st FROM flights", "h, hh, st from flights"),
+        ("SELECT h FROM flights ORDER BY h DESC", "hits from flights ordered by hits descending"),
+        # What has no words is told as it is written.
+        ("SELECT bar(dep_delay) FROM flights", "BAR(dep_delay) from flights"),
+    ],
+)
+def test_columns_are_told_by_their_comments(sql: str, words: str) -> None:
+    assert describe(sql, FLIGHTS) == words
+    assert "departure" not in describe(sql)

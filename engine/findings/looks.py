@@ -1,0 +1,122 @@
+"""What the data says of statements that ran: that it holds nothing of their period, and which rows they leave out.
+
+One look a statement at most for each, as the asker, read-only, within limits of time and cost (`engine.link.looking`).
+What could not be looked at is not told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date
+
+from engine.findings.admit import those_admitted
+from engine.findings.driver import changed, said
+from engine.findings.evidence import linted
+from engine.findings.lint import Context
+from engine.findings.rules.coverage import Covered, the_covered
+from engine.findings.rules.left_out import Countable, countable
+from engine.link.looking import looked
+from engine.statement.read import statement_of
+from engine.values.background import all_of
+from engine.values.candidate import Candidate, On, RuleKind
+from engine.values.errors import CancelledError
+from engine.values.state import Route, State
+from engine.values.tools import Tools
+from schema_catalog.naming import quote_ident, quote_literal
+from schema_catalog.types import ColumnKey
+
+SECONDS = 1.0
+"""For a look at most, of what the question has left."""
+
+
+async def of_newest_periods(
+    candidates: Sequence[Candidate], state: State, tools: Tools
+) -> tuple[dict[Candidate, Candidate], list[Candidate]]:
+    """Those of `candidates`, which found nothing, of whose period the data holds nothing: what is told of each.
+
+    And those with the same period of the newest year, admitted. Raises as `those_admitted`.
+    """
+    off, told, made = tools.generation.rules_off, dict[Candidate, Candidate](), list[Candidate]()
+    for each in candidates:
+        route = state.route_of(each.database)
+        context = await _newest(each, route, state, tools)
+        if context is not None:
+            told[each] = await asyncio.to_thread(_telling, each, context, route, state, off)
+            other = await asyncio.to_thread(changed, RuleKind.CORRECTION, each, context, off)
+            made += [other] if other is not each else []
+    return told, await those_admitted(made, state, tools)
+
+
+async def with_left_out(state: State, tools: Tools) -> State:
+    """The state, in which the first `k` candidates tell the rows that they leave out."""
+    first = await all_of(_counted(each, state, tools) for each in state.candidates[: state.k])
+    return replace(state, candidates=(*first, *state.candidates[state.k :]))
+
+
+async def _counted(candidate: Candidate, state: State, tools: Tools) -> Candidate:
+    route, off = state.route_of(candidate.database), tools.generation.rules_off
+    found = await asyncio.to_thread(_countable, candidate, route) if candidate.preview is not None else []
+    row = await _looked(_together(found), route, state, tools) if found else None
+    if row is None:
+        return candidate
+    counted = tuple((each.words, int(number or 0)) for each, number in zip(found, row, strict=True))
+    context = Context(route.snapshot, state.question, counted=counted)
+    return await asyncio.to_thread(_telling, candidate, context, route, state, off)
+
+
+async def _looked(sql: str, route: Route, state: State, tools: Tools) -> tuple[str | None, ...] | None:
+    """As `looked`; nothing is known either where the question's time is over: what ran is not lost for it."""
+    with suppress(CancelledError):
+        return await looked(sql, route, state, tools, SECONDS)
+    return None
+
+
+def _countable(candidate: Candidate, route: Route) -> list[Countable]:
+    apart = statement_of(candidate.sql, route.snapshot).apart
+    total = None if candidate.preview is None else candidate.preview.total
+    return [] if apart is None else countable(apart, Context(route.snapshot), total)
+
+
+def _together(found: Sequence[Countable]) -> str:
+    return f"SELECT {', '.join(f'({each.sql})' for each in found)}"
+
+
+def _telling(
+    candidate: Candidate, context: Context, route: Route, state: State, off: Collection[str]
+) -> Candidate:
+    """The candidate with what lints say of it by the data, beside what they said before."""
+    before = linted(candidate, state.question, route, off)
+    found = said(statement_of(candidate.sql, route.snapshot), context, {On.DATA}, off)
+    return replace(before, findings=(*(before.findings or ()), *found))
+
+
+async def _newest(candidate: Candidate, route: Route, state: State, tools: Tools) -> Context | None:
+    """With the newest day of the one column of dates that a statement tests; None where rows are of the period."""
+    covered = await asyncio.to_thread(_tested, candidate, route, state)
+    if covered is None:
+        return None
+    key, span = covered
+    row = await _looked(_look(key, span), route, state, tools)
+    if row is None or row[0] is None or row[1] == "t":
+        return None
+    return Context(route.snapshot, state.question, newest={key: date.fromisoformat(row[0])})
+
+
+def _tested(candidate: Candidate, route: Route, state: State) -> tuple[ColumnKey, Covered] | None:
+    apart = statement_of(candidate.sql, route.snapshot).apart
+    covered = None if apart is None else the_covered(apart, state.question.today)
+    key = None if covered is None or apart is None else apart.scopes.key(covered.column)
+    return None if covered is None or key is None else (key, covered)
+
+
+def _look(key: ColumnKey, covered: Covered) -> str:
+    column, rows = quote_ident(key[2]), ".".join(map(quote_ident, key[:2]))
+    bounds = ((">=", covered.start), ("<", covered.end))
+    tests = (f"{column} {how} {quote_literal(moment.isoformat(' '))}" for how, moment in bounds if moment)
+    return (
+        f"SELECT (SELECT max({column})::date::text FROM {rows}),"  # noqa: S608  all parts are quoted
+        f" EXISTS (SELECT 1 FROM {rows} WHERE {' AND '.join(tests)})"
+    )

@@ -1,0 +1,183 @@
+"""What a statement surely does not mean, by types, keys and values alone: no question is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import pytest
+
+from engine.findings.driver import said
+from engine.findings.lint import Context
+from engine.findings.rules import LINTS, RULES
+from engine.question.question import Question
+from engine.statement.read import statement_of
+from engine.values.candidate import On, RuleKind
+from engine.values.elements import ValueList
+from schema_catalog.types import Column, Snapshot
+from tests.support.golden_rules import SCHEMAS
+from tests.support.schemas import MUSIC, table
+
+ORDERS = Snapshot(
+    "orders",
+    ("public",),
+    (
+        replace(
+            table("customer", "customer_id name"),
+        ),
+        replace(
+            table("orders", "order_id customer_id", ("customer_id", "customer", "customer_id")),
+            columns=(
+                Column("order_id", "integer"),
+                Column("customer_id", "integer"),
+                Column("total", "integer"),
+                Column("state", "text"),
+                Column("kind", "order_kind", labels=("WEB", "SHOP")),
+                Column("code", "integer", description="1 paid, 2 open, 3 closed"),
+                Column("changed_at", "timestamp without time zone"),
+                Column("due", "date"),
+            ),
+        ),
+    ),
+)
+STATES = ValueList(("public", "orders", "state"), ("new", "paid", "Sent"))
+
+
+def found(sql: str, snapshot: Snapshot = ORDERS, on: Collection[On] = frozenset({On.SCHEMA})) -> list[str]:
+    context = Context(snapshot, Question(""), lists=(STATES,))
+    return [each.says for each in said(statement_of(sql, snapshot), context, on)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    {
+        "total = o.total": ["compares total with itself"],
+        "o.total - o.total > 3": ["subtracts o.total from itself"],
+        "total >= 3 AND total <= 3": ["leaves one value of total"],
+        "total BETWEEN 3 AND 3": ["leaves one value of total"],
+        "total > 3 AND total < 3": ["finds nothing: no value of total meets its conditions"],
+        "total >= 4 AND total <= 3": ["finds nothing: no value of total meets its conditions"],
+        "total = 4 AND total = 5": ["finds nothing: no value of total meets its conditions"],
+        "due >= '2026-03-08' AND due < '2026-03-07'": ["finds nothing: no value of due meets its conditions"],
+        "state NOT IN ('new', 'paid', 'Sent')": [
+            "finds nothing: no value that state has meets its conditions"
+        ],
+        "state <> 'new' AND state <> 'paid' AND NOT state LIKE 'S%'": [
+            "finds nothing: no value that state has meets its conditions"
+        ],
+        "lower(state) = 'Sent'": ["finds nothing: no value that state has meets its conditions"],
+        "state = 'new' AND state = 'paid'": ["finds nothing: no value that state has meets its conditions"],
+        "kind <> 'WEB' AND kind <> 'SHOP'": ["finds nothing: no value that kind has meets its conditions"],
+        "changed_at = '2026-03-07 00:00:00'": ["finds only the first moment of 2026-03-07"],
+        # What may be meant.
+        "total > 3 AND total < 9": [],
+        "total = 4": [],
+        "total = 4 OR total = 5": [],
+        "due >= '2026-03-07' AND due <= '2026-03-07'": [],
+        "due = '2026-03-07'": [],
+        "changed_at >= '2026-03-07' AND changed_at < '2026-03-08'": [],
+        "changed_at = '2026-03-07 10:00:00'": [],
+        "state NOT IN ('new', 'paid')": [],
+        "state LIKE 'S\\_%'": [],
+        "upper(state) = 'SENT'": [],
+        "total > (SELECT AVG(total) FROM orders)": [],
+        # A text that nobody stored is looked for, and told by itself.
+        "state = 'lost'": [],
+    }.items(),
+)
+def test_conditions_that_leave_no_choice(condition: str, says: list[str]) -> None:
+    assert found(f"SELECT o.order_id FROM orders AS o WHERE {condition}") == says
+
+
+@pytest.mark.parametrize(
+    ("shown", "says"),
+    {
+        "SUM(order_id)": ["adds up order_id, which is part of the key"],
+        "AVG(o.customer_id)": ["averages customer_id, which is a reference"],
+        "ROUND(AVG(code::numeric), 1)": ["averages code, which is a code"],
+        "SUM(total)": [],
+        "COUNT(order_id)": [],
+        "MAX(order_id)": [],
+        "SUM(total - order_id)": [],
+    }.items(),
+)
+def test_keys_references_and_codes_are_no_amounts(shown: str, says: list[str]) -> None:
+    assert found(f"SELECT {shown} FROM orders AS o") == says
+
+
+HALF = "joins game and team by home_id alone, which is a part of their key"
+
+
+@pytest.mark.parametrize(
+    ("join", "says"),
+    {
+        "ON g.home_id = t.team_id": [HALF],
+        "ON t.team_id = g.home_id WHERE g.season = 7": [
+            "joins team and game by team_id alone, which is a part of their key"
+        ],
+        "ON g.home_id = t.team_id AND g.season = t.season": [],
+        "ON g.home_id = t.team_id WHERE g.season = 7 AND t.season = 7": [],
+        "USING (season)": ["joins game and team by season alone, which is a part of their key"],
+        "ON g.game_id = t.name": [],
+    }.items(),
+)
+def test_joins_by_half_of_a_key(join: str, says: list[str]) -> None:
+    assert found(f"SELECT COUNT(*) FROM game AS g JOIN team AS t {join}", SCHEMAS["league"]) == says
+
+
+def test_two_references_to_one_thing_are_no_strangers() -> None:
+    papers = Snapshot(
+        "papers",
+        ("public",),
+        (
+            table("paper", "paper_id title"),
+            table("writes", "write_id paper_id", ("paper_id", "paper", "paper_id")),
+            table(
+                "cite",
+                "cite_id citing_id cited_id",
+                ("citing_id", "paper", "paper_id"),
+                ("cited_id", "paper", "paper_id"),
+            ),
+        ),
+    )
+    assert found("SELECT 1 FROM writes JOIN cite ON writes.paper_id = cite.cited_id", papers) == []
+    said = "compares writes.paper_id with cite.cite_id, but it refers to paper.paper_id"
+    assert found("SELECT 1 FROM writes JOIN cite ON writes.paper_id = cite.cite_id", papers) == [said]
+
+
+def test_a_table_of_another_schema_than_the_named_one() -> None:
+    clinics = SCHEMAS["clinics"]
+    for question, says in {
+        "The fees of visits in the south clinic?": ["reads north.visit, not south.visit"],
+        "The fees of visits in the north clinic?": [],
+        "The fees of visits?": [],
+    }.items():
+        context = Context(clinics, Question(question))
+        read = statement_of("SELECT visit.fee FROM north.visit", clinics)
+        assert [each.says for each in said(read, context, {On.QUESTION})] == says, question
+
+
+def test_a_column_of_which_the_question_says_nothing_for_the_described_one() -> None:
+    plant = SCHEMAS["plant"]
+    for question, says in {
+        "What is the highest oil pressure at the bearing?": ["reads p02, not p01"],
+        "What is the highest oil pressure?": [],
+        "What is the highest p02 without the oil pressure at the bearing?": [],
+    }.items():
+        read = statement_of("SELECT MAX(p02) FROM log", plant)
+        contradicted = said(read, Context(plant, Question(question)), {On.QUESTION})
+        assert [each.says for each in contradicted] == says, question
+
+
+def test_what_says_nothing_of_a_right_statement() -> None:
+    for sql in (
+        "SELECT COUNT(*) FROM concert WHERE year = '2014'",
+        "SELECT s.name, COUNT(*) FROM stadium AS s JOIN concert AS c USING (stadium_id) GROUP BY s.name",
+    ):
+        assert found(sql, MUSIC) == []
+
+
+def test_there_are_not_more_than_the_rooms_allow() -> None:
+    assert len(RULES) <= 40
+    assert len(LINTS) <= 47
+    assert sum(each.on is On.QUESTION and each.kind is RuleKind.READING for each in LINTS) <= 10

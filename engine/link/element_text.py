@@ -22,6 +22,9 @@ SHORT = 0.75
 """Similarity of a phrase and a name that is surely short for it; a word and a column of its name have about as much."""
 
 
+PROPOSED = 0.7
+"""Share that a cosine to a word counts for which the language model proposed; to a synonym or a comment all of it."""
+
 COMMENT_WORDS = 12
 """Words of a comment, at most, that are another name of its element; what follows is about something else."""
 
@@ -50,22 +53,23 @@ def compared(
     elements: Mapping[ColumnKey, str],
     encoder: Encoder,
     adapter: PhraseAdapter | None = None,
-    synonyms: Sequence[tuple[ColumnKey, str]] = (),
+    synonyms: Sequence[tuple[ColumnKey, str, float]] = (),
 ) -> tuple[Entity, ...]:
     """Phrases with their cosines to elements, which are given as texts; none where either is empty.
 
-    `synonyms`: further texts of some elements, of which the nearest counts. What is short for a phrase is near to it.
+    `synonyms`: further texts of some elements, of which the nearest counts, and the share that a cosine to each counts
+    for. What is short for a phrase is near to it.
     """
     if not texts or not elements:
         return ()
-    vectors = encoder.encode([*texts, *elements.values(), *(text for _, text in synonyms)])
+    vectors = encoder.encode([*texts, *elements.values(), *(text for _, text, _ in synonyms)])
     phrases = vectors[: len(texts)] if adapter is None else adapter.applied(vectors[: len(texts)])
     names = frozenset(name for key in elements for name in key[1:])
     found = []
     for text, row in zip(texts, (phrases @ vectors[len(texts) :].T).tolist(), strict=True):
         similarities = dict(zip(elements, row, strict=False))
-        for (key, _), cosine in zip(synonyms, row[len(elements) :], strict=True):
-            similarities[key] = max(cosine, similarities[key])
+        for (key, _, share), cosine in zip(synonyms, row[len(elements) :], strict=True):
+            similarities[key] = max(share * cosine, similarities[key])
         for key, sure in _short_for(text, elements, names):
             similarities[key] = max(SHORT * sure, similarities[key])
         found.append(Entity(text, similarities))
@@ -110,26 +114,35 @@ def element_words(snapshot: Snapshot) -> dict[ColumnKey, str]:
 
 
 @once_per_snapshot
-def _synonyms(snapshot: Snapshot) -> list[tuple[ColumnKey, str]]:
+def _synonyms(snapshot: Snapshot) -> list[tuple[ColumnKey, str, float]]:
     """Elements with their synonyms in words, as `element_words` has the names; columns with their tables' names.
 
-    So is what a comment begins with, and a term, of each column that it reads.
+    So is what a comment begins with, a term, of each column that it reads, and for less what a model proposes.
     """
-    found: list[tuple[ColumnKey, str]] = []
+    found: list[tuple[ColumnKey, str, float]] = []
     for table in snapshot.tables:
-        found += [((*table.key, WHOLE_TABLE), words) for words in _said(table)]
+        found += [((*table.key, WHOLE_TABLE), words, share) for words, share in _said(table)]
         for column in table.columns:
             key = (*table.key, column.name)
-            found += [(key, f"{name_words(table.name)} {words}") for words in _said(column)]
+            found += [(key, f"{name_words(table.name)} {words}", share) for words, share in _said(column)]
     for term in snapshot.terms:
         columns = (element for element in term.reads if element[2:])
-        found += [((schema, table, column), name_words(term.name)) for schema, table, column in columns]
+        found += [((schema, table, column), name_words(term.name), 1.0) for schema, table, column in columns]
     return found
 
 
-def _said(element: Table | Column) -> Iterator[str]:
-    """Its synonyms and the beginning of its comment in words."""
-    yield from map(name_words, element.synonyms)
+@once_per_snapshot
+def proposed_words(snapshot: Snapshot) -> frozenset[str]:
+    """The folded words that the language model proposed: what one of them stands for is not unknown."""
+    elements: list[Table | Column] = [*snapshot.tables, *(column for _, column in snapshot.columns())]
+    texts = (text for each in elements for text in each.proposed_synonyms)
+    return frozenset(word for text in texts for word in identifier_words(text))
+
+
+def _said(element: Table | Column) -> Iterator[tuple[str, float]]:
+    """Its synonyms, the beginning of its comment and its proposed words, with the share that each counts for."""
+    yield from ((name_words(each), 1.0) for each in element.synonyms)
     beginning = re.split(r"[.;:(\n]", element.description or "")[0]
     if words := name_words(" ".join(beginning.split()[:COMMENT_WORDS])):
-        yield words
+        yield words, 1.0
+    yield from ((name_words(each), PROPOSED) for each in element.proposed_synonyms)

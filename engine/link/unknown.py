@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from engine.link.contents import keys_of
-from engine.link.element_text import compared, element_words
+from engine.link.element_text import compared, element_words, proposed_words
 from engine.link.mentions import short_names, told_words
 from engine.link.source import relevance
 from engine.question.names import name_words
@@ -101,7 +101,7 @@ def _open_words(question: Question, route: Route) -> Iterator[tuple[str, str]]:
     stored |= {
         part for each in short_names(question, route.snapshot) for part in identifier_words(each.words)
     }
-    spoken = schema_words(route.snapshot)
+    spoken = schema_words(route.snapshot) | proposed_words(route.snapshot)
     for phrase in question.entities:
         for word in phrase.split():
             folded = identifier_words(word)

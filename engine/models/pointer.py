@@ -23,6 +23,7 @@ from engine.models.sentences import Encoded, SentenceModel
 from engine.route.candidate_space import CandidateSpace
 from engine.route.decoder import BeamSettings, Found, search
 from engine.route.pointing import Asked, Pointed
+from engine.route.scoring import of_made
 from engine.values.recent import Recent
 from engine.values.settings import EncoderSettings
 from engine.values.shipped import shipped
@@ -79,13 +80,14 @@ class PointerModel:
         import torch  # noqa: PLC0415  heavy: loaded with the first question
 
         with self._lock, torch.inference_mode():
-            _, network, step = self._loaded()
+            _, network, _ = self._loaded()
             ground, names = self._ground(field)
 
             def some(start: int) -> list[Pointed]:
                 with torch.inference_mode():  # of one thread
                     survey = surveyed(network, ground, names, asked[start : start + size])
-                    return self._pointed(network, step, ground, survey, settings)
+                    made = np.stack([one.made for one in asked[start : start + size]])
+                    return self._pointed(ground, survey, made, settings)
 
             size = max(1, min(_TOGETHER, -(-len(asked) // _AT_ONCE)))
             starts = range(0, len(asked), size)
@@ -95,11 +97,13 @@ class PointerModel:
                 return list(chain.from_iterable(pool.map(some, starts)))
 
     def _pointed(
-        self, network: Network, step: StepWeights, ground: Ground, survey: Survey, settings: BeamSettings
+        self, ground: Ground, survey: Survey, made: NDArray[np.float32], settings: BeamSettings
     ) -> list[Pointed]:
         from engine.models.beams import begin  # noqa: PLC0415  as torch
 
-        logits = (survey.root / float(self._artifact.arrays["temperature"])).numpy()
+        _, network, step = self._loaded()
+        more = of_made(made)
+        logits = (survey.root / float(self._artifact.arrays["temperature"])).numpy() + more
         heads = [likely_databases(row, settings.groups) for row in logits]
         rows = np.repeat(np.arange(len(heads)), [len(some) for some in heads])
         start = begin(step, ground, survey, rows, np.concatenate(heads))
@@ -109,8 +113,8 @@ class PointerModel:
             row = int(rows[one.head])
             found[row].append(replace(one, head=one.head - int(firsts[row])))
         tables = network.first_tables(survey, ground).numpy()
-        parts, evidence = survey.parts.numpy(), survey.evidence.numpy()
-        retrieval = survey.retrieval.numpy()
+        parts, evidence = survey.parts.numpy(), np.maximum(survey.evidence.numpy(), made)
+        retrieval = survey.retrieval.numpy() + more
         return [
             Pointed(
                 logits=logits[row],

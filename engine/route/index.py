@@ -100,13 +100,18 @@ NAMED = 1.0
 MENTIONED = 0.8
 """Weight of a question's word in a column's name, a comment or a term."""
 
+PROPOSED, PROPOSED_NEAR = 0.4, 0.7
+"""The same in what the language model proposes to call something, and what a cosine to that counts for: both less than
+of what a DBA says. Fitted beside `engine.route.scoring`'s weights."""
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaIndexEntry:
     """The arrays of one database: T tables, C columns, synonyms and terms, d dimensions.
 
     `whole`: (d,), the database by its name and its tables' names. `tables`: (T, d), each by its name and its
-    columns'. `columns`: (C, d), each with its table's name; `starts`: (T,), where each table's columns begin.
+    columns'. `columns`: (C, d), each with its table's name, proposed words of length `PROPOSED_NEAR`; `starts`: (T,),
+    where each table's columns begin. `questions`: (Q, d), those that were made of it.
     `words`: word → (tables that hold it, their weights). `graph`: made here, so that no question waits for it.
     """
 
@@ -115,6 +120,7 @@ class SchemaIndexEntry:
     tables: Vectors
     columns: Vectors
     starts: NDArray[np.intp]
+    questions: Vectors
     words: dict[str, tuple[NDArray[np.intp], Vectors]]
     graph: Graph
 
@@ -122,18 +128,34 @@ class SchemaIndexEntry:
 def build(snapshot: Snapshot, encode: Callable[[Sequence[str]], Vectors]) -> SchemaIndexEntry:
     """The entry of a snapshot with at least one column; `encode` is called once."""
     tables = [_table_text(table) for table in snapshot.tables]
-    columns = [[*_column_texts(table), *_terms(snapshot, table)] for table in snapshot.tables]
-    vectors = encode([_database_text(snapshot), *tables, *chain.from_iterable(columns)])
-    sizes = list(map(len, columns))
+    said = [[*_column_texts(table), *_terms(snapshot, table)] for table in snapshot.tables]
+    proposed = list(map(_proposed_texts, snapshot.tables))
+    columns = list(chain.from_iterable(chain.from_iterable(zip(said, proposed, strict=True))))
+    questions = [each.question for each in snapshot.made_questions]
+    vectors = encode([_database_text(snapshot), *tables, *columns, *questions])
+    _, first, last = np.cumsum([1, len(tables), len(columns)]).tolist()
+    sizes = [len(own) + len(more) for own, more in zip(said, proposed, strict=True)]
     return SchemaIndexEntry(
         snapshot=snapshot,
         whole=vectors[0],
         tables=vectors[1 : 1 + len(tables)],
-        columns=vectors[1 + len(tables) :],
+        columns=_weighed(vectors[first:last], said, proposed),
         starts=np.cumsum([0, *sizes[:-1]], dtype=np.intp),
+        questions=vectors[last:],
         words=_words(snapshot),
         graph=Graph.of(snapshot),
     )
+
+
+def _weighed(columns: Vectors, said: Sequence[list[str]], proposed: Sequence[list[str]]) -> Vectors:
+    """The vectors of what is said, and shorter ones of what is proposed: no cosine to these is as near."""
+    if not any(proposed):
+        return columns
+    lengths = [
+        np.repeat(np.float32([1, PROPOSED_NEAR]), [len(own), len(more)])
+        for own, more in zip(said, proposed, strict=True)
+    ]
+    return columns * np.concatenate(lengths)[:, None]
 
 
 def _database_text(snapshot: Snapshot) -> str:
@@ -155,6 +177,12 @@ def _column_texts(table: Table) -> list[str]:
     return [*texts, *spoken, *table.synonyms]
 
 
+def _proposed_texts(table: Table) -> list[str]:
+    name = folded_name(table.name)
+    words = [f"{name} {word}" for column in table.columns for word in column.proposed_synonyms]
+    return [*words, *table.proposed_synonyms]
+
+
 def _terms(snapshot: Snapshot, table: Table) -> list[str]:
     return [term.name for term in snapshot.terms if any(element[:2] == table.key for element in term.reads)]
 
@@ -167,6 +195,9 @@ def _column_text(table: str, column: Column) -> str:
 def _words(snapshot: Snapshot) -> dict[str, tuple[NDArray[np.intp], Vectors]]:
     found: dict[str, dict[int, float]] = defaultdict(dict)
     for number, table in enumerate(snapshot.tables):
+        for element in (table, *table.columns):
+            for word in identifier_words(" ".join(element.proposed_synonyms)):
+                found[word][number] = PROPOSED
         mentioned = [*snapshot.said, *_terms(snapshot, table), table.description or ""]
         for column in table.columns:
             mentioned += [column.name, column.description or "", *column.synonyms]
@@ -214,10 +245,10 @@ class Index:
     """D databases with T tables and C columns altogether, d dimensions.
 
     `parts`: the databases, in the order given, their arrays views of these: `whole`, (D, d); `tables`, (T, d);
-    `columns`, (C, d). `quantized`: the columns once more, as 8-bit integers. `table_starts`, `table_ends`: (D,), each
-    database's first table, and one past its last. `column_starts`, `column_ends`: (T,), each table's first column, and
-    one past its last. `owners`: (T,), the database of each table; `keys`: (T,), its name. Every database has a table
-    and every table has a column.
+    `columns`, (C, d); `questions`, (Q, d). `middles`: (D, d), of each database's questions. `quantized`: the columns
+    once more, as 8-bit integers. `table_starts`, `table_ends`: (D,), each database's first table, and one past its
+    last. `column_starts`, `column_ends`: (T,), each table's first column, and one past its last. `owners`: (T,), the
+    database of each table; `keys`: (T,), its name. Every database has a table and every table has a column.
 
     `folder`: of the files that large arrays are mapped from; None keeps them in memory.
     """
@@ -227,6 +258,9 @@ class Index:
         self.tables: Vectors = _stacked([part.tables for part in parts], folder)
         self.columns: Vectors = _stacked([part.columns for part in parts], folder)
         self.quantized = _quantized(parts, folder)
+        self.questions: Vectors = _stacked([part.questions for part in parts], folder)
+        self.middles: Vectors = _stacked([_middle(part.questions)[None] for part in parts])
+        questions = _starts([len(part.questions) for part in parts])
         self.table_starts = _starts([len(part.tables) for part in parts])
         firsts = _starts([len(part.columns) for part in parts])
         moved = [part.starts + first for part, first in zip(parts, firsts, strict=True)]
@@ -243,11 +277,18 @@ class Index:
                 whole=self.whole[number],
                 tables=self.tables[table : table + len(part.tables)],
                 columns=self.columns[column : column + len(part.columns)],
+                questions=self.questions[question : question + len(part.questions)],
             )
-            for number, (part, table, column) in enumerate(
-                zip(parts, self.table_starts.tolist(), firsts.tolist(), strict=True)
+            for number, (part, table, column, question) in enumerate(
+                zip(parts, *(each.tolist() for each in (self.table_starts, firsts, questions)), strict=True)
             )
         )
+
+
+def _middle(questions: Vectors) -> Vectors:
+    """Their unit vector, (d,); 0 of none."""
+    total: Vectors = questions.sum(axis=0)
+    return total / max(float(np.linalg.norm(total)), 1e-6)
 
 
 def _stacked(arrays: list[Vectors], folder: Path | None = None) -> Vectors:

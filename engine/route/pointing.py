@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.route.candidate_space import CandidateSpace
 from engine.route.decoder import BeamSettings, Found
 from engine.route.index import Index
-from engine.route.scoring import database_words, table_words, word_shares
+from engine.route.scoring import database_words, made_cosines, table_words, word_shares
 
 Vectors = NDArray[np.float32]
 Words = Sequence[str]
@@ -21,12 +21,16 @@ Words = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An encoded question with its lexical scores in a field: `words`, (T,), and `coverage` of databases, (D,)."""
+    """An encoded question with its lexical scores in a field: `words`, (T,), and `coverage` of databases, (D,).
+
+    `made`: (D,), its cosines to the nearest made question of each database.
+    """
 
     sentence: Vectors
     tokens: Vectors
     words: Vectors
     coverage: Vectors
+    made: Vectors
 
     @staticmethod
     def of(words: Words, read: tuple[Vectors, Vectors], index: Index, field: CandidateSpace) -> Asked:
@@ -36,6 +40,7 @@ class Asked:
             *read,
             table_words(words, shares, index, field.tables).astype(np.float32),
             database_words(words, shares, index)[field.databases].astype(np.float32),
+            made_cosines(read[0], index, field.databases),
         )
 
 

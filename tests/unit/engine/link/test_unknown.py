@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from engine.link.element_text import linked
+from engine.link.element_text import SHORT, linked
 from engine.link.unknown import unknown_phrases
 from engine.question.question import Question
 from engine.values.elements import Relation, ValueLink
@@ -65,3 +65,18 @@ def test_it_says_what_is_nearest() -> None:
     (unknown,) = unknown_phrases(Question(question), route, ENCODER)
     assert unknown.nearest is not None
     assert -1.0 <= unknown.cosine < 0.35
+
+
+def test_a_proposed_word_stands_for_it_for_less_than_a_synonym() -> None:
+    question = "vocalists of each country"
+    singer = next(table for table in MUSIC.tables if table.name == "singer")
+
+    def near(**words: tuple[str, ...]) -> tuple[list[str], float]:
+        others = tuple(replace(table, **words) if table is singer else table for table in MUSIC.tables)
+        snapshot = replace(MUSIC, tables=others)
+        (entity, *_) = linked(Question(question).entities, snapshot, ENCODER)
+        return found(question, snapshot), entity.similarities["public", "singer", "*"]
+
+    nothing, proposed, said = near(), near(proposed_synonyms=("vocalists",)), near(synonyms=("vocalists",))
+    assert (nothing[0], proposed[0], said[0]) == (["vocalists"], [], [])
+    assert nothing[1] < proposed[1] < SHORT < said[1], "a name in short stays nearer"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from engine.route.router import HybridRouter
 from engine.values.errors import PackagedError
 from engine.values.ports import Match
 from engine.values.schema_graph import Graph
-from schema_catalog.types import Column, ForeignKey, ReadableColumns, Snapshot, Table, TableKind
+from schema_catalog.types import Column, ForeignKey, MadeQuestion, ReadableColumns, Snapshot, Table, TableKind
 from tests.support.graphs import connected
 
 
@@ -136,3 +137,28 @@ def test_a_network_that_does_not_fit_leaves_the_retrieval_leg(
     views = everything(*CATALOG)
     plain = HybridRouter(encoder).rank(Question("How many singers?"), views)
     assert HybridRouter(encoder, pointer=other).rank(Question("How many singers?"), views) == plain
+
+
+@pytest.mark.parametrize("learned", [True, False])
+def test_a_made_question_counts_in_both_legs_and_less_than_a_synonym(
+    router: HybridRouter, encoder: MiniLMEncoder, *, learned: bool
+) -> None:
+    leg, question = router if learned else HybridRouter(encoder), "what did we turn over in each region"
+    tables = tuple(table.key for table in SHOP.tables)
+    asked = replace(SHOP, made_questions=(MadeQuestion(question, tables),))
+    own = replace(SHOP, database="own", tables=(SHOP.tables[0], _called(SHOP.tables[1], "turn over")))
+
+    def logits(*snapshots: Snapshot) -> dict[str, float]:
+        found = leg.rank(Question(question), everything(*snapshots))
+        return {match.snapshot.database: match.logit for match in found}
+
+    before, after = logits(*CATALOG), logits(MUSIC, asked, ZOO)
+    assert before["shop"] + 1 < after["shop"]
+    assert (after["music"], after["zoo"]) == (before["music"], before["zoo"])
+    both = logits(MUSIC, asked, own, ZOO)
+    assert both["own"] > both["shop"] > both["music"]
+
+
+def _called(table: Table, word: str) -> Table:
+    first, price, *others = table.columns
+    return replace(table, columns=(first, replace(price, synonyms=(word,)), *others))

@@ -230,7 +230,7 @@ def judged_by(weights: Weights, each: QuestionList) -> Held:
     if not each.candidates:
         return Held(())
     known = [one.features for one in each.candidates]
-    shares = weights.shares(known, [1.0] * len(known))
+    shares = weights.shares(known, [1.0] * len(known), [one.of for one in each.candidates])
     some = weights.any_right(together(known, shares, each.route))
     judged = Held(tuple(some * share for share in shares))
     return (
@@ -287,7 +287,8 @@ def _bounds(values: Iterable[float]) -> tuple[float, float]:
 
 def _together(each: QuestionList, weights: Weights) -> Features:
     known = [one.features for one in each.candidates]
-    return together(known, weights.shares(known, [1.0] * len(known)), each.route)
+    shares = weights.shares(known, [1.0] * len(known), [one.of for one in each.candidates])
+    return together(known, shares, each.route)
 
 
 def _either(

@@ -34,9 +34,9 @@ from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
 from engine.app import pipeline
 from engine.ask.decide import proposed
-from engine.judge.features import route_features
+from engine.judge.features import made_of, route_features
 from engine.judge.judge import judge, known, questions, with_questions
-from engine.values.candidate import Candidate, Origin
+from engine.values.candidate import Candidate, Change, Origin, RuleKind
 from engine.values.errors import NLError
 from engine.values.state import State
 from engine.values.tools import Tools
@@ -63,7 +63,8 @@ class Written:
     """A statement that was to be ranked, and whether it is right. `sql`: empty where its features alone are kept.
 
     `logprob`, `similarity`, `forked`, `readings`: as of `Candidate`. `question`: the question's log-probability given
-    the statement, where it was asked for. `features`: `engine.judge.features.candidate_features`, those not 0.
+    the statement, where it was asked for. `features`: `engine.judge.features.candidate_features`, those not 0. `of`:
+    `engine.judge.features.made_of`.
     """
 
     sql: str = ""
@@ -74,6 +75,7 @@ class Written:
     readings: int = 0
     question: float | None = None
     features: dict[str, float] = field(default_factory=dict)
+    of: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +211,9 @@ async def _listed(
             readings=one.origin.readings,
             question=told.get(one.sql),
             features={name: round(value, 4) for name, value in features.items() if value},
+            of=of,
         )
-        for one, features in zip(done.candidates, each, strict=True)
+        for one, features, of in zip(done.candidates, each, made_of(done.candidates), strict=True)
     )
     route = route_features(done.routes[0])
     listed = replace(
@@ -237,6 +240,8 @@ async def _looked_at(state: State, tools: Tools, found: Sequence[Written]) -> St
             name,
             one.sql,
             origin=Origin(frozenset(), one.similarity, one.logprob, one.forked, one.readings),
+            # Of its rules it is known what they were applied to.
+            changes=tuple(Change("", RuleKind.READING, "", found[n].sql, "") for n in reversed(one.of)),
         )
         for one in found
     )

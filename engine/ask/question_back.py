@@ -83,7 +83,7 @@ def best_proposal(
 
 
 def _apart(readings: Sequence[Reading], candidates: Sequence[Candidate]) -> tuple[Reading, ...]:
-    """The readings with different rows; none if one shows all that the others show.
+    """The readings with different rows, as far as there was time to know; none if one shows all that the others show.
 
     Statements that ignore a word of the asker are left out while others use it: who asked for singers from France and
     now chooses a column still wants France.
@@ -96,7 +96,12 @@ def _apart(readings: Sequence[Reading], candidates: Sequence[Candidate]) -> tupl
             continue
         rows = _whole(candidates, members)
         twin = next(
-            (place for place, each in enumerate(kept) if rows and rows == _whole(candidates, each.members)),
+            (
+                place
+                for place, each in enumerate(kept)
+                if (rows and rows == _whole(candidates, each.members))
+                or _perhaps_same(candidates, members, each.members)
+            ),
             None,
         )
         if twin is None:
@@ -115,9 +120,21 @@ def _holds(wide: Rows | None, narrow: Rows | None) -> bool:
     return all(Counter(few) <= Counter(many) for many, few in zip(wide[0], narrow[0], strict=True))
 
 
+def _perhaps_same(candidates: Sequence[Candidate], members: Sequence[int], others: Sequence[int]) -> bool:
+    """Whether the likeliest of both might give the same rows, which there was no time to compare."""
+    if not members or not others:
+        return False
+    one, other = (candidates[_likeliest(candidates, each)] for each in (members, others))
+    return one.sql in other.perhaps or other.sql in one.perhaps
+
+
+def _likeliest(candidates: Sequence[Candidate], members: Sequence[int]) -> int:
+    return max(members, key=lambda each: candidates[each].confidence)
+
+
 def _whole(candidates: Sequence[Candidate], members: Sequence[int]) -> Rows | None:
     """The rows of the likeliest of `members`, where its preview shows all of them."""
-    first = max(members, key=lambda each: candidates[each].confidence, default=None)
+    first = _likeliest(candidates, members) if members else None
     preview = None if first is None else candidates[first].preview
     return None if preview is None or preview.more else (preview.rows,)
 

@@ -235,7 +235,10 @@ def _distinct(state: State, outcomes: Sequence[Candidate | Rejection], off: Coll
             kept[key] = outcome
             continue
         better, dropped = (other, outcome) if other.standing >= outcome.standing else (outcome, other)
-        kept[key] = better.telling(dropped)
+        merged = better.merged | dropped.merged | {better.sql, dropped.sql}
+        # What the model wrote as well needed no rule.
+        changes = min(better.changes, dropped.changes, key=len)
+        kept[key] = replace(better, changes=changes, merged=merged).telling(dropped)
         state = state.noted(TraceLine("admit", "merged with an equal one", dropped.sql))
     found = (linted(each, state.question, state.route_of(each.database), off) for each in kept.values())
     return replace(state, candidates=tuple(found))

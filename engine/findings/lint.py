@@ -5,7 +5,7 @@ One that changes statements is a rule, of an `engine.values.candidate.RuleKind`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -13,10 +13,16 @@ from engine.link.mentions import mentioned_tables
 from engine.question.question import Question
 from engine.statement.read import Draft
 from engine.values.candidate import On, RuleKind
-from engine.values.elements import ColumnContent, LinkedDimension, ValueLink, ValueList
-from schema_catalog.foreign_keys import ForeignKeyGraph, foreign_key_graph
+from engine.values.elements import WHOLE_TABLE, ColumnContent, LinkedDimension, ValueLink, ValueList
+from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
 from schema_catalog.implied_references import with_implied_references, with_shared_columns
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
+
+MEANT = 0.5
+"""From this probability the schema linker takes a table for meant."""
+
+STRANGERS = 1
+"""Tables that the question does not speak of, and a repair may join on the way to others."""
 
 NOTHING_ASKED = Question("", date.max)
 
@@ -53,6 +59,21 @@ class Context:
     def mentioned(self) -> tuple[Table, ...]:
         """The tables that the question names."""
         return mentioned_tables(self.question, self.snapshot)
+
+    def speaks_of(self, table: Table) -> bool:
+        """Whether the question names the table or a value in it, or the linker takes it for meant."""
+        if self.linked.get((*table.key, WHOLE_TABLE), 0.0) >= MEANT or table in self.mentioned:
+            return True
+        return any(link.span and link.column[:2] == table.key for link in self.values)
+
+    def strays(self, path: Sequence[Edge], named: Collection[TableKey] = ()) -> bool:
+        """Whether a chain leads over more than one table that neither the question nor the statement speaks of.
+
+        `named`: the tables that the statement names; it names that at the end as well.
+        """
+        between = {edge.other for edge in path[:-1]}.difference(named)
+        tables = (each for each in self.snapshot.tables if each.key in between)
+        return sum(not self.speaks_of(each) for each in tables) > STRANGERS
 
     @property
     def references(self) -> ForeignKeyGraph:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import exp
 
 from engine.judge.answer_features import answer_features
-from engine.values.candidate import Candidate, Evidence, are_readings, likelihoods
+from engine.statement.tree import parsed
+from engine.values.candidate import Candidate, Evidence, RuleKind, are_readings, likelihoods
 from engine.values.conformal import shortfall
 from engine.values.elements import elements_read
 from engine.values.state import Route, State
@@ -19,6 +22,9 @@ LEAST = 1e-3
 
 LEADING = ("likelihood", "fruitless", "invented", "contradicted", "doubted", "outdated")
 """A candidate's features that say, of the leading one, whether any is right."""
+
+WRONG = ("fruitless", "contradicted", "doubted", "invented", "outdated")
+"""Those that say that a statement is not what was asked: what a rule makes of it then may be likelier."""
 
 ANSWERED = (
     "readings",
@@ -50,10 +56,64 @@ def candidate_features(state: State, found: Sequence[Evidence]) -> list[Features
             for place, each, evidence in zip(_places(beside), beside, found, strict=True)
         ]
     known = zip(state.candidates, likelihoods(state.candidates), found, strict=True)
+    once = (
+        float(bool(of) and _shows_once(each, state.candidates[of[0]]))
+        for each, of in zip(state.candidates, made_of(state.candidates), strict=True)
+    )
     return [
-        {"likelihood": likelihood, **_beside(each, routes[each.database]), **evidence.features}
-        for each, likelihood, evidence in known
+        {"likelihood": likelihood, **_beside(each, routes[each.database]), **evidence.features, "once": one}
+        for (each, likelihood, evidence), one in zip(known, once, strict=True)
     ]
+
+
+def made_of(candidates: Sequence[Candidate]) -> list[tuple[int, ...]]:
+    """Of each the places of the statements that rules made it of as another reading, the nearest first.
+
+    None of what needed no rule: the model wrote it as well, or it is merged with what it was made of.
+    """
+    places = dict[tuple[str, str], int]()
+    for texts in (_own, _merged, _before):
+        for place, each in enumerate(candidates):
+            for sql in texts(each):
+                places.setdefault((each.database, sql), place)
+    return [
+        _of(each, place, places) if each.origin.logprob is None else ()
+        for place, each in enumerate(candidates)
+    ]
+
+
+def _of(candidate: Candidate, own: int, places: Mapping[tuple[str, str], int]) -> tuple[int, ...]:
+    found = list[int]()
+    for change in reversed(candidate.changes):
+        place = places.get((candidate.database, change.before))
+        if change.kind not in (RuleKind.READING, RuleKind.BESIDE) or place is None or place in found:
+            continue
+        if place == own:
+            break
+        found.append(place)
+    return tuple(found)
+
+
+def _own(candidate: Candidate) -> tuple[str, ...]:
+    return (candidate.sql,)
+
+
+def _merged(candidate: Candidate) -> frozenset[str]:
+    return candidate.merged
+
+
+def _before(candidate: Candidate) -> Iterator[str]:
+    kept = (RuleKind.NORMALISE, RuleKind.CORRECTION)
+    return (change.before for change in candidate.changes if change.kind in kept)
+
+
+def _shows_once(candidate: Candidate, other: Candidate) -> bool:
+    """Whether it shows each row of `other` once, which that repeats."""
+    shown = [each.preview.total for each in (candidate, other) if each.preview is not None]
+    if len(set(shown)) < 2 or None in shown:  # noqa: PLR2004 - they differ
+        return False
+    tree = parsed(other.sql)
+    return isinstance(tree, exp.Select) and tree.distinct() == parsed(candidate.sql)
 
 
 def _places(candidates: Sequence[Candidate]) -> list[dict[str, float]]:

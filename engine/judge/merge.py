@@ -2,8 +2,9 @@
 
 Two columns may hold the same data and two counts may agree by chance. So the columns shown, the elements read and the
 functions called by one statement must be a subset of the other's; a foreign key counts as the column it refers to. Rows
-in an order are the same where they differ in that of ties alone. Statements that fail on the data are dropped, those
-without a value in their rows are marked.
+in an order are the same where they differ in that of ties alone. One row proves least: of two that give the same the
+conditions are the same as well. The plainest stays. Statements that fail on the data are dropped, those without a value
+in their rows are marked, and so are those that might have been merged and were not compared in time.
 
 Of two readings of a model that give the same rows today one is shown, and says so. What keys and NULL make of a reading
 stays where its rows are known to differ.
@@ -20,6 +21,7 @@ from engine.findings.evidence import linted
 from engine.link.mentions import mentioned_tables, tables_not_read
 from engine.link.synonyms import interchangeable, keeps_column_of
 from engine.question.question import Question
+from engine.statement.read import statement_of
 from engine.statement.tree import Determinism
 from engine.values import wording
 from engine.values.candidate import AGAINST, Candidate, Preview, RuleKind, telling_unshown
@@ -33,18 +35,35 @@ Reads = frozenset[ColumnKey | TableKey]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """A candidate's result as a digest of types and rows; the elements it reads, and the columns it shows unchanged.
+class Shape:
+    """What a statement reads, the columns that it shows unchanged, and its literals, functions and conditions."""
 
-    `tied`: a digest that the order of ties does not change, where what the rows are sorted by is known. `repeated`:
-    whether its rows repeat each other.
-    """
-
-    digest: bytes
     reads: Reads
     shown: Reads
     form: Determinism
+
+    def like(self, other: Shape) -> bool:
+        """Whether both are one statement if they give the same rows."""
+        return (
+            _nested(self.shown, other.shown)
+            and self.form.literals == other.form.literals
+            and _nested(self.form.functions, other.form.functions)
+            and _nested(self.reads, other.reads)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A candidate's result as a digest of types and rows, and the statement's shape.
+
+    `tied`: a digest that the order of ties does not change, where what the rows are sorted by is known. `single`: it is
+    one row. `repeated`: whether its rows repeat each other.
+    """
+
+    digest: bytes
+    shape: Shape
     preview: Preview | None
+    single: bool = False
     repeated: bool = False
     tied: bytes | None = None
 
@@ -54,23 +73,22 @@ class Rows:
 
     def same(self, other: Rows) -> bool:
         """Whether both are taken for one statement."""
-        return (
-            self.as_today(other)
-            and _nested(self.shown, other.shown)
-            and self.form.literals == other.form.literals
-            and _nested(self.form.functions, other.form.functions)
-            and _nested(self.reads, other.reads)
-        )
+        tested, others = self.shape.form.conditions, other.shape.form.conditions
+        return self.as_today(other) and self.shape.like(other.shape) and (not self.single or tested == others)
 
 
 @dataclass(frozen=True, slots=True)
 class NotCompared:
-    """Why a candidate has no rows to compare. `broken`: it fails on the data. `fruitless`: no row, or NULL alone."""
+    """Why a candidate has no rows to compare. `broken`: it fails on the data. `fruitless`: no row, or NULL alone.
+
+    `shape`: of one for which there was no time, None of others.
+    """
 
     why: str
     broken: bool = False
     fruitless: bool = False
     preview: Preview | None = None
+    shape: Shape | None = None
     repeated: bool = False
 
 
@@ -82,7 +100,7 @@ async def merged(state: State, outcomes: Sequence[Rows | NotCompared], off: Coll
     """Drops candidates that fail on the data and all but one of equivalent ones.
 
     `outcomes`: of each candidate. `off`: rules that are switched off. The one that stays has the likelihood of the
-    likeliest, and the most `readings` among them.
+    likeliest, and the most `readings` among them but those that changed nothing.
     """
     lines: list[TraceLine] = []
     broken = list[Candidate]()
@@ -103,13 +121,21 @@ async def merged(state: State, outcomes: Sequence[Rows | NotCompared], off: Coll
         candidate = replace(candidate, preview=outcome.preview)
         equal = _equivalent(candidate, outcome, kept)
         if equal is None:
-            kept[place] = (candidate, outcome)
+            perhaps = _perhaps(candidate, outcome, kept)
+            if perhaps:
+                lines.append(
+                    TraceLine("run", "not compared in time", f"{candidate.sql}; perhaps: {perhaps[0]}")
+                )
+            kept[place] = (replace(candidate, perhaps=frozenset(perhaps)), outcome)
             continue
         stays, rows = kept[equal]
         route = state.route_of(candidate.database)
-        one, other = stays.origin, candidate.origin
-        readings = max(one.readings, other.readings)
-        origin = replace(one, forked=one.forked and other.forked, readings=readings)
+        one = stays.origin
+        origin = replace(
+            one, forked=one.forked and candidate.origin.forked, readings=stays.readings_with(candidate)
+        )
+        merged_in = stays.merged | candidate.merged | {stays.sql, candidate.sql}
+        candidate, stays = replace(candidate, merged=merged_in), replace(stays, merged=merged_in)
         if candidate.meaning.place is None and await asyncio.to_thread(
             _better, candidate, stays, state, route, off
         ):
@@ -157,8 +183,24 @@ def _equivalent(
     return None
 
 
+def _perhaps(
+    candidate: Candidate,
+    outcome: Rows | NotCompared,
+    kept: Mapping[int, tuple[Candidate, Rows | NotCompared]],
+) -> list[str]:
+    """The kept statements that might give the same rows, of it or of which there was no time to know."""
+    shape = outcome.shape
+    return [
+        each.sql
+        for each, rows in kept.values()
+        if each.database == candidate.database and shape is not None and rows.shape is not None
+        if isinstance(outcome, NotCompared) or isinstance(rows, NotCompared)
+        if shape.like(rows.shape)
+    ]
+
+
 def _better(candidate: Candidate, other: Candidate, state: State, route: Route, off: Collection[str]) -> bool:
-    """Whether `candidate` replaces `other`, a likelier one with the same rows, because less speaks against it.
+    """Whether `candidate` replaces `other`, a likelier one with the same rows: less speaks against it, it is plainer.
 
     Never if a rule made it as a less likely statement.
     """
@@ -172,12 +214,13 @@ def _better(candidate: Candidate, other: Candidate, state: State, route: Route, 
 
 def _objections(
     candidate: Candidate, question: Question, route: Route, off: Collection[str]
-) -> tuple[int, int, int]:
-    """The gravest first: it contradicts the question, leaves out tables that it names, reads tables for nothing."""
+) -> tuple[int, int, int, int]:
+    """The gravest first: it contradicts the question, leaves out tables that it names; what it reads and tests."""
     said = linted(candidate, question, route, off).findings or ()
     asked = mentioned_tables(question, route.snapshot)
     left = tables_not_read(asked, candidate.tables, route.snapshot)
-    return any(each.on in AGAINST for each in said), len(left), len(candidate.tables)
+    tested = statement_of(candidate.sql, route.snapshot).determinism.conditions
+    return any(each.on in AGAINST for each in said), len(left), len(candidate.tables), len(tested)
 
 
 def _omits_lookups(candidate: Candidate, other: Candidate, snapshot: Snapshot) -> bool:

@@ -19,11 +19,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from engine.judge.features import Features, answered, logit, route_features, together
+from engine.judge.features import WRONG, Features, answered, logit, made_of, route_features, together
 from engine.values.candidate import are_readings
 from engine.values.dialogue import Chances, Parting
 from engine.values.errors import PackagedError
 from engine.values.state import State
+
+LESS = math.log(2.0)
+"""Of the log-odds of a statement what its other reading has less at least, where nothing says that it is wrong."""
 
 ASIDE = 0.5
 """Of the probability that no reading is right, or of the least likely, what stands aside has this share."""
@@ -44,9 +47,21 @@ class Weights:
     turns: Features
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
-    def shares(self, each: Sequence[Features], likely: Sequence[float]) -> list[float]:
-        """The candidates' shares, which sum to 1; `likely`: what each has before its features are known."""
+    def shares(
+        self, each: Sequence[Features], likely: Sequence[float], made_of: Sequence[Sequence[int]] = ()
+    ) -> list[float]:
+        """The candidates' shares, which sum to 1.
+
+        `likely`: what each has before its features are known. `made_of`: as of `features.made_of`; what a rule made
+        stands behind the nearest of these that nothing speaks against.
+        """
         odds = np.array([weighed(one, self.which) for one in each])
+        for place, of in sorted(enumerate(made_of), key=lambda one: len(one[1])):
+            # Rows that are known to repeat each other speak for what shows each once.
+            before = of[1:] if each[place].get("once") else of
+            sound = next((n for n in before if not any(each[n].get(name) for name in WRONG)), None)
+            if sound is not None:
+                odds[place] = min(odds[place], odds[sound] - LESS)
         found = np.asarray(likely) * np.exp(odds - odds.max())
         return [float(share) for share in found / (found.sum() or 1.0)]
 
@@ -90,7 +105,8 @@ class Judgement:
         routes = {route.database.name: route for route in state.routes}
         names = [candidate.database for candidate in state.candidates]
         reached = _reached(state)
-        shares = self.search.shares(each, [routes[name].probability for name in names])
+        probable = [routes[name].probability for name in names]
+        shares = self.search.shares(each, probable, made_of(state.candidates))
         leading = routes[names[shares.index(max(shares))]]
         some = self.search.any_right(together(each, shares, route_features(leading)))
         return [reached * some * share for share in shares]

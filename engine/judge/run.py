@@ -16,7 +16,7 @@ import msgspec
 
 from engine.findings.admit import shown_once
 from engine.findings.looks import of_newest_periods, with_left_out
-from engine.judge.merge import NotCompared, Rows, merged
+from engine.judge.merge import NotCompared, Rows, Shape, merged
 from engine.link.standing import sensitive_columns
 from engine.statement.read import statement_of
 from engine.statement.ties import showing_keys
@@ -107,7 +107,8 @@ async def _outcome(
         why = f"it fails with SQLSTATE {error.sqlstate}"
         return NotCompared(why, broken=error.sqlstate.startswith(_DATA_ERRORS))
     except NLError as error:
-        return NotCompared(error.message)
+        shape = await asyncio.to_thread(_shape, candidate, route, form)
+        return NotCompared(error.message, shape=shape)
     if result.truncated or result.shortened:
         why = f"it gives more than {limits.run_rows} rows, or more bytes than are compared"
         outcome: Rows | NotCompared = NotCompared(why, preview=_preview(result))
@@ -138,14 +139,21 @@ def _rows(
 ) -> Rows | NotCompared:
     if all(value is None for row in result.rows for value in row):
         return NotCompared("it finds nothing", fruitless=True, preview=_preview(result))
-    root = foreign_key_graph(route.snapshot).root
     return Rows(
         fingerprint(result, ordered=form.ordered),
+        _shape(candidate, route, form),
+        _preview(result),
+        single=len(result.rows) == 1,
+        tied=None if keys is None else fingerprint(result, ordered=False) + _digest(keys),
+    )
+
+
+def _shape(candidate: Candidate, route: Route, form: Determinism) -> Shape:
+    root = foreign_key_graph(route.snapshot).root
+    return Shape(
         frozenset(map(root, candidate.columns)) | candidate.tables,
         frozenset(map(root, statement_of(candidate.sql, route.snapshot).shown)),
         form,
-        _preview(result),
-        tied=None if keys is None else fingerprint(result, ordered=False) + _digest(keys),
     )
 
 

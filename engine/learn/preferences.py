@@ -84,21 +84,12 @@ def _nearest(entity: Entity, used: Elements) -> Element | None:
 Alike = Callable[[str, str], float]
 """Cosine of a phrase of a vote and a phrase of the question."""
 
-Near = Callable[[Element], float]
-"""Cosine of an element and the phrase of the question that is nearest to it."""
-
-ABOUT = 0.4
-"""Least cosine of an element and a phrase of the question, where no phrase is like the vote's."""
-
-FAINT = 0.5
-"""Weight of a vote whose elements, but not its phrase, are near to the question."""
-
 LEAST = 0.05
 """Least strength of a preference."""
 
 _Pair = tuple[Element, Element]
 _Matched = tuple[Cast, str, float]
-"""A vote, the phrase of the question that it is about ("": in other words), and how alike the two are, in (0, 1]."""
+"""A vote, the phrase of the question that it is about, and how alike the two are, in (0, 1]."""
 
 
 def preferences(
@@ -106,18 +97,18 @@ def preferences(
     phrases: Sequence[str],
     casts: Sequence[Cast],
     alike: Alike,
-    near: Near,
     *,
     settings: LearningSettings,
 ) -> tuple[Preference, ...]:
-    """A question's preferences, strongest first. `casts`: newest first; others' count where the asker has none."""
+    """A question's preferences, strongest first. `casts`: newest first; others' count where the asker has none.
+
+    A vote counts where its phrase is one of the question's: of an element that was not asked for it says nothing.
+    """
     pools: defaultdict[_Pair, list[_Matched]] = defaultdict(list)
     for cast in casts:
         if cast.age > settings.window_days or _named_otherwise(question, cast):
             continue
         phrase, match = _matching(cast.vote.phrase, phrases, alike, settings.alike)
-        if not phrase and max(near(cast.vote.preferred), near(cast.vote.rejected)) >= ABOUT:
-            phrase, match = "", FAINT
         if match > 0.0:
             first, second = sorted((cast.vote.preferred, cast.vote.rejected))
             pools[first, second].append((cast, phrase, match))
@@ -138,27 +129,19 @@ def _weighed(pair: _Pair, pool: list[_Matched], settings: LearningSettings) -> P
     if strength < LEAST:
         return None
     preferred, rejected = pair if net > 0 else (pair[1], pair[0])
-    cast, phrase, _ = max(counted, key=lambda each: each[2])
-    strong = strength >= settings.strong and phrase != ""
+    _, phrase, _ = max(counted, key=lambda each: each[2])
     return Preference(
-        phrase or cast.vote.phrase,
-        preferred,
-        rejected,
-        strength,
-        strong,
-        len(counted),
-        own=bool(own),
-        named=phrase != "",
+        phrase, preferred, rejected, strength, strength >= settings.strong, len(counted), own=bool(own)
     )
 
 
 def _matching(phrase: str, phrases: Sequence[str], alike: Alike, least: float) -> tuple[str, float]:
-    """(phrase of the question most like `phrase`, its cosine); 1 where the words of one are a subset of the other's."""
+    """(phrase of the question most like `phrase`, its cosine); 1 where it has all words of `phrase`."""
     words = set(identifier_words(phrase))
     best = ("", 0.0)
     for other in phrases:
         theirs = set(identifier_words(other))
-        match = 1.0 if words and (words <= theirs or theirs <= words) else alike(phrase, other)
+        match = 1.0 if words and words <= theirs else alike(phrase, other)
         if match >= least and match > best[1]:
             best = (other, match)
     return best

@@ -32,7 +32,6 @@ from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.known_text import preference_line
 from schema_catalog.catalog import StoreUnavailableError
-from schema_catalog.types import ColumnKey
 
 RAISED = 0.15
 """Added to the larger cosine of the two for the preferred element, at strength 1."""
@@ -97,10 +96,7 @@ def _preferences(
     def alike(one: str, two: str) -> float:
         return float(np.dot(vectors[one], vectors[two]))
 
-    def near(element: ColumnKey) -> float:
-        return max(entity.similarities[element] for entity in route.entities)
-
-    return preferences(question, phrases, casts, alike, near, settings=tools.learning)
+    return preferences(question, phrases, casts, alike, settings=tools.learning)
 
 
 def _examples(
@@ -234,7 +230,7 @@ def _trace_lines(route: Route, feedback: AskerFeedback) -> Iterator[TraceLine]:
         )
     for each in route.learned.preferences:
         whose = "yours" if each.own else "approved"
-        sure = "strong" if each.strong else "weak" if each.named else "in other words"
+        sure = "strong" if each.strong else "weak"
         detail = f"{name}: {preference_line(each, route.snapshot)} ({whose}, {sure}, votes: {each.votes})"
         yield TraceLine("link", "hint", detail, round(each.strength, 3))
     for example in route.learned.examples:

@@ -55,6 +55,49 @@ def unwrapped(node: exp.Expr) -> exp.Expr:
     return node
 
 
+_TESTS = (
+    exp.Is,
+    exp.NEQ,
+    exp.NullSafeNEQ,
+    exp.GT,
+    exp.GTE,
+    exp.LT,
+    exp.LTE,
+    exp.Like,
+    exp.ILike,
+    exp.Between,
+)
+
+_MIRRORED = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte"}
+
+
+def conditions(tree: exp.Query) -> frozenset[str]:
+    """What WHERE and HAVING test otherwise than by equality, each as kind of test and columns; its literals apart.
+
+    Without tests for NULL of what is sorted by or aggregated, which NULL has no part in anyway.
+    """
+    valued = {
+        column.name
+        for node in tree.find_all(exp.AggFunc, exp.Ordered)
+        for column in node.find_all(exp.Column)
+    }
+    found = []
+    for clause in tree.find_all(exp.Where, exp.Having):
+        for test in clause.find_all(*_TESTS, exp.EQ, exp.In, exp.Column):
+            outer = test.parent.parent if isinstance(test.parent, exp.Paren) else test.parent
+            denied = isinstance(outer, exp.Not) != bool(test.args.get("negate"))
+            if isinstance(test, exp.Column):
+                if not isinstance(outer, exp.Connector | exp.Not | exp.Where | exp.Having):
+                    continue
+            elif isinstance(test, exp.EQ | exp.In) and not denied:
+                continue
+            columns = sorted(each.name for each in test.find_all(exp.Column))
+            if not (isinstance(test, exp.Is) and denied and valued.issuperset(columns)):
+                key = _MIRRORED.get(test.key, test.key) if isinstance(test.this, exp.Literal) else test.key
+                found.append(" ".join(["not" if denied else "", key, *columns]))
+    return frozenset(found)
+
+
 def repeated_items(tree: exp.Query) -> list[exp.Expr]:
     """The items of a SELECT that stand in it before, without their names; none of a set operation."""
     seen: set[str] = set()
@@ -84,13 +127,14 @@ _LIMITS = frozenset({"limitCount", "limitOffset"})
 class Determinism:
     """`repeatable`: neither the clock, chance, nor an arbitrary choice of rows decides. `ordered`: by its own ORDER BY.
 
-    `literals` as written, those of LIMIT apart; `functions` by name.
+    `literals` as written, those of LIMIT apart; `functions` by name; `conditions` as `conditions` has them.
     """
 
     repeatable: bool
     ordered: bool
     literals: frozenset[str]
     functions: frozenset[str]
+    conditions: frozenset[str] = frozenset()
 
 
 def determinism(sql: str) -> Determinism:
@@ -113,6 +157,7 @@ def determinism(sql: str) -> Determinism:
         ordered=isinstance(tree, ast.SelectStmt) and bool(tree.sortClause),
         literals=frozenset(_literal(node) for node in parts if isinstance(node, ast.A_Const)),
         functions=frozenset(name[-1] for name in analysis.functions),
+        conditions=frozenset() if (read := parsed(sql)) is None else conditions(read),
     )
 
 

@@ -190,7 +190,8 @@ class Candidate:
     `fruitless`: it ran without a value in its rows; `preview`: of its rows, None where it did not run (run).
     `missing`: texts that its columns do not hold (admit). `findings`: of the lints, None where they did not look yet
     (admit). `evidence`: what the question and the schema say of it
-    (judge). `confidence` in [0, 1].
+    (judge). `merged`: the statements that count as this one; `perhaps`: those that might give the same rows, not
+    compared in time (run). `confidence` in [0, 1].
     """
 
     database: str
@@ -206,6 +207,8 @@ class Candidate:
     preview: Preview | None = None
     findings: tuple[Finding, ...] | None = None
     evidence: Evidence = field(default_factory=Evidence)
+    merged: frozenset[str] = frozenset()
+    perhaps: frozenset[str] = frozenset()
     confidence: float = 0.0
     explanation: str = ""
 
@@ -245,6 +248,14 @@ class Candidate:
             return self
         same_rows = wording.SAME_ROWS.format(says) if says else wording.SAME_ROWS_UNSAID
         return self.with_words(same_rows, *other.meaning.beside)
+
+    def readings_with(self, other: Candidate) -> int:
+        """The `readings` of both as one statement: none that changed nothing, else those of the likelier."""
+        own = (self.origin.readings, other.origin.readings)
+        return min(own, key=abs) if self._is_made_of(other) or other._is_made_of(self) else max(own)
+
+    def _is_made_of(self, other: Candidate) -> bool:
+        return not other.merged.union({other.sql}).isdisjoint(each.before for each in self.changes)
 
     def with_words(self, *told: str) -> Candidate:
         """It, with notes on other readings."""

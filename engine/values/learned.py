@@ -68,8 +68,8 @@ class AskerFeedback:
 class Preference:
     """By `phrase` the asker means `preferred` rather than `rejected`.
 
-    `strength` in (0, 1); `strong`: it raises similarities as well. `votes`: how many count. `own`: they are the
-    asker's, else approved ones. `named`: the phrase is one of the question's; else the preference only orders.
+    `phrase`: of the question. `strength` in (0, 1); `strong`: it raises similarities as well. `votes`: how many count.
+    `own`: they are the asker's, else approved ones.
     """
 
     phrase: str
@@ -79,7 +79,6 @@ class Preference:
     strong: bool
     votes: int
     own: bool
-    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def _preferences(
     learned: Learned, shown: Snapshot, hidden: Container[ColumnKey], quote: Quote
 ) -> Iterator[str]:
     for each in learned.preferences:
-        if each.named and not any(is_masked(element, hidden) for element in (each.preferred, each.rejected)):
+        if not any(is_masked(element, hidden) for element in (each.preferred, each.rejected)):
             line = preference_line(each, shown, quote)
             if line is not None:
                 yield line

@@ -36,7 +36,6 @@ def found(
         ["total sales"],
         casts,
         lambda _one, _two: 0.0,
-        lambda _element: 0.0,
         settings=settings,
     )
     assert len(made) <= 1
@@ -106,6 +105,24 @@ def test_an_own_vote_goes_before_any_number_of_shared_ones() -> None:
 def test_a_question_that_names_the_other_one_means_it() -> None:
     assert found([cast(GROSS)] * 3, question="What were the net total sales?") is None
     assert found([cast(GROSS)] * 3, question="What were the gross and net total sales?") is not None
+
+
+def test_thirty_choices_say_nothing_of_a_hundred_other_phrases() -> None:
+    """Whatever is near to what was preferred: it was not asked for by that phrase."""
+    chosen = [Cast(Vote(f"figure {n} sold", GROSS, NET, 1.0), own=True, age=0.0) for n in range(30)]
+    for n in range(100):
+        made = preferences(
+            Question(f"What was amount{n} of the sales?"),
+            [f"amount{n}", "sales", "sold"],
+            chosen,
+            lambda _one, _two: SETTINGS.alike - 0.01,
+            settings=SETTINGS,
+        )
+        assert made == ()
+    again = preferences(
+        Question("What was figure 3 sold?"), ["figure 3 sold"], chosen, lambda *_: 0.0, settings=SETTINGS
+    )
+    assert [each.preferred for each in again] == [GROSS]
 
 
 # -- the adapter

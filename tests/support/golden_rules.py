@@ -67,6 +67,10 @@ vendor: vendor_id | name
 model_line: line_id | vendor_id -> vendor.vendor_id | model
 sale: sale_id | model | price
 
+called
+league: league_id | name
+person: person_id | given | league_id -> league.league_id
+
 terse
 dpt: dpt_id | dpt_nm
 pay: pay_id | dpt_id -> dpt.dpt_id | amt integer | pd_on date | bkd_at timestamp without time zone

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from engine.findings.lint import Context
-from engine.findings.rules.grouping import LABELS, own_aggregates
-from engine.findings.rules.references import refer
+from engine.findings.rules.grouping import own_aggregates
+from engine.findings.rules.references import LABELS, refer
 from engine.statement.read import Draft
 from engine.statement.scope import (
     Branch,

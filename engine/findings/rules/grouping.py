@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlglot import exp
 
 from engine.findings.lint import Context
-from engine.findings.rules.references import join_missing_tables
+from engine.findings.rules.references import LABELS, join_missing_tables
 from engine.question.dimensions import aggregates, dimensions_not_grouped, is_measured
 from engine.question.periods import Grain
 from engine.statement.read import Draft
@@ -196,9 +196,6 @@ LABEL = 0.05
 
 FARTHER = 0.03
 """What counts against a table for each reference to it."""
-
-LABELS = frozenset({"name", "title", "label", "description", "nm", "desc", "dsc", "descr"})
-"""Words of the columns that people read beside a key."""
 
 _CLOSED = ("group", "having", "windows", "qualify", "with_", "with")
 """Clauses of a query that is left as it is."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlglot import exp
 
 from engine.findings.lint import Context
-from engine.findings.rules.grouping import GROUPING_SETS, LABELS
+from engine.findings.rules.grouping import GROUPING_SETS
+from engine.findings.rules.references import LABELS
 from engine.statement.read import Draft
 from engine.statement.scope import (
     Scopes,

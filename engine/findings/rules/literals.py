@@ -122,6 +122,7 @@ def _reached(statement: Draft, context: Context) -> str | None:
             (key[:2] not in sources, len(path), key[2] != column.name, key)
             for key in _holding(literal, context.values)
             if (path := references.path(sources, key[:2])) or key[:2] in sources
+            if not context.strays(path)
         ]
         if places:
             *_, key = min(places, key=lambda place: place[:3])

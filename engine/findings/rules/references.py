@@ -23,6 +23,10 @@ from engine.statement.written import aliases
 from engine.values import wording
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph
 from schema_catalog.types import ColumnKey, Table, TableKey
+from schema_catalog.words import identifier_words
+
+LABELS = frozenset({"name", "title", "label", "description", "nm", "desc", "dsc", "descr"})
+"""Words of the columns that people read beside a key."""
 
 
 def as_named(statement: Draft, context: Context) -> str | None:
@@ -42,14 +46,17 @@ def as_named(statement: Draft, context: Context) -> str | None:
 
 
 def requalify(statement: Draft, context: Context) -> str | None:
-    """Gives columns to the one table that has them, where what qualifies them has not; conditions of JOIN apart."""
+    """Gives columns to the one table that has them, where what qualifies them has not; conditions of JOIN apart.
+
+    What a table's rows are called (`name`) goes to no other table where the question speaks of that one.
+    """
     moved = []
     for column in statement.tree.find_all(exp.Column):
         if column.find_ancestor(exp.Join, exp.Select) is not column.parent_select:
             continue
         if column.table:
             owner = _holder(column, statement.scopes, context)
-        elif (owner := _only_holder(column, statement.scopes)) is not None:
+        elif (owner := _only_holder(column, statement.scopes, context)) is not None:
             statement.scopes.qualify(column.parent_select)
         if owner is not None:
             column.set("table", identifier(owner))
@@ -57,7 +64,19 @@ def requalify(statement: Draft, context: Context) -> str | None:
     return wording.of(wording.FROM_ITS_TABLE, moved)
 
 
-def _only_holder(column: exp.Column, scopes: Scopes) -> str | None:
+def _may_be_called_by(holder: Table, column: exp.Column, scopes: Scopes, context: Context) -> bool:
+    """Whether a label may be that of the rows of `holder`; what is no label may be of any table."""
+    if LABELS.isdisjoint(identifier_words(column.name)):
+        return True
+    reads = [read for read in scopes.reads.get(id(column.parent_select), []) if read.table is not None]
+    if any(read.table is holder for read in reads):
+        named = scopes.reading(column)
+        return named is None or named.table is None or not context.speaks_of(named.table)
+    spoken = any(read.table is not None and context.speaks_of(read.table) for read in reads)
+    return context.speaks_of(holder) and not spoken
+
+
+def _only_holder(column: exp.Column, scopes: Scopes, context: Context) -> str | None:
     """The one table of the schema with a column of the name of a bare one that nothing in FROM has."""
     select = column.parent_select
     if select is None or isinstance(column.this, exp.Star) or scopes.reading(column) is not None:
@@ -68,8 +87,10 @@ def _only_holder(column: exp.Column, scopes: Scopes) -> str | None:
         if column.name in outputs or any(read.table is None for read in scopes.reads[id(level)]):
             return None
         level = level.parent_select
-    found = [table.name for table in scopes.snapshot.tables if has_column(table, column.name)]
-    return found[0] if len(found) == 1 else None
+    found = [table for table in scopes.snapshot.tables if has_column(table, column.name)]
+    if len(found) != 1 or not _may_be_called_by(found[0], column, scopes, context):
+        return None
+    return found[0].name
 
 
 def _holder(column: exp.Column, scopes: Scopes, context: Context) -> str | None:
@@ -82,29 +103,41 @@ def _holder(column: exp.Column, scopes: Scopes, context: Context) -> str | None:
         return None
     if named is None and any(has_column(table, column.name) for table in scopes.called.get(column.table, ())):
         return None
-    inside = [read.name for read in reads if read.table is not None and has_column(read.table, column.name)]
+    inside = [
+        (read.name, read.table)
+        for read in reads
+        if read.table is not None and has_column(read.table, column.name)
+    ]
     there = [read.table.key for read in reads if read.table is not None]
     beside = [
-        table.name
+        (table.name, table)
         for table in scopes.snapshot.tables
         if has_column(table, column.name)
         and any(context.references.column_pairs(one, table.key) for one in there)
     ]
     found = inside or beside
-    return found[0] if len(found) == 1 else None
+    if len(found) != 1 or not _may_be_called_by(found[0][1], column, scopes, context):
+        return None
+    return found[0][0]
 
 
 def join_missing_tables(statement: Draft, context: Context) -> str | None:
-    """Joins each table that columns are qualified by and FROM lacks, along the shortest chain of references."""
+    """Joins each table that columns are qualified by and FROM lacks, along the shortest chain of references.
+
+    Over one table at most that the question does not speak of.
+    """
     joined: list[str] = []
     queries = {query.alias for query in statement.tree.find_all(exp.CTE)}
     for select in list(statement.tree.find_all(exp.Select)):
         reads = statement.scopes.reads[id(select)]
         sources = {read.table.key: read.name for read in reads if read.table is not None}
-        for qualifier, table in _missing(select, statement.scopes):
+        missing = _missing(select, statement.scopes)
+        named = [table.key for _, table in missing]
+        for qualifier, table in missing:
             path = () if table.key in sources else context.ways.path(sources, table.key)
             # Names that stand for another table or a query already cannot be given again without an alias.
-            if not {edge.other[1] for edge in path} & {*sources.values(), *queries}:
+            hidden = {edge.other[1] for edge in path} & {*sources.values(), *queries}
+            if not hidden and not context.strays(path, named):
                 joined += _join(select, path, sources, statement.scopes)
                 if qualifier != table.name and table.key in sources:
                     _renamed(select, qualifier, sources[table.key])
@@ -165,7 +198,7 @@ def repair_join(statement: Draft, context: Context) -> str | None:
     """The same for the inner joins alone that compare a column which its table has not."""
     scopes, changed = statement.scopes, list[str]()
     for select in statement.tree.find_all(exp.Select):
-        changed += _joined_anew(select, scopes, context.ways)
+        changed += _joined_anew(select, scopes, context)
     by_key = context.ways is context.references
     return wording.of(wording.JOINS_BY_KEY if by_key else wording.JOINS_BY_SHARED, changed)
 
@@ -194,11 +227,12 @@ class _Joined:
         return any(table is not None and not has_column(table, name) for table, name in sides)
 
 
-def _joined_anew(select: exp.Select, scopes: Scopes, references: ForeignKeyGraph) -> list[str]:
+def _joined_anew(select: exp.Select, scopes: Scopes, context: Context) -> list[str]:
     """Puts joins by references in the place of those that miss a column.
 
     Gives the tables so joined, none where a way is not the only one.
     """
+    references = context.ways
     reads = scopes.reads[id(select)]
     joins = [_compared(join, reads[:at], reads[at]) for at, join in enumerate(from_parts(select)) if at]
     tables = {read.table.key: read for read in reads if read.table is not None}
@@ -220,7 +254,11 @@ def _joined_anew(select: exp.Select, scopes: Scopes, references: ForeignKeyGraph
             made.append(left.pop(key).node)
             continue
         path = references.path(there, next(key for key in (*wrong, *left) if key in left))
-        if not path or any(len(references.column_pairs(edge.table, edge.other)) > 1 for edge in path):
+        if (
+            not path
+            or context.strays(path, tables)
+            or any(len(references.column_pairs(edge.table, edge.other)) > 1 for edge in path)
+        ):
             return []
         for edge in path:
             table = scopes.tables[edge.other]

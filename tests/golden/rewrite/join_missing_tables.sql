@@ -122,11 +122,19 @@ SELECT singer.country FROM concert
 =>
 SELECT singer.country FROM concert JOIN singer_in_concert ON concert.concert_id = singer_in_concert.concert_id JOIN singer ON singer_in_concert.singer_id = singer.singer_id
 
--- over tables in between, too
+-- over tables in between, too, where the question speaks of all but one
+-- question: the stadiums and their concerts' singers
 -- schema: keyless
 SELECT stadium.name, singer.country FROM stadium
 =>
 SELECT stadium.name, singer.country FROM stadium JOIN concert ON stadium.stadium_id = concert.stadium_id JOIN singer_in_concert ON concert.concert_id = singer_in_concert.concert_id JOIN singer ON singer_in_concert.singer_id = singer.singer_id
+
+-- not over two that the question does not speak of
+-- question: the stadiums and their singers
+-- schema: keyless
+SELECT stadium.name, singer.country FROM stadium
+=>
+unchanged
 
 -- no reference leads there: over the column that one table of each side has
 -- schema: islands

@@ -35,6 +35,42 @@ SELECT t3.stadium_id FROM stadium AS t1 JOIN concert AS t2 ON t1.stadium_id = t2
 =>
 unchanged
 
+-- what a thing is called is no other thing's, where the question speaks of the thing
+-- question: Who are the persons?
+-- schema: called
+SELECT person.name FROM person JOIN league ON person.league_id = league.league_id
+=>
+unchanged
+
+-- named by the linker, with an alias
+-- question: Who plays?
+-- linked: person.* .9
+-- schema: called
+SELECT T1.name FROM person AS T1 JOIN league AS T2 ON T1.league_id = T2.league_id
+=>
+unchanged
+
+-- nor of a table that FROM lacks
+-- question: Show each person's name
+-- schema: called
+SELECT name FROM person
+=>
+unchanged
+
+-- not even of one that the question speaks of as well
+-- question: Show the name of each person of the league
+-- schema: called
+SELECT p.name FROM person AS p
+=>
+unchanged
+
+-- of that alone it is the name
+-- question: Show the names of the leagues
+-- schema: called
+SELECT p.name FROM person AS p
+=>
+SELECT league.name FROM person AS p
+
 -- the table has columns that may be meant
 SELECT singer.name FROM singer JOIN singer_in_concert AS e ON singer.singer_id = e.singer_id JOIN concert AS c ON e.concert_id = c.concert_id JOIN stadium AS s ON c.stadium_id = s.stadium_id
 =>

@@ -15,7 +15,7 @@ from engine.judge.judge import judge
 from engine.judge.run import run
 from engine.question.question import Question
 from engine.upstream import Databases
-from engine.values.candidate import Candidate, Meaning, Origin
+from engine.values.candidate import Candidate, Change, Meaning, Origin, RuleKind
 from engine.values.deadline import Deadline
 from engine.values.messages import Asker, AskRequest
 from engine.values.ports import Result
@@ -105,6 +105,7 @@ def left(state: State) -> list[str]:
 ONE = [
     ("SELECT max(age) FROM singer", "SELECT age FROM singer ORDER BY age DESC LIMIT 1"),
     ("SELECT count(*) FROM singer", "SELECT count(singer_id) FROM singer"),
+    ("SELECT max(age) FROM singer", "SELECT max(age) FROM singer WHERE age IS NOT NULL"),
     (
         "SELECT name FROM singer WHERE singer_id IN (SELECT singer_id FROM song)",
         "SELECT DISTINCT singer.name FROM singer JOIN song ON singer.singer_id = song.singer_id",
@@ -120,6 +121,47 @@ async def test_the_same_in_other_words_is_merged(state: State, tools: Tools) -> 
         assert after.trace[-1].event == "gives the same rows"
         assert other in after.trace[-1].detail
         assert left(await merged(state, tools, other, one)) == [other], "the best-scored stays"
+
+
+async def test_of_equal_rows_the_plainest_statement_stays(state: State, tools: Tools) -> None:
+    plain = "SELECT name FROM singer"
+    for more in ("WHERE country IS NOT NULL", "WHERE NOT alias IS NULL AND country IS NOT NULL"):
+        for statements in ((plain, f"{plain} {more}"), (f"{plain} {more}", plain)):
+            after = await merged(state, tools, *statements)
+            assert left(after) == [plain]
+            assert after.candidates[0].origin.schema_score == 1
+            assert after.candidates[0].merged == {*statements}
+
+
+@pytest.mark.parametrize("scores", [(1.0, 0.5), (0.5, 1.0)])
+async def test_a_rule_that_changed_nothing_makes_nothing_likelier(
+    state: State, tools: Tools, scores: tuple[float, float]
+) -> None:
+    joined = (
+        "SELECT max(s.age) FROM singer AS s JOIN song ON song.singer_id = s.singer_id WHERE s.name = 'Bob'"
+    )
+    plain = "SELECT max(s.age) FROM singer AS s WHERE s.name = 'Bob'"
+    for before, readings in ((joined, 0), ("SELECT max(age) FROM singer", 1)):
+        change = Change("drop_unasked_join", RuleKind.READING, "leaves out song", before, plain)
+        written, made = (
+            replace(each, origin=replace(each.origin, schema_score=score))
+            for each, score in zip(
+                (Candidate("shop", joined), Candidate("shop", joined).rewritten(plain, (change,))),
+                scores,
+                strict=True,
+            )
+        )
+        checked = await accept(replace(state, candidates=(written, made)), tools)
+        after = await run(checked, tools)
+        assert [(each.sql, each.origin.readings) for each in after.candidates] == [(plain, readings)]
+
+
+async def test_what_the_model_wrote_as_well_needed_no_rule(state: State, tools: Tools) -> None:
+    sql = "SELECT max(age) FROM singer"
+    made = Candidate("shop", sql).rewritten(sql, (Change("rule", RuleKind.READING, "", "SELECT 1", sql),))
+    for each in ((made, Candidate("shop", sql)), (Candidate("shop", sql), made)):
+        (left,) = (await accept(replace(state, candidates=each), tools)).candidates
+        assert left.changes == ()
 
 
 async def test_a_table_that_repeats_a_column_is_done_without(state: State, tools: Tools) -> None:
@@ -187,6 +229,14 @@ TWO = {
     "two filters that agree today": (
         "SELECT name FROM singer WHERE age > 30",
         "SELECT name FROM singer WHERE age > 39",
+    ),
+    "a condition that tests nothing today, and one number": (
+        "SELECT count(*) FROM singer",
+        "SELECT count(*) FROM singer WHERE country IS NOT NULL",
+    ),
+    "two conditions that agree today, and one number": (
+        "SELECT count(*) FROM singer WHERE age <> 50",
+        "SELECT count(*) FROM singer WHERE age < 50",
     ),
     "two aggregates that agree today": (
         "SELECT min(age) FROM singer WHERE country = 'NL'",
@@ -256,6 +306,19 @@ async def test_a_slow_statement_costs_its_own_seconds(state: State, tools: Tools
     after = await merged(state, hasty, "SELECT name FROM singer", slow, *ONE[0])
     assert left(after) == ["SELECT name FROM singer", slow, ONE[0][0]]
     assert any("not compared" in line.event and slow in line.detail for line in after.trace)
+
+
+async def test_equal_statements_that_could_not_be_compared_in_time_are_told(
+    state: State, tools: Tools
+) -> None:
+    slow = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT 1 FROM r) SELECT count(*) FROM r"
+    hasty = replace(tools, limits=Limits(run_seconds=0.3, run_cost=1e12))
+    again = slow.replace("count(*)", "count(1)")
+    after = await merged(state, hasty, slow, again)
+    assert left(after) == [slow, again]
+    assert after.candidates[1].perhaps == {slow}
+    told = [line.detail for line in after.trace if line.event == "not compared in time"]
+    assert told == [f"{again}; perhaps: {slow}"]
 
 
 async def test_what_finds_nothing_is_marked_and_ranked_behind(state: State, tools: Tools) -> None:

@@ -41,6 +41,13 @@ def test_options_with_the_same_rows_are_one() -> None:
     assert best_question(cut, SNAPSHOTS, "") is not None, "what else there is may differ"
 
 
+def test_what_there_was_no_time_to_compare_is_not_asked_about_for_that_alone() -> None:
+    one, other = (Candidate("school", sql, confidence=0.4) for sql in (OLD, OLDER))
+    assert best_question([one, other], SNAPSHOTS, "") is not None
+    assert best_question([one, replace(other, perhaps=frozenset({OLD}))], SNAPSHOTS, "") is None
+    assert best_question([replace(one, perhaps=frozenset({OLDER})), other], SNAPSHOTS, "") is None
+
+
 def test_columns_that_one_statement_shows_together_are_not_asked_about() -> None:
     one, other, both = (f"SELECT {names} FROM pupil" for names in ("age", "name", "name, age"))
     rows = {one: ("12",), other: ("Ada",), both: ("Ada", "12")}

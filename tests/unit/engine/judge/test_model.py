@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from engine.findings.evidence import evidence
-from engine.judge.features import Features, candidate_features, route_features, together
+from engine.judge.features import Features, candidate_features, made_of, route_features, together
 from engine.judge.model import Judgement, packaged
-from engine.values.candidate import Candidate, Change, Meaning, Origin, RuleKind
+from engine.values.candidate import Candidate, Change, Meaning, Origin, Preview, RuleKind
 from engine.values.dialogue import Parting
-from engine.values.elements import SchemaLinks, UnknownPhrase
+from engine.values.elements import Literal, SchemaLinks, UnknownPhrase
 from engine.values.state import State
 from tests.support.asking import asked, route
 
@@ -168,3 +168,50 @@ def test_a_database_that_is_less_likely_makes_its_statements_less_likely() -> No
     sure = confidences(state(FIRST, SECOND))
     halved = confidences(state(FIRST, SECOND, probability=0.5))
     assert halved == pytest.approx([each / 2 for each in sure])
+
+
+def made(before: Candidate, sql: str, **more: object) -> Candidate:
+    """What a rule made of a statement as a likelier reading."""
+    change = Change("rule", RuleKind.READING, "otherwise", before.sql, sql)
+    return replace(before.rewritten(sql, (*before.changes, change)), cost=1.0, **more)  # type: ignore[arg-type]
+
+
+def test_what_a_rule_made_stands_behind_what_nothing_speaks_against_and_shorter_chains_first() -> None:
+    once = made(FIRST, "SELECT MAX(age) FROM singer WHERE age > 1")
+    twice = made(once, "SELECT MAX(age) FROM singer WHERE age > 2")
+    written, one, two = confidences(state(FIRST, once, twice))
+    assert written > one > two
+    without_step = confidences(state(FIRST, twice))
+    assert without_step[0] > without_step[1]
+    unlikely = replace(FIRST, origin=Origin(logprob=-9.0))
+    found = confidences(state(SECOND, unlikely, made(unlikely, once.sql)))
+    assert found[0] > found[1] > found[2], "not by the mean of the others' likelihood either"
+
+
+@pytest.mark.parametrize("fact", [{"fruitless": True}, {"missing": (Literal("Ann", AGE),)}])
+def test_what_a_rule_made_of_a_wrong_statement_goes_before_it(fact: dict[str, object]) -> None:
+    wrong = replace(FIRST, **fact)  # type: ignore[arg-type]
+    other = made(wrong, "SELECT MAX(age) FROM singer WHERE age > 1", fruitless=False, missing=())
+    written, repaired = confidences(state(wrong, other))
+    assert repaired > written
+    further = made(other, "SELECT MAX(age) FROM singer WHERE age > 2")
+    found = confidences(state(wrong, other, further))
+    assert found[1] > found[2], "nothing speaks against the first repair"
+
+
+def test_rows_that_repeat_each_other_speak_for_each_once() -> None:
+    repeated = replace(FIRST, sql="SELECT age FROM singer", preview=Preview(("age",), (), total=9))
+    once = made(repeated, "SELECT DISTINCT age FROM singer", preview=Preview(("age",), (), total=3))
+    written, shown = confidences(state(repeated, once))
+    assert shown > written
+    unknown = confidences(state(repeated, replace(once, preview=None)))
+    assert unknown[0] > unknown[1]
+    other = made(repeated, "SELECT DISTINCT name FROM singer", preview=Preview(("name",), (), total=3))
+    assert confidences(state(repeated, other))[1] < confidences(state(repeated, other))[0]
+
+
+def test_what_the_model_wrote_as_well_is_bound_by_nothing() -> None:
+    agreed = made(SECOND, FIRST.sql, origin=Origin(logprob=-0.1, readings=1))
+    assert made_of([agreed, SECOND]) == [(), ()]
+    assert made_of([SECOND, made(SECOND, FIRST.sql)]) == [(), (0,)]
+    assert made_of([made(SECOND, FIRST.sql, merged=frozenset({SECOND.sql}))]) == [()]

@@ -62,6 +62,10 @@ SAID = """
 class ExampleEngine:
     """A calibration and models as they may look."""
 
+    def explains(self, description: str) -> bool:
+        """Where it says so in so many words."""
+        return " = " in description
+
     async def models(self) -> tuple[Model, ...]:
         """A service, and the embedded model behind it."""
         return (

@@ -56,6 +56,10 @@ HR = Snapshot(
 class FixedEngine:
     """A calibration that is always the same, and two models."""
 
+    def explains(self, description: str) -> bool:
+        """Where it says so in so many words."""
+        return " = " in description
+
     async def models(self) -> tuple[Model, ...]:
         """One that is there, and one that is not."""
         return (

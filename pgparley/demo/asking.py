@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -63,8 +64,8 @@ def _script(question: Question, answer: Path, rows: Path) -> str:
 
 async def _psql(site: Site, script: str) -> str:
     process = await asyncio.create_subprocess_exec(
-        *(str(site.psql), "-X", "--echo-queries", "--pset=linestyle=unicode", "--pset=expanded=auto"),
-        *("--pset=columns=120", site.uri),
+        *(str(site.psql), "--echo-queries", site.uri),
+        env={**os.environ, "PSQLRC": str(site.psqlrc)},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

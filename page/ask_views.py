@@ -12,7 +12,7 @@ from aiohttp import web
 from page import elements
 from page.asking import AskError, Asking, connect
 from page.elements import Element, Path
-from page.rendering import query
+from page.rendering import element_address, query
 from page.sessions import Notice, Session, Tone
 from page.sign_in import Credentials, SignInError, WrongLoginError
 from page.site import Site, UnreadableError, log
@@ -36,7 +36,7 @@ class AskViews:
         """Asks what the form says; connects first, where that was not done for this database."""
         session, given = await self._form(request)
         database, question, role = (given.get(name, "").strip() for name in ("database", "question", "role"))
-        asking = _of(session, database)
+        asking = open_asking(session, database)
         if asking is None:
             asking = await self._connected(request, session, database, given.get("password", ""))
         if asking is not None and question:
@@ -49,11 +49,23 @@ class AskViews:
         """Runs a candidate, or takes an option: the last part of the address says which, `n` of which row."""
         session, given = await self._form(request)
         database, n = given.get("database", ""), given.get("n", "")
-        asking = _of(session, database)
+        asking = open_asking(session, database)
         if asking is not None and n.isascii() and n.isdecimal() and len(n) < 4:  # noqa: PLR2004 - rows of an answer
             step = asking.run if request.match_info["step"] == "run" else asking.reply
             await _done(session, step(int(n)))
         raise web.HTTPSeeOther(query("/ask", database=database))
+
+    async def look(self, request: web.Request) -> web.StreamResponse:
+        """Reads the values of a column, and leads back to its page."""
+        session, given = await self._form(request)
+        path = Path(*(given.get(name, "") for name in ("database", "schema", "table", "column")))
+        asking = open_asking(session, path.database)
+        if asking is None:
+            asking = await self._connected(request, session, path.database, given.get("password", ""))
+        if asking is not None:
+            log.info("page looks at values", role=session.signed.role, database=path.database)
+            await _done(session, asking.look(path.schema, path.table, path.column))
+        raise web.HTTPSeeOther(element_address(path) + "#values")
 
     async def _shown(self, session: Session, database: str, typed: str) -> web.Response:
         async with self.site.reading(session) as connection:
@@ -62,7 +74,7 @@ class AskViews:
                     404, "Not found", "There is no such database, or it is not open to you."
                 )
             tables = await elements.tables(connection, database)
-        asking = _of(session, database)
+        asking = open_asking(session, database)
         last = None if asking is None else asking.answer
         shown = {"database": database, "asking": asking, "last": last, "longest": LONGEST_QUESTION}
         shown["question"] = typed[:LONGEST_QUESTION] or (last.question if last else "")
@@ -99,7 +111,7 @@ class AskViews:
         return asking
 
 
-def _of(session: Session, database: str) -> Asking | None:
+def open_asking(session: Session, database: str) -> Asking | None:
     """The session's open connection, where it is to this database."""
     asking = session.asking
     if asking is None or asking.database != database or asking.connection.is_closed():

@@ -18,11 +18,14 @@ import asyncpg
 
 from page.sign_in import CONNECT_SECONDS, Credentials, SignInError, WrongLoginError
 from schema_catalog.dsn import with_dbname, without_login
-from schema_catalog.naming import quote_ident
+from schema_catalog.naming import dotted, quote_ident
 from schema_catalog.pg import Connection, own_password
 
 SECONDS = 120
 """Of a question at most; a little later its connection is dropped."""
+
+LOOK_SECONDS = 20
+"""Of reading a column's values at most."""
 
 ROWS = 50
 """Rows that are shown at most."""
@@ -81,6 +84,15 @@ class Answer:
         return qid
 
 
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What a column has, the commonest first, with how often. `column`: schema, table, column."""
+
+    column: tuple[str, str, str]
+    counts: tuple[tuple[str | None, int], ...]
+    more: bool
+
+
 @dataclass(slots=True)
 class Asking:
     """One person's connection through the gateway to `database`, and the last answer there."""
@@ -90,6 +102,7 @@ class Asking:
     roles: tuple[str, ...]
     answer: Answer | None = None
     shown: Shown | None = None
+    values: Values | None = None
     _busy: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, question: str, role: str) -> None:
@@ -123,6 +136,20 @@ class Asking:
             query = f"SELECT {cut} FROM {call} AS t ({', '.join(names)}) LIMIT {ROWS + 1}"  # noqa: S608 - ours
             rows = [tuple(row) for row in await self.connection.fetch(query)] if columns else []
             self.shown = Shown(n, tuple(each.name for each in columns), tuple(rows[:ROWS]), len(rows) > ROWS)
+
+    async def look(self, schema: str, table: str, column: str) -> None:
+        """Reads a column's values, as oneself: plain SQL, which the server allows or not."""
+        async with self._turn():
+            self.values = None
+            await self.connection.execute("RESET ROLE")
+            value = f"pg_catalog.left({quote_ident(column)}::pg_catalog.text, {CELL})"
+            query = (
+                f"SELECT {value} AS v, pg_catalog.count(*) AS n FROM {dotted((schema, table))}"  # noqa: S608 - quoted
+                f" GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {ROWS + 1}"
+            )
+            found = await self.connection.fetch(query, timeout=LOOK_SECONDS)
+            counts = tuple((row["v"], row["n"]) for row in found)
+            self.values = Values((schema, table, column), counts[:ROWS], len(counts) > ROWS)
 
     async def close(self) -> None:
         """Ends the connection."""

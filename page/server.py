@@ -43,6 +43,7 @@ def application(store: str, settings: PageSettings, engine: RunningEngine, *, ht
     if settings.gateway:
         app.router.add_get("/ask", asking.show)
         app.router.add_post("/ask", asking.ask)
+        app.router.add_post("/ask/values", asking.look)
         app.router.add_post("/ask/{step:run|reply}", asking.go_on)
     app.router.add_post("/words", views.words)
     app.router.add_post("/do/{name}", views.perform)

@@ -14,6 +14,7 @@ from aiohttp import web
 
 from page import elements, review
 from page.actions import ACTIONS, Action, ActionError, perform
+from page.ask_views import open_asking
 from page.coverage import TICKS, Coverage, Model, UnavailableError, across, down, marks
 from page.elements import Definition, Element, Path
 from page.failures import failures
@@ -123,7 +124,16 @@ class Views:
         async with self.site.reading(session) as connection:
             found = await _known(connection, path)
             history = await elements.history(connection, path.database, found.name)
-        return self.site.answer(session, request.path_qs, "column", element=found, history=history)
+            named = (path.database, found.name)
+            allowed = await connection.fetchrow(elements.ALLOWED, *named) if session.signed.changes else None
+        asking = open_asking(session, path.database)
+        looked = None if asking is None else asking.values
+        shown = {"element": found, "history": history, "allowed": allowed, "asking": asking}
+        shown["values"] = (
+            looked if looked and looked.column == (path.schema, path.table, path.column) else None
+        )
+        shown["explained"] = self.site.engine.explains(found.description or "")
+        return self.site.answer(session, request.path_qs, "column", **shown)
 
     async def search(self, request: web.Request) -> web.Response:
         """Elements by words."""

@@ -174,3 +174,44 @@ async def test_without_a_gateway_there_is_no_such_page(site: PageSite) -> None:
         await visitor.sign_in(site.roles["admin"])
         assert (await visitor.get(HERE)).status == 404
         assert "/ask" not in await visitor.text("/database?database=sales")
+
+
+async def test_values_are_looked_at_with_ones_own_rights(
+    steward: Visitor, asked: PageSite, server: Cluster
+) -> None:
+    await execute(
+        server.dsn("sales"),
+        "CREATE TABLE customers (id int, name text, status text);"
+        "INSERT INTO customers VALUES (1, NULL, '<b>A</b>'), (2, NULL, '<b>A</b>'), (3, NULL, NULL)",
+    )
+    page = "/column?database=sales&schema=public&table=customers&column=status"
+    where = {"database": "sales", "schema": "public", "table": "customers", "column": "status"}
+
+    async def look() -> str:
+        done = await steward.post("/ask/values", token=await steward.token(), password=PASSWORD, **where)
+        return await steward.text(done.location.partition("#")[0])
+
+    assert "permission denied for table customers" in await look()
+    await execute(server.dsn("sales"), f"GRANT SELECT ON customers TO {STEWARD}")
+    text = await look()
+    assert '<td>&lt;b&gt;A&lt;/b&gt;</td><td class="number">2</td>' in text
+    assert "NULL" in text
+    assert "&lt;b&gt;A" not in await steward.text(page.replace("status", "name")), "of another column"
+    assert (await steward.post("/ask/values", token="x", **where)).status == 403
+
+
+async def test_an_admin_allows_values_and_a_steward_does_not(asked: PageSite) -> None:
+    page = "/column?database=sales&schema=public&table=customers&column=status"
+    async with browser() as http, browser() as other:
+        admin, steward = Visitor(http, asked.url), Visitor(other, asked.url)
+        await admin.sign_in(ROLES["admin"])
+        await steward.sign_in(STEWARD)
+        assert "An nl_admin allows them" in await steward.text(page)
+        element = "sales.public.customers.status"
+        assert (await steward.do("allow_values", page, element=element)).status == 403
+        assert (await admin.do("allow_values", page, element=element)).status == 303
+        text = await admin.text(page)
+        assert "An engine reads them in a second or two." in text
+        assert ">allowed</span>" in await steward.text(page)
+        await admin.do("deny_values", page, element=element)
+        assert "Not allowed" in await admin.text(page)

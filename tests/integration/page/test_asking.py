@@ -12,6 +12,8 @@ import pytest
 from pgparley.cluster import Cluster
 from tests.conftest import COPY
 from tests.integration.page.conftest import Page, Visitor
+from tests.integration.page.test_browser import BEYOND, signed_in, violations
+from tests.support.chromium import chromium, missing
 from tests.support.page_site import MARKUP, PASSWORD, ROLES, PageSite, browser, page_site
 from tests.support.statements import execute, fetch
 from tests.wire_fixtures import Gateway, loop_thread, start_gateway, wire_cluster
@@ -153,6 +155,23 @@ async def test_forms_of_others_ask_nothing(steward: Visitor, gateway: Gateway) -
     assert len(gateway.engine.asked) == before
     closed = await steward.post("/ask", token=token, database="hr", question="how many", password=PASSWORD)
     assert closed.status == 404, "hr is not open to the steward"
+
+
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+async def test_the_answer_is_read_by_everybody(asked: PageSite, gateway: Gateway) -> None:
+    gateway.engine.statement = "SELECT repeat('x', 400) AS a"
+    async with chromium() as running:
+        tab = await signed_in(await running.new_context(viewport={"width": 320, "height": 640}), asked)
+        await tab.goto(asked.url + HERE)
+        assert await violations(tab) == []
+        await tab.get_by_label("Question").fill("how many")
+        await tab.get_by_label("Your password").fill(PASSWORD)
+        await tab.get_by_role("button", name="Ask").click()
+        await tab.get_by_role("button", name="Run it number 1").click()
+        assert await tab.locator("#rows").count() == 1
+        await tab.get_by_text("How the answer came about").click()
+        assert await violations(tab) == []
+        assert await tab.evaluate(BEYOND) == []
 
 
 async def test_signing_out_ends_the_connection(steward: Visitor, server: Cluster) -> None:

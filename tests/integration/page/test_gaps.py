@@ -102,3 +102,20 @@ async def test_a_steward_sees_the_gaps_of_the_databases_that_are_open(visit: Vis
     assert "/table?database=sales&amp;schema=public&amp;table=orders" in text
     assert "“pay”" not in text
     assert "“pay”" in await (await visit("admin")).text("/")
+
+
+async def test_the_page_of_questions_has_each_once(visit: Visit, site: PageSite) -> None:
+    async with asyncpg.create_pool(site.dsn, min_size=1, max_size=1) as pool:
+        await save(Questions(pool), "q7", "Turnover of the west?", "sales", word="the")
+        await save(Questions(pool), "q8", "Margin and turnover?", "sales", word="turnover")
+        trace = '[{"stage": "link", "event": "nothing stands for", "detail": "sales: margin"}]'
+        await pool.execute(
+            "UPDATE pgparley.question SET reply = jsonb_set(reply, '{trace}', reply -> 'trace' || $1::jsonb)"
+            " WHERE qid = 'q8'",
+            trace,
+        )
+    text = await (await visit("steward")).text("/questions")
+    assert text.count("<summary>Margin and turnover?") == 1
+    assert "“the”" not in text
+    assert "“margin”" not in text
+    assert "<summary>Turnover of the west?" in text

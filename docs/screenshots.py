@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "screenshots"
 PASSWORD = "for a picture"  # noqa: S105 - of a server that lives as long as this program
-FULL = False
 SIZE = {"width": 1280, "height": 800}
 
 PICTURES = (
@@ -179,7 +178,7 @@ async def draw(running: Cluster) -> None:
                 await tab.click("main button")
                 await tab.goto(url + path)
                 await prepared(tab, name)
-                await tab.screenshot(path=FOLDER / f"{name}-{scheme}.png", full_page=FULL)
+                await tab.screenshot(path=FOLDER / f"{name}-{scheme}.png", full_page=name == "ask")
                 await context.close()
 
 

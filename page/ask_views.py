@@ -76,11 +76,11 @@ class AskViews:
             tables = await elements.tables(connection, database)
         asking = open_asking(session, database)
         last = None if asking is None else asking.answer
-        shown = {"database": database, "asking": asking, "last": last, "longest": LONGEST_QUESTION}
+        shown: dict[str, object] = {"database": database, "asking": asking, "last": last}
+        shown["longest"] = LONGEST_QUESTION
         shown["question"] = typed[:LONGEST_QUESTION] or (last.question if last else "")
-        shown["named"] = (
-            [] if last is None else _named(tables, " ".join(row["sql"] or "" for row in last.rows))
-        )
+        sql = "" if last is None else " ".join(row["sql"] or "" for row in last.rows)
+        shown["named"] = _named(tables, sql)
         return self.site.answer(session, query("/ask", database=database), "ask", **shown)
 
     async def _form(self, request: web.Request) -> tuple[Session, dict[str, str]]:

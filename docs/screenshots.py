@@ -47,11 +47,10 @@ SIZE = {"width": 1280, "height": 800}
 
 PICTURES = (
     ("databases", "/", "light"),
-    ("database", "/database?database=sales", "light"),
+    ("database", "/database?database=sales#proposed", "light"),
     ("table", "/table?database=sales&schema=public&table=orders", "light"),
     ("column", "/column?database=sales&schema=public&table=customers&column=segment", "light"),
     ("ask", "/ask?database=sales", "light"),
-    ("health", "/health?database=flights", "light"),
     ("questions", "/questions", "dark"),
     ("models", "/models", "light"),
     ("coverage", "/coverage", "light"),
@@ -170,7 +169,9 @@ async def draw(running: Cluster) -> None:
         async with TestServer(app) as server:
             url = str(server.make_url(""))
             for name, path, scheme in PICTURES:
-                context = await browser.new_context(viewport=SIZE, color_scheme=scheme)
+                context = await browser.new_context(
+                    viewport=SIZE, color_scheme=scheme, reduced_motion="reduce"
+                )
                 tab = await context.new_page()
                 await tab.goto(f"{url}/sign-in")
                 await tab.fill("#role", "dora")
@@ -178,7 +179,9 @@ async def draw(running: Cluster) -> None:
                 await tab.click("main button")
                 await tab.goto(url + path)
                 await prepared(tab, name)
-                await tab.screenshot(path=FOLDER / f"{name}-{scheme}.png", full_page=name == "ask")
+                await tab.screenshot(
+                    path=FOLDER / f"{name}-{scheme}.png", full_page=name in {"ask", "column"}
+                )
                 await context.close()
 
 

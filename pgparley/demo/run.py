@@ -55,7 +55,6 @@ _PSQLRC = """\
 \\set QUIET 1
 \\pset linestyle unicode
 \\pset columns 100
-\\pset format wrapped
 \\x auto
 \\unset QUIET
 """

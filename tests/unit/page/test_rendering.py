@@ -67,3 +67,9 @@ def test_every_page_is_documented() -> None:
     forms = {"/static", "/sign-out", "/words", "/do/{name}", "/ask/values", "/ask/{step}"}
     served = {resource.canonical for resource in app.router.resources() if resource.canonical not in forms}
     assert set(re.findall(r"^\| [^|]+ \| `(/[\w-]*)`", text, re.MULTILINE)) == served
+
+
+def test_every_picture_stands_in_a_document() -> None:
+    docs = FOLDER.parent / "docs"
+    text = "".join(each.read_text("utf-8") for each in docs.glob("*.md"))
+    assert [each.name for each in docs.glob("screenshots/*.png") if each.name not in text] == []

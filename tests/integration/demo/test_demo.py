@@ -1,8 +1,9 @@
-"""A demo that cannot go on says why in a line, and leaves nothing running."""
+"""What the demo shows beside answers: its sessions in 100 columns, its page's login, and why it cannot go on."""
 
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,17 @@ import pytest
 from rich.console import Console
 
 from pgparley import cluster
-from pgparley.demo import run
+from pgparley.demo import asking, run
 from pgparley.demo.loading import SampleError
 from pgparley.demo.prepare import DBA, let_dba_sign_in
+from pgparley.demo.questions import Question
 from pgparley.demo.serving import serving
 from pgparley.demo.site import Site
 from tests.conftest import Postgres
 from tests.support.statements import connected
+from tests.wire_fixtures import Gateway, loop_thread, start_gateway, wire_cluster
+
+__all__ = ["loop_thread", "start_gateway", "wire_cluster"]
 
 
 @pytest.fixture
@@ -89,3 +94,18 @@ async def test_the_dba_signs_in_with_the_password_that_is_printed(postgres: Post
             assert await dba.fetchval("SELECT system_user") == f"scram-sha-256:{DBA}"
             await dba.execute("SET ROLE analyst")
         assert (running.data_dir / "pg_hba.conf").read_text("utf-8").count(DBA) == 1
+
+
+async def test_a_session_fits_100_columns(tmp_path: Path, start_gateway: Callable[..., Gateway]) -> None:
+    gateway = start_gateway()
+    site = Site(tmp_path, gateway.cluster, gateway.port)
+    run.configure(site)
+    question = Question("wire", "how many " + "very " * 40 + "long words", ())
+    script = asking._script(question, tmp_path / "answer", tmp_path / "rows")
+    shown = (await asking._psql(site, script)).splitlines()
+    told = [line for line in shown if not line.startswith("NL: ")]
+    assert max(map(len, told)) <= 100
+    assert any("RECORD 2" in line for line in shown)
+    assert any(line.startswith(" a │ b") for line in shown), "rows stand in a table"
+    assert not any("Output format" in line or "Expanded display" in line for line in shown)
+    assert (tmp_path / "answer").exists()

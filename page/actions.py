@@ -83,6 +83,8 @@ ACTIONS = {
         Action("hide", "Hide from questions", "It is hidden from questions.", (_ELEMENT,)),
         Action("show", "Show to questions", "It is no longer hidden.", (_ELEMENT,)),
         Action("set_attribute", "Save", "The attribute was saved.", (_ELEMENT, _ATTRIBUTE, _VALUE)),
+        Action("allow_values", "Allow its values", "An engine reads them in a second or two.", (_ELEMENT,)),
+        Action("deny_values", "Allow them no more", "They were forgotten.", (_ELEMENT,)),
         Action(
             "set_rules",
             "Save rules",

@@ -55,7 +55,11 @@ class Model:
 
 
 class RunningEngine(Protocol):
-    """What the engine alone knows; both raise `UnavailableError`."""
+    """What the engine alone knows; `coverage` and `models` raise `UnavailableError`."""
+
+    def explains(self, description: str) -> bool:
+        """Whether a description says what codes mean, in a form that questions use."""
+        ...
 
     async def coverage(self) -> Coverage:
         """The calibration now."""

@@ -129,6 +129,12 @@ OVERVIEWS = """
 WAITING = "SELECT database, problem FROM nl_catalog.registrations ORDER BY 1"
 """Databases that an engine is to register, as an nl_admin sees them. `problem`: why that failed; null: not tried."""
 
+ALLOWED = """
+    SELECT kept, more, read_at, problem, personal, codes FROM nl_catalog.allowed_values
+    WHERE database = $1 AND element = $2
+"""
+"""A row where values of a column are allowed: how many are kept, and what they are."""
+
 KEYS = """
     SELECT schema, "table", kind, columns, to_schema, to_table, to_columns FROM nl_catalog.keys
     WHERE database = $1 ORDER BY schema, "table", kind DESC, columns

@@ -1,11 +1,12 @@
-"""Questions that came to nothing, grouped by the word that failed, read as their caller.
+"""Questions that came to nothing, each by one word that failed, read as their caller.
 
-Owns the grouping, and when a group counts as mended: its word has become a synonym, or its question was verified since.
+Owns the grouping: by the word that failed in most of them, no stop word. Owns also when a group counts as mended: its
+word has become a synonym, or its questions were verified since.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -73,6 +74,8 @@ _FAILED = """
 async def failures(connection: Connection) -> tuple[Group, ...]:
     """What failed and is kept, the word that failed oftenest first and what was mended last."""
     rows = await connection.fetch(_FAILED, MOST)
+    stop = await _stop_words(connection, list({word.lower() for row in rows for word in row["words"]}))
+    times = Counter(word.lower() for row in rows for word in row["words"])
     nearest: dict[str, str] = {}
     by_word: dict[str, list[Failure]] = defaultdict(list)
     for row in rows:
@@ -81,9 +84,9 @@ async def failures(connection: Connection) -> tuple[Group, ...]:
             *(row["asked_at"], 1, row["verified"], row["asker"]),
             *(tuple(row["candidates"]), tuple(row["trace"])),
         )
-        pairs = list(zip(row["words"], row["nearest"], strict=True)) or [("", None)]
-        for word, near in pairs:
-            by_word[word.lower()].append(failure)
+        words = [word.lower() for word in row["words"] if word.lower() not in stop]
+        by_word[min(words, key=lambda word: (-times[word], word), default="")].append(failure)
+        for word, near in zip(row["words"], row["nearest"], strict=True):
             if near:
                 nearest.setdefault(word.lower(), near)
     known = await _synonyms(connection, list(by_word))
@@ -92,6 +95,15 @@ async def failures(connection: Connection) -> tuple[Group, ...]:
         for word, found in by_word.items()
     ]
     return tuple(sorted(groups, key=lambda group: (group.mended, group.word == "", -group.times, group.word)))
+
+
+async def _stop_words(connection: Connection, words: list[str]) -> frozenset[str]:
+    """Those of `words` that PostgreSQL leaves out of a text search."""
+    rows = await connection.fetch(
+        "SELECT word FROM unnest($1::text[]) AS word WHERE to_tsvector('pg_catalog.english', word) = ''",
+        words,
+    )
+    return frozenset(row["word"] for row in rows)
 
 
 async def _synonyms(connection: Connection, words: list[str]) -> dict[str, list[str]]:

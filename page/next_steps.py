@@ -1,6 +1,6 @@
-"""What to do next, over all databases: what costs answers first, read through the views of `nl_catalog`.
+"""What waits for a decision, over all databases, read through the views of `nl_catalog`.
 
-Owns the order of the kinds and their words.
+Owns the order of the kinds and their words. What questions miss is `schema_catalog.gaps`'s.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST = 6
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """So many of a kind wait in a database, or (empty) near to none.
+    """So many of a kind wait in a database.
 
     `address`: where they are seen to; `place`: what stands there behind `#`.
     """
@@ -28,15 +28,8 @@ class Step:
 
 
 _KINDS = {
-    "word": (
-        "word that questions use and nothing stands for",
-        "words that questions use and nothing stands for",
-        "/questions",
-        "",
-    ),
     "refused": ("definition that is refused", "definitions that are refused", "/health", "refused"),
     "rename": ("rename to decide on", "renames to decide on", "/drift", ""),
-    "join": ("proposed join", "proposed joins", "/database", "joins"),
     "suggestion": ("suggestion of the model", "suggestions of the model", "/suggestions", ""),
     "learned": ("thing that a user taught", "things that users taught", "/learned", ""),
     "table": ("table without a description", "tables without a description", "/health", "lacking-1"),
@@ -44,16 +37,12 @@ _KINDS = {
 """Kind, as the query below says it, to: one of it, several, where they are seen to. The first costs most."""
 
 _WAITING = """
-    SELECT 'word' AS kind, coalesce(database, '') AS database, count(*) AS n FROM nl_catalog.not_understood GROUP BY 2
-    UNION ALL
-    SELECT 'refused', database, count(*)
+    SELECT 'refused' AS kind, database, count(*) AS n
     FROM (SELECT database, state FROM nl_catalog.terms UNION ALL SELECT database, state FROM nl_catalog.verified_queries
           UNION ALL SELECT database, state FROM nl_catalog.joins) AS d
     WHERE state = 'refused' GROUP BY 2
     UNION ALL
     SELECT 'rename', database, count(*) FROM nl_catalog.drift WHERE state = 'proposed' GROUP BY 2
-    UNION ALL
-    SELECT 'join', database, count(*) FROM nl_catalog.proposed_joins GROUP BY 2
     UNION ALL
     SELECT 'suggestion', database, count(*) FROM nl_catalog.suggestions WHERE state = 'proposed' GROUP BY 2
     UNION ALL

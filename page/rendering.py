@@ -32,7 +32,10 @@ NAVIGATION = (
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What is the same on every page. `here`: its own address, to come back to; `role` is empty before signing in."""
+    """What is the same on every page. `here`: its own address, to come back to; `role` is empty before signing in.
+
+    `asks`: questions can be tried.
+    """
 
     here: str
     role: str = ""
@@ -40,6 +43,7 @@ class Frame:
     admin: bool = False
     changes: bool = False
     notice: Notice | None = None
+    asks: bool = False
 
 
 class Renderer:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from aiohttp import web
 
+from page.ask_views import AskViews
 from page.coverage import RunningEngine
 from page.rendering import Renderer
 from page.security import Cookies, guarded
@@ -27,9 +28,10 @@ _LONGEST_FORM = 512 * 1024
 
 def application(store: str, settings: PageSettings, engine: RunningEngine, *, https: bool) -> web.Application:
     """The page over the store at the URI `store`."""
-    site = Site(store, Cookies(https), Sessions(60 * settings.idle_minutes), Attempts(), engine, Renderer())
+    sessions = Sessions(60 * settings.idle_minutes)
+    site = Site(store, settings.gateway, Cookies(https), sessions, Attempts(), engine, Renderer())
     app = web.Application(middlewares=[guarded(https=https), unreadable(site)], client_max_size=_LONGEST_FORM)
-    forms, views = SignInForms(site), Views(site)
+    forms, views, asking = SignInForms(site), Views(site), AskViews(site)
     app.router.add_get("/sign-in", forms.show)
     app.router.add_post("/sign-in", forms.enter)
     app.router.add_post("/sign-out", forms.leave)
@@ -38,6 +40,11 @@ def application(store: str, settings: PageSettings, engine: RunningEngine, *, ht
         app.router.add_get(f"/{name}", getattr(views, name))
     for name in LISTS:
         app.router.add_get(f"/{name}", views.listed)
+    if settings.gateway:
+        app.router.add_get("/ask", asking.show)
+        app.router.add_post("/ask", asking.ask)
+        app.router.add_post("/ask/values", asking.look)
+        app.router.add_post("/ask/{step:run|reply}", asking.go_on)
     app.router.add_post("/words", views.words)
     app.router.add_post("/do/{name}", views.perform)
     app.router.add_static("/static", Path(__file__).parent / "static")

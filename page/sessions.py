@@ -19,6 +19,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from page.asking import Asking
 from page.sign_in import CONNECT_SECONDS, Signed
 from schema_catalog.pg import Connection
 
@@ -46,13 +47,17 @@ class Notice:
 
 @dataclass(slots=True)
 class Session:
-    """One signed-in role. `token` stands in each of its forms. Times are seconds of the event loop's clock."""
+    """One signed-in role. `token` stands in each of its forms. Times are seconds of the event loop's clock.
+
+    `asking`: its connection through the gateway, once it has asked.
+    """
 
     signed: Signed
     token: str
     began: float
     seen: float
     notice: Notice | None = None
+    asking: Asking | None = None
     _busy: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @asynccontextmanager
@@ -66,6 +71,12 @@ class Session:
         """The role's connection, in a transaction."""
         async with self._busy, self.signed.connection.transaction():
             yield self.signed.connection
+
+    async def ask_over(self, asking: Asking) -> None:
+        """Questions go over this connection from now on; the one before ends."""
+        before, self.asking = self.asking, asking
+        if before is not None:
+            await before.close()
 
     def owns(self, token: str) -> bool:
         """Whether a form with this token is the session's."""
@@ -103,6 +114,8 @@ class Sessions:
     async def end(self, name: str) -> None:
         """Ends a session, if there is one."""
         session = self._sessions.pop(name, None)
+        if session is not None and session.asking is not None:
+            await session.asking.close()
         if session is not None and not session.signed.connection.is_closed():
             try:
                 await session.signed.connection.close(timeout=CONNECT_SECONDS)

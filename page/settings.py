@@ -6,6 +6,8 @@ import ipaddress
 import ssl
 from dataclasses import dataclass
 
+from schema_catalog.dsn import in_the_clear
+
 
 class PageConfigError(Exception):
     """The page cannot be served as configured; the message says why. `hint`: what to change."""
@@ -19,7 +21,8 @@ class PageConfigError(Exception):
 class PageSettings:
     """`[page]`. `listen`: address:port; empty: no page. `idle_minutes`: how long a session rests before it ends.
 
-    `behind_https`: a proxy in front of the page ends TLS, so that the page itself may do without.
+    `behind_https`: a proxy in front of the page ends TLS, so that the page itself may do without. `gateway`: connection
+    string of the gateway over which questions are tried; empty: the one of this configuration, on this machine.
     """
 
     listen: str = ""
@@ -27,6 +30,7 @@ class PageSettings:
     tls_key_file: str = ""
     behind_https: bool = False
     idle_minutes: float = 30.0
+    gateway: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,11 @@ def address(settings: PageSettings) -> Address:
             f"passwords would travel to {host} in the clear",
             "Set tls_cert_file and tls_key_file in [page], or listen on 127.0.0.1, or set behind_https where a proxy"
             " in front of the page ends TLS.",
+        )
+    if in_the_clear(settings.gateway):
+        raise PageConfigError(
+            "passwords would travel to the gateway in the clear",
+            "Add sslmode=verify-full to gateway in [page].",
         )
     return Address(host, int(port), https)
 

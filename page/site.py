@@ -24,9 +24,10 @@ log = structlog.stdlib.get_logger("page")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The parts of one page. `store`: the URI of the store, of which the login is nobody's here."""
+    """The parts of one page. `store`, `gateway`: their URIs, of which the login is nobody's here."""
 
     store: str = field(repr=False)
+    gateway: str = field(repr=False)
     cookies: Cookies
     sessions: Sessions
     attempts: Attempts
@@ -44,7 +45,10 @@ class Site:
     def frame(self, session: Session, here: str) -> Frame:
         """What is the same on every page of a session; takes its notice."""
         signed = session.signed
-        return Frame(here, signed.role, session.token, signed.admin, signed.changes, session.take_notice())
+        said = session.take_notice()
+        return Frame(
+            *(here, signed.role, session.token, signed.admin, signed.changes, said), asks=bool(self.gateway)
+        )
 
     def answer(self, session: Session, here: str, template: str, **values: Any) -> web.Response:
         """A page of a session."""

@@ -14,6 +14,7 @@ from aiohttp import web
 
 from page import elements, review
 from page.actions import ACTIONS, Action, ActionError, perform
+from page.ask_views import open_asking
 from page.coverage import TICKS, Coverage, Model, UnavailableError, across, down, marks
 from page.elements import Definition, Element, Path
 from page.failures import failures
@@ -26,6 +27,7 @@ from page.security import local
 from page.sessions import Notice, Session, Tone
 from page.sign_in import Credentials, SignInError, WrongLoginError, sign_in
 from page.site import Site, UnreadableError, log
+from schema_catalog.gaps import Gaps, gaps
 from schema_catalog.pg import Connection
 
 FOUND = 100
@@ -65,7 +67,9 @@ class Views:
             found = await connection.fetch(elements.OVERVIEWS)
             waiting = await connection.fetch(elements.WAITING) if session.signed.admin else ()
             steps = await next_steps(connection) if session.signed.changes else ()
-        return self.site.answer(session, "/", "databases", databases=found, waiting=waiting, steps=steps)
+            missing = await self._gaps(session, connection)
+        shown = {"databases": found, "waiting": waiting, "steps": steps, "gaps": missing}
+        return self.site.answer(session, "/", "databases", **shown)
 
     async def database(self, request: web.Request) -> web.Response:
         """One database: its picture, tables and definitions."""
@@ -81,6 +85,7 @@ class Views:
                 for kind in ("terms", "queries", "joins", "proposed")
             }
             history = await elements.history(connection, path.database, found.name)
+            missing = await self._gaps(session, connection)
         marked = {table_name(each) for each in near if each.path.database == path.database}
         lines = [
             *keyed(keys),
@@ -88,8 +93,13 @@ class Views:
             *said(tables, defined["proposed"], Origin.PROPOSED),
         ]
         shown = {"element": found, "tables": tables, "history": history, "find": wanted, **defined}
+        shown["gaps"] = [each for each in missing if each.database == path.database]
         shown["picture"] = picture(tables, lines, marked if wanted else None)
         return self.site.answer(session, request.path_qs, "database", **shown)
+
+    async def _gaps(self, session: Session, connection: Connection) -> tuple[Gaps, ...]:
+        """What questions miss, for who can mend it."""
+        return await gaps(connection, self.site.engine.explains) if session.signed.changes else ()
 
     async def table(self, request: web.Request) -> web.Response:
         """One table with its columns and keys."""
@@ -114,7 +124,16 @@ class Views:
         async with self.site.reading(session) as connection:
             found = await _known(connection, path)
             history = await elements.history(connection, path.database, found.name)
-        return self.site.answer(session, request.path_qs, "column", element=found, history=history)
+            named = (path.database, found.name)
+            allowed = await connection.fetchrow(elements.ALLOWED, *named) if session.signed.changes else None
+        asking = open_asking(session, path.database)
+        looked = None if asking is None else asking.values
+        shown = {"element": found, "history": history, "allowed": allowed, "asking": asking}
+        shown["values"] = (
+            looked if looked and looked.column == (path.schema, path.table, path.column) else None
+        )
+        shown["explained"] = self.site.engine.explains(found.description or "")
+        return self.site.answer(session, request.path_qs, "column", **shown)
 
     async def search(self, request: web.Request) -> web.Response:
         """Elements by words."""

@@ -9,6 +9,7 @@ from engine.app.client import EngineAddress, EngineClient
 from engine.values.calibration import Line, Status, StatusRequest
 from engine.values.errors import NLError
 from page.coverage import Coverage, CoverageLine, Model, UnavailableError
+from pgparley.check.answers import explains
 from pgparley.config import Config
 
 COVERAGES = (0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -22,6 +23,10 @@ class PageEngine:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+
+    def explains(self, description: str) -> bool:
+        """See `RunningEngine`."""
+        return explains(description)
 
     async def coverage(self) -> Coverage:
         """See `RunningEngine`."""

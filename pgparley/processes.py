@@ -10,6 +10,7 @@ import ctypes
 import os
 import signal
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,7 +72,15 @@ def page(config: Config) -> None:
     from pgparley.page_engine import PageEngine  # noqa: PLC0415
     from schema_catalog.dsn import as_uri  # noqa: PLC0415
 
-    run(as_uri(config.engine.store), config.page, PageEngine(config))
+    settings = replace(config.page, gateway=as_uri(config.page.gateway or _own_gateway(config)))
+    run(as_uri(config.engine.store), settings, PageEngine(config))
+
+
+def _own_gateway(config: Config) -> str:
+    """The gateway of this configuration, as it is reached on this machine."""
+    listens = {each.strip() for each in config.gateway.listen_addr.split(",")}
+    host = "127.0.0.1" if listens & {"*", "0.0.0.0", "127.0.0.1", "localhost"} else "localhost"  # noqa: S104 - read
+    return f"postgresql://{host}:{config.gateway.listen_port}"
 
 
 def main(arguments: list[str]) -> None:

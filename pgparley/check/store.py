@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import asyncpg
 
+from pgparley.check.answers import check_answers
 from pgparley.check.databases import check_databases
 from pgparley.check.finding import Finding, ok, problem, said, warning
 from pgparley.config import Config
@@ -68,6 +69,9 @@ async def _inside(config: Config, pool: Pool, shown: str) -> AsyncIterator[Findi
         yield await _dba_roles(connection)
     async for finding in check_databases(pool, config.upstream, SETTINGS):
         yield finding
+    async with pool.acquire() as connection:
+        async for finding in check_answers(config, connection):
+            yield finding
 
 
 async def _role(connection: Connection) -> Finding:

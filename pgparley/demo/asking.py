@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -16,6 +17,11 @@ from pgparley.demo.questions import ASKED_BACK, QUESTIONS, REFUSED, Question, an
 from pgparley.demo.site import Site
 
 RIGHT = "right"
+
+_RECORDS = "\\set QUIET on\n\\pset format wrapped\n\\x on\n"
+"""Answers are shown whole, in 100 columns."""
+
+_TABLE = "\\pset format aligned\n\\x auto\n"
 
 
 async def ask_all(site: Site, console: Console) -> int:
@@ -43,7 +49,9 @@ async def talk(site: Site, console: Console) -> bool:
             shown = f"\\set ECHO none\nNL SHOW \\g (format=csv) {first}\n\\set ECHO queries\n"
             # What the five questions taught would answer what is to be asked back.
             forgotten = "\\set ECHO none\nNL FORGET ALL \\g /dev/null\n\\set ECHO queries\n"
-            script = f"{forgotten}NL: $${lines[0]}$$;\n{shown}" + "".join(f"{line};\n" for line in lines[1:])
+            script = f"{forgotten}{_RECORDS}NL: $${lines[0]}$$;\n{shown}" + "".join(
+                f"{line};\n" for line in lines[1:]
+            )
             console.print(await _psql(site, script), markup=False)
             kinds.append({row["kind"] for row in _read(first)})
     return kinds == [{"option"}, {"abstain"}]
@@ -53,8 +61,8 @@ def _script(question: Question, answer: Path, rows: Path) -> str:
     """What the analyst types, and each result once more as CSV for the judge."""
     return (
         "\\set ECHO none\nSET nl.ask = off;\n\\set ECHO queries\n"
-        f"NL: $${question.text}$$;\n"
-        "NL CHOOSE 1;\n"
+        f"{_RECORDS}NL: $${question.text}$$;\n"
+        f"{_TABLE}NL CHOOSE 1;\n"
         "\\set ECHO none\n"
         f"NL SHOW \\g (format=csv) {answer}\n"
         f"NL CHOOSE 1 \\g (format=csv) {rows}\n"
@@ -63,8 +71,8 @@ def _script(question: Question, answer: Path, rows: Path) -> str:
 
 async def _psql(site: Site, script: str) -> str:
     process = await asyncio.create_subprocess_exec(
-        *(str(site.psql), "-X", "--echo-queries", "--pset=linestyle=unicode", "--pset=expanded=auto"),
-        *("--pset=columns=120", site.uri),
+        *(str(site.psql), "--echo-queries", site.uri),
+        env={**os.environ, "PSQLRC": str(site.psqlrc)},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

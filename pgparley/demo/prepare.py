@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 import asyncpg
@@ -15,6 +16,9 @@ from schema_catalog.migrate import MigrationError, rehearse
 
 ANALYST = "analyst"
 """The demo's login role: no superuser, reads all sample data, writes nothing."""
+
+DBA = "dba"
+"""The demo's role for the page: an nl_admin, who may become the analyst."""
 
 STORE = "catalog"
 """The store's database: the gateway's console has the name pgparley."""
@@ -54,6 +58,26 @@ async def _create(cluster: Cluster, samples: Sequence[Sample]) -> None:
             )
     finally:
         await admin.close()
+
+
+async def let_dba_sign_in(cluster: Cluster) -> str:
+    """Makes the DBA's role where it is missing, has the server ask for its password, and returns a new one."""
+    password = secrets.token_urlsafe(9)
+    hba, line = cluster.data_dir / "pg_hba.conf", f"local all {DBA} scram-sha-256\n"
+    lines = hba.read_text(encoding="utf-8")
+    if not lines.startswith(line):
+        hba.write_text(line + lines, encoding="utf-8")
+    admin = await asyncpg.connect(cluster.dsn(), timeout=10, command_timeout=_SECONDS)
+    try:
+        await admin.execute("SET password_encryption = 'scram-sha-256'")
+        if not await admin.fetchval("SELECT to_regrole($1) IS NOT NULL", DBA):
+            await admin.execute(f"CREATE ROLE {DBA} LOGIN")
+        await admin.execute(
+            f"ALTER ROLE {DBA} PASSWORD '{password}'; GRANT nl_admin, {ANALYST} TO {DBA}; SELECT pg_reload_conf()"
+        )
+    finally:
+        await admin.close()
+    return password
 
 
 async def _of_another_version(store: str) -> bool:

@@ -71,5 +71,13 @@ async def _until_ready(site: Site, process: asyncio.subprocess.Process) -> None:
     async with EngineClient(EngineAddress(str(site.engine_socket))) as client, asyncio.timeout(READY_TIMEOUT):
         while not await client.ready():
             if process.returncode is not None:
-                raise RuntimeError(f"pgparley serve ended at once; see {site.log}")
+                raise RuntimeError(f"pgparley serve ended at once{_why(site)}; see {site.log}")
             await asyncio.sleep(0.25)
+
+
+def _why(site: Site) -> str:
+    """What it said last of why it could not start."""
+    said = site.log.read_text("utf-8", "replace").splitlines()
+    return next(
+        (f": {line.partition(': ')[2]}" for line in reversed(said) if line.startswith("pgparley: ")), ""
+    )

@@ -11,11 +11,12 @@ from pgparley.demo.prepare import ANALYST
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One demo: its directory, its server, the gateway's port."""
+    """One demo: its directory, its server, the ports of the gateway and of the page."""
 
     home: Path
     cluster: Cluster
     port: int
+    page_port: int = 0
 
     @property
     def config(self) -> Path:
@@ -41,6 +42,16 @@ class Site:
     def psql(self) -> Path:
         """The client that belongs to the server."""
         return self.cluster.bin_dir / "psql"
+
+    @property
+    def psqlrc(self) -> Path:
+        """How psql shows answers."""
+        return self.home / "psqlrc"
+
+    @property
+    def page(self) -> str:
+        """The address of the page."""
+        return f"http://127.0.0.1:{self.page_port}/"
 
     @property
     def uri(self) -> str:

@@ -96,7 +96,7 @@ def progress(seconds: float, before: int | None, encoding: str) -> bytes:
     """A NoticeResponse with the `seconds` since the question was sent to the engine, and its place while it waits."""
     state = "is being answered:" if before is None else f"waits for its turn: {before} before yours,"
     text = f"the question {state} {seconds:.0f} seconds so far"
-    return _notice(ErrorReply(_SQLSTATE, text, hint="Cancelling ends it."), encoding)
+    return _notice(ErrorReply(_SQLSTATE, text), encoding)
 
 
 def awaited(encoding: str) -> bytes:

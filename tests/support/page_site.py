@@ -56,6 +56,10 @@ HR = Snapshot(
 class FixedEngine:
     """A calibration that is always the same, and two models."""
 
+    def explains(self, description: str) -> bool:
+        """Where it says so in so many words."""
+        return " = " in description
+
     async def models(self) -> tuple[Model, ...]:
         """One that is there, and one that is not."""
         return (
@@ -164,9 +168,10 @@ class PageSite:
 
 
 @asynccontextmanager
-async def page_site(dsn: str) -> AsyncIterator[PageSite]:
-    """Serves a page over the store, which was filled."""
-    server = TestServer(application(dsn, PageSettings("127.0.0.1:0"), FixedEngine(), https=False))
+async def page_site(dsn: str, gateway: str = "") -> AsyncIterator[PageSite]:
+    """Serves a page over the store, which was filled. `gateway`: the URI of one over which questions are tried."""
+    settings = PageSettings("127.0.0.1:0", gateway=gateway)
+    server = TestServer(application(dsn, settings, FixedEngine(), https=False))
     await server.start_server()
     try:
         yield PageSite(str(server.make_url("")), dsn, ROLES)

@@ -14,7 +14,10 @@ _ANY = ("0.0.0.0", "::")  # noqa: S104 - what `*` asks for
 
 
 def bind(settings: GatewaySettings) -> list[socket.socket]:
-    """TCP sockets on the addresses of `settings`; port 0 becomes one port for all of them. Raises `OSError`."""
+    """TCP sockets on the addresses of `settings`; port 0 becomes one port for all of them.
+
+    Raises `OSError`, which names the address.
+    """
     names = [name.strip() for name in settings.listen_addr.split(",") if name.strip()]
     bound: list[socket.socket] = []
     port = settings.listen_port
@@ -24,10 +27,10 @@ def bind(settings: GatewaySettings) -> list[socket.socket]:
                 sock = _listening(family, address, settings)
                 bound.append(sock)
                 port = port or sock.getsockname()[1]
-    except OSError:
+    except OSError as problem:
         for sock in bound:
             sock.close()
-        raise
+        raise OSError(problem.errno, f"{problem.strerror}: {name}:{port}") from problem
     return bound
 
 

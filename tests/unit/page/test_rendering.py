@@ -62,10 +62,14 @@ def test_every_page_is_documented() -> None:
     text = (FOLDER.parent / "docs" / "page.md").read_text("utf-8")
     for _, words in NAVIGATION:
         assert f"| {words}" in text
-    app = application("", PageSettings("127.0.0.1:0"), cast("Any", None), https=False)
-    served = {
-        resource.canonical
-        for resource in app.router.resources()
-        if resource.canonical not in {"/static", "/sign-out", "/words", "/do/{name}"}
-    }
+    settings = PageSettings("127.0.0.1:0", gateway="postgresql://127.0.0.1:6432")
+    app = application("", settings, cast("Any", None), https=False)
+    forms = {"/static", "/sign-out", "/words", "/do/{name}", "/ask/values", "/ask/{step}"}
+    served = {resource.canonical for resource in app.router.resources() if resource.canonical not in forms}
     assert set(re.findall(r"^\| [^|]+ \| `(/[\w-]*)`", text, re.MULTILINE)) == served
+
+
+def test_every_picture_stands_in_a_document() -> None:
+    docs = FOLDER.parent / "docs"
+    text = "".join(each.read_text("utf-8") for each in docs.glob("*.md"))
+    assert [each.name for each in docs.glob("screenshots/*.png") if each.name not in text] == []

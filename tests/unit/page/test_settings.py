@@ -24,6 +24,11 @@ HERE = "127.0.0.1:6480"
         *((PageSettings(f"{each}:6480"), None) for each in ("192.168.1.1", "db.example.com", "10.0.0.5")),
         (PageSettings(HERE, tls_cert_file="c"), None),
         (PageSettings(HERE, tls_key_file="k"), None),
+        (PageSettings(HERE, gateway="postgresql://db.example.com:6432"), None),
+        (
+            PageSettings(HERE, gateway="postgresql://db.example.com:6432/?sslmode=verify-full"),
+            Address("127.0.0.1", 6480, https=False),
+        ),
     ],
 )
 def test_addresses(settings: PageSettings, expected: Address | None) -> None:

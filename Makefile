@@ -161,8 +161,8 @@ bench-workday: $(VENV)/.installed  ## what real databases have and benchmarks la
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.workday --json benchmarks/results/workday.json $(ARGS)
 
-bench-day: $(VENV)/.installed  ## an analyst's day on the demo's databases through psql, psycopg and pgjdbc, beside the model alone; writes docs/day.md
-	$(BIN)/python -m benchmarks.quality.day --json benchmarks/results/day.json --page docs/day.md $(ARGS)
+bench-day: $(VENV)/.installed  ## an analyst's day on the demo's databases through psql, psycopg and pgjdbc, beside the model alone; writes benchmarks/results/day.md
+	$(BIN)/python -m benchmarks.quality.day --json benchmarks/results/day.json --page benchmarks/results/day.md $(ARGS)
 
 bench-first-hour: $(VENV)/.installed  ## a terse database without keys, before a word, after proposed joins, after an hour's knowledge
 	$(BIN)/python -m benchmarks.quality.first_hour --json benchmarks/results/first_hour.json $(ARGS)

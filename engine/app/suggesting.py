@@ -62,7 +62,7 @@ class Asked:
 
 
 def lacking(table: Table, suggested: frozenset[tuple[str, ...]]) -> tuple[Asked, ...]:
-    """The table and its columns that lack a description or synonyms, but for those of `suggested`.
+    """The table and its columns that lack a description or synonyms, except for those of `suggested`.
 
     A column that is a primary or foreign key is left out: the key tells what it holds.
     """
@@ -246,7 +246,7 @@ class Suggesting:
         return tuple(found)
 
     async def _values(self, database: str, table: Table) -> Mapping[ColumnKey, Sequence[str]]:
-        """The kept values of a table's columns, but for what is sensitive by now, and for personal data."""
+        """The kept values of a table's columns, except for what is sensitive by now, and for personal data."""
         store = ValueStore(self.pool)
         sensitive = await store.sensitive(database)
         named = {

@@ -69,7 +69,7 @@ _NOTHING = {
 
 _LACKING: Mapping[Matter | None, str] = {
     Matter.CONDITION: "not only where",
-    Matter.ORDER: "not",
+    Matter.ORDER: "not only",
     Matter.CONNECTION: "not",
 }
 """Before what only others say."""

@@ -11,9 +11,10 @@ HELM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pgparley/helm
 
 PLUGGED := packages/pgparley-dbt packages/pgparley-local
 RELEASE := .venv-release
+DOCS := .venv-docs
 # A short folder: the path of a socket in it has room for 107 bytes.
 IN_TWO = $(BIN)/python -m pytest -n 2 --dist loadfile --durations 20 --durations-min 10 --basetemp=$$(mktemp -d /tmp/pgp.XXXX)
-.PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-anew bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day bench-first-hour compat clean
+.PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit docs screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-anew bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day bench-first-hour compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
@@ -80,6 +81,7 @@ $(POOLER)/.installed:
 
 lock: $(RELEASE)/.installed  ## requirements/*.txt: the versions of constraints.txt with the hashes of their files
 	$(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/gateway.txt pyproject.toml
+	printf '%s\n' mkdocs-material==9.8.2 | $(RELEASE)/bin/uv pip compile $(subst --constraint constraints.txt,,$(LOCK)) --output-file requirements/docs.txt -
 	printf '%s\n' '.[engine-libraries]' $(PLUGGED:%=./%) | $(RELEASE)/bin/uv pip compile $(LOCK) --output-file requirements/engine.txt \
 		--no-emit-package pgparley $(PLUGGED:packages/%=--no-emit-package %) -
 
@@ -104,6 +106,15 @@ audit: $(RELEASE)/.installed  ## known vulnerabilities of what gateway and engin
 $(RELEASE)/.installed: Makefile
 	$(PYTHON) -m venv $(RELEASE)
 	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0 pip-audit==2.10.1 uv==0.13.9
+	@touch $@
+
+docs: $(DOCS)/.installed  ## the documents as a site with search, in site; fails at a link that leads nowhere
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	@echo "python3 -m http.server --directory site"
+
+$(DOCS)/.installed: requirements/docs.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/docs.txt
 	@touch $@
 
 screenshots: $(VENV)/.installed browser  ## the pictures of docs/page.md, from the demo's databases
@@ -161,8 +172,8 @@ bench-workday: $(VENV)/.installed  ## what real databases have and benchmarks la
 	@$(BIN)/pgparley fetch-model
 	$(BIN)/python -m benchmarks.quality.workday --json benchmarks/results/workday.json $(ARGS)
 
-bench-day: $(VENV)/.installed  ## an analyst's day on the demo's databases through psql, psycopg and pgjdbc, beside the model alone; writes docs/day.md
-	$(BIN)/python -m benchmarks.quality.day --json benchmarks/results/day.json --page docs/day.md $(ARGS)
+bench-day: $(VENV)/.installed  ## an analyst's day on the demo's databases through psql, psycopg and pgjdbc, beside the model alone; writes benchmarks/results/day.md
+	$(BIN)/python -m benchmarks.quality.day --json benchmarks/results/day.json --page benchmarks/results/day.md $(ARGS)
 
 bench-first-hour: $(VENV)/.installed  ## a terse database without keys, before a word, after proposed joins, after an hour's knowledge
 	$(BIN)/python -m benchmarks.quality.first_hour --json benchmarks/results/first_hour.json $(ARGS)
@@ -209,4 +220,4 @@ $(VENV)/.installed: pyproject.toml setup.py $(wildcard packages/*/pyproject.toml
 	@touch $@
 
 clean:  ## removes the virtual environments; caches outside the tree stay
-	rm -rf $(VENV) $(RELEASE)
+	rm -rf $(VENV) $(RELEASE) $(DOCS) site

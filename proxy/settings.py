@@ -162,7 +162,7 @@ class GatewaySettings:
     auth_query: str = DEFAULT_AUTH_QUERY
     """Gives a role's name and secret for `$1`; a null secret means that the role may not log in."""
     auth_query_ttl: float = 5.0
-    """Seconds that the answer about a role is remembered, be it that there is none; 0: not at all."""
+    """Seconds that the answer about a role is remembered, also that there is none; 0: not at all."""
     auth_query_connections: int = 2
     """Connections for `auth_query` that one worker has at once, at most."""
     auth_dbname: str = "postgres"

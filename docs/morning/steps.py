@@ -102,8 +102,7 @@ def _call(function: str, *arguments: str) -> str:
 STEPS = (
     Step(
         "Register three databases",
-        "They are on the server that keeps the catalog, so that their names will do."
-        " An engine reads their schemas meanwhile.",
+        "They are on the store's server, so their names will do. An engine reads their schemas meanwhile.",
         (
             *(Typed(_call("register", name)) for name in DATABASES),
             Typed(
@@ -115,7 +114,7 @@ STEPS = (
     ),
     Step(
         "See their health",
-        "What is lacking, and, where several columns have one name and no description tells them apart, which.",
+        "What is lacking, and which columns share a name that no description tells apart.",
         (
             Typed(
                 "SELECT database, problem, count(*) FROM nl_catalog.health GROUP BY 1, 2 ORDER BY 1, 2;",
@@ -130,8 +129,8 @@ STEPS = (
     ),
     Step(
         "Import what the dbt project says",
-        "A file is the client's, so that this is psql's `\\!`."
-        " Where a comment of the database's own says otherwise it counts; both are shown.",
+        "The file is on the client, hence `\\!`."
+        " Where the database has a comment of its own, that one counts.",
         (
             Typed(f"\\! pgparley catalog import {DBT} --from dbt --database sales", r"returns"),
             Typed(
@@ -146,7 +145,7 @@ STEPS = (
     ),
     Step(
         "Define two terms",
-        "The engine has PostgreSQL plan each before it counts.",
+        "An engine checks each before it counts.",
         (
             *(Typed(_call("define_term", "sales", *term)) for term in TERMS),
             Typed(_TERMS, r"big customer.*checked", CHECKED),

@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 
 import structlog
 
+from engine.values import wording
 from engine.values.errors import BusyError, NLError, NotPermittedError, QuotaError, for_log
 from engine.values.messages import Asker, Usage
 from engine.values.queue_place import teller
@@ -64,31 +65,25 @@ def _exhausted(asker: Asker, refusal: Exhausted) -> NLError:
         limit = f"The quota of {whose} is {refusal.most:f} questions an {period}."
         if refusal.again_at is None:
             return _never(limit, "set_quota")
-        return QuotaError(
-            f"you have asked as many questions as you may in an {period}",
-            detail=limit,
-            hint=f"Ask again at {_when(refusal.again_at)}, or ask an nl_admin for more: nl_catalog.set_quota().",
-        )
+        when = _when(refusal.again_at)
+        return QuotaError.told(wording.QUOTA_USED, period=period, limit=limit, when=when)
     unit = "" if what == "money" else " tokens"
     if refusal.again_at is None:
         return _never(f"The budget of {whose} is 0{unit} a {period}.", "set_budget")
     since = "today" if period == "day" else "this month"
     did = "cost" if what == "money" else "used"
-    return QuotaError(
-        f"your questions have {'cost' if what == 'money' else 'used the language model'} as much as they may"
-        f" in a {period}",
-        detail=f"They have {did} {refusal.used.normalize():f}{unit} {since};"
+    return QuotaError.told(
+        wording.BUDGET_USED,
+        done="cost" if what == "money" else "used the language model",
+        period=period,
+        limit=f"They have {did} {refusal.used.normalize():f}{unit} {since};"
         f" the budget of {whose} is {refusal.most:f} a {period}.",
-        hint=f"It begins anew at {_when(refusal.again_at)}; or ask an nl_admin for more: nl_catalog.set_budget().",
+        when=_when(refusal.again_at),
     )
 
 
 def _never(detail: str, function: str) -> NLError:
-    return NotPermittedError(
-        "you may not ask questions",
-        detail=detail,
-        hint=f"An nl_admin says who may ask: nl_catalog.{function}(). Plain SQL is not affected.",
-    )
+    return NotPermittedError.told(wording.MAY_NOT_ASK, limit=detail, function=function)
 
 
 def _when(at: datetime) -> str:
@@ -212,9 +207,5 @@ class Admission:
 
     def _busy(self, role: str) -> BusyError:
         wait = math.ceil(self._until_turn(role, len(self._queues.get(role, ()))))
-        return BusyError(
-            "the question would wait longer than it may take",
-            detail=f"The engine answers {self._places} at a time, and {self.waiting} wait;"
-            f" a further one of yours would begin in about {max(1, wait)} seconds.",
-            hint="Ask again later, or raise nl.timeout; operators: raise [limits] concurrent, or run another engine.",
-        )
+        waits = {"places": self._places, "waiting": self.waiting, "wait": max(1, wait)}
+        return BusyError.told(wording.NO_TURN, **waits)

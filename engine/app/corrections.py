@@ -14,6 +14,7 @@ from engine.app.question_store import Questions
 from engine.findings.admit import Cause, Rejection, admitted
 from engine.question.question import Question
 from engine.statement.description import describe
+from engine.values import wording
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.dialogue import Stored
@@ -68,10 +69,7 @@ async def _routes(request: CorrectRequest, stored: Stored, tools: Tools) -> tupl
         if readable:
             routes.append(Route(database, snapshot.restricted_to(readable), 1.0, ()))
     if not routes:
-        raise NoRouteError(
-            "it is not clear for which database the correction is",
-            hint="SET nl.db to one that you may ask, and correct again.",
-        )
+        raise NoRouteError.told(wording.CORRECTION_NOWHERE)
     return tuple(routes)
 
 
@@ -87,9 +85,7 @@ def _meant(request: CorrectRequest, stored: Stored, databases: list[Database]) -
 def _refused(rejection: Rejection) -> NLError:
     detail = f"{rejection.message[:1].upper()}{rejection.message[1:]}."
     if rejection.cause is Cause.GUARD:
-        return UnsafeSQLError(
-            "the correction is refused", detail=detail, hint="It must be one query that reads."
-        )
+        return UnsafeSQLError.told(wording.CORRECTION_REFUSED, why=detail)
     if rejection.cause is Cause.TIME:
-        return CancelledError("the correction ran out of time", detail=detail)
-    return SyntaxProblemError("the correction would not run", detail=detail)
+        return CancelledError.told(wording.CORRECTION_LATE, why=detail)
+    return SyntaxProblemError.told(wording.CORRECTION_FAILS, why=detail)

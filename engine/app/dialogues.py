@@ -11,6 +11,7 @@ from dataclasses import replace
 from engine.app.question_store import Questions
 from engine.ask.question_back import agreeing, resolve
 from engine.question.question import Question
+from engine.values import wording
 from engine.values.candidate import Candidate
 from engine.values.dialogue import Dialogue, FollowUp, Stored, Turn
 from engine.values.errors import AbstainedError, NeedsAnswerError, UnknownQuestionError
@@ -98,17 +99,10 @@ def after_more(stored: Stored, request: MoreRequest) -> Continued:
 def check_has_statements(reply: AskReply) -> None:
     """Raises `NeedsAnswerError` where the answer is a question back, `AbstainedError` where there is none."""
     if reply.rows and reply.rows[0].kind is RowKind.OPTION:
-        raise NeedsAnswerError(
-            f"question {reply.qid} waits for an answer",
-            detail="Its rows are choices of a question back, not statements.",
-            hint=f"NL ANSWER n OF '{reply.qid}'",
-        )
+        raise NeedsAnswerError.told(wording.WAITS, qid=reply.qid)
     if all(row.kind is RowKind.ABSTAIN for row in reply.rows):
-        raise AbstainedError(
-            f"question {reply.qid} has no answer",
-            detail=" ".join(row.explanation for row in reply.rows) or None,
-            hint=f"Ask in other words, or say what is right: NL CORRECT $$sql$$ OF '{reply.qid}'.",
-        )
+        why = " ".join(row.explanation for row in reply.rows)
+        raise AbstainedError.told(wording.HAS_NO_ANSWER, qid=reply.qid, why=why)
 
 
 def _again(stored: Stored, request: AnswerRequest | NoneRequest | MoreRequest) -> AskRequest:

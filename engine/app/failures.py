@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncpg
 
+from engine.values import wording
 from engine.values.errors import InternalError, ModelUnavailableError, NLError
 from schema_catalog.catalog import StoreUnavailableError
 
@@ -24,13 +25,5 @@ def as_reply(problem: Exception) -> NLError:
         isinstance(problem, asyncpg.PostgresError) and (problem.sqlstate or "").startswith(_STORE_TROUBLE)
     )
     if gone:
-        return ModelUnavailableError(
-            "the engine's store does not answer as it should",
-            detail=f"{type(problem).__name__}.",
-            hint="Its administrator should look at the store's server: that it runs, and has room on its disk.",
-        )
-    return InternalError(
-        "the engine failed on this question",
-        detail=type(problem).__name__,
-        hint="The engine's log says where; plain SQL is not affected.",
-    )
+        return ModelUnavailableError.told(wording.STORE_TROUBLE, kind=type(problem).__name__)
+    return InternalError.told(wording.ENGINE_FAILED, kind=type(problem).__name__)

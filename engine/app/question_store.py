@@ -12,6 +12,7 @@ from datetime import datetime
 
 import msgspec
 
+from engine.values import wording
 from engine.values.dialogue import Dialogue, Stored
 from engine.values.errors import InvalidSettingError, UnknownQuestionError
 from engine.values.messages import AnswerRow, Asker, AskReply, AskRequest, Cell, RowKind
@@ -20,7 +21,6 @@ from engine.values.settings import RetentionSettings
 from schema_catalog.pg import Pool
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
-_HINT = "The qid stands in every row of an answer; NL HISTORY lists yours. Ask again to get a new one."
 
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
@@ -250,11 +250,7 @@ def find_row(reply: AskReply, number: int) -> AnswerRow:
     for row in reply.rows:
         if row.n == number:
             return row
-    raise InvalidSettingError(
-        f"question {reply.qid} has no row {number}",
-        detail=f"It has {len(reply.rows)}.",
-        hint=f"NL SHOW OF '{reply.qid}' shows them.",
-    )
+    raise InvalidSettingError.told(wording.NO_ROW, qid=reply.qid, n=number, rows=len(reply.rows))
 
 
 def _json(value: object) -> str:
@@ -263,4 +259,4 @@ def _json(value: object) -> str:
 
 
 def _unknown(qid: str) -> UnknownQuestionError:
-    return UnknownQuestionError(f'no question "{qid}"', detail="It expired, or was never yours.", hint=_HINT)
+    return UnknownQuestionError.told(wording.UNKNOWN_QUESTION, qid=qid)

@@ -28,6 +28,7 @@ from engine.judge.point_store import CalibrationStore
 from engine.learn.feedback import Learner
 from engine.question.question import Question
 from engine.statement.read import normal_form
+from engine.values import wording
 from engine.values.candidate import Candidate
 from engine.values.deadline import Deadline
 from engine.values.dialogue import Dialogue
@@ -276,12 +277,10 @@ class Service:
     def _check(self, request: AskRequest) -> None:
         longest = self._limits.question_characters
         if not request.question.strip():
-            raise SyntaxProblemError("the question is empty", hint="NL: how many … ?")
+            raise SyntaxProblemError.told(wording.EMPTY_QUESTION)
         if len(request.question) > longest:
-            raise SyntaxProblemError(
-                "the question is too long",
-                detail=f"It has {len(request.question)} characters of at most {longest}.",
-            )
+            length = len(request.question)
+            raise SyntaxProblemError.told(wording.LONG_QUESTION, characters=length, most=longest)
         self._limits.width(request.k)
 
     def _seconds(self, request: AskRequest | ChooseRequest | PlanRequest | CorrectRequest) -> float:
@@ -307,18 +306,14 @@ class Service:
         check_has_statements(reply)
         row = find_row(reply, request.n)
         if row.sql is None or row.database is None:
-            raise SyntaxProblemError(
-                f"row {row.n} of {reply.qid} is no statement", hint="Ask again with other words, or NL HELP."
-            )
+            raise SyntaxProblemError.told(wording.NO_STATEMENT, n=row.n, qid=reply.qid)
         return row, await self._database(row.database), row.sql
 
     async def _database(self, name: str) -> Database:
         for database, _ in await self._tools.catalog.entries():
             if database.name == name:
                 return database
-        raise UnknownQuestionError(
-            f'database "{name}" is no longer registered', hint="Ask again: the catalog has changed."
-        )
+        raise UnknownQuestionError.told(wording.DATABASE_GONE, name=name)
 
     @asynccontextmanager
     async def _turn(self, request: ChooseRequest | PlanRequest | CorrectRequest) -> AsyncIterator[Deadline]:
@@ -367,16 +362,14 @@ def _stored() -> Iterator[None]:
     try:
         yield
     except StoreUnavailableError as problem:
-        raise ModelUnavailableError(
-            "the engine's store does not answer", hint="Its administrator should check its connection."
-        ) from problem
+        raise ModelUnavailableError.told(wording.STORE_AWAY) from problem
 
 
 def _notices(state: State, rows: Sequence[AnswerRow], hidden: str) -> Iterator[str]:
     if state.late:
         yield out_of_time(rows)
     if hidden:
-        yield f"hidden from the model: {hidden}"
+        yield wording.HIDDEN_FROM_MODEL.format(hidden)
 
 
 def _calibrates(state: State) -> bool:

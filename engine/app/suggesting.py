@@ -61,7 +61,7 @@ class Asked:
 
 
 def lacking(table: Table, suggested: frozenset[tuple[str, ...]]) -> tuple[Asked, ...]:
-    """The table and its columns that lack a description or synonyms, but for those of `suggested`.
+    """The table and its columns that lack a description or synonyms, except for those of `suggested`.
 
     A column that is a primary or foreign key is left out: the key tells what it holds.
     """
@@ -231,7 +231,7 @@ class Suggesting:
 async def showable_values(
     pool: Pool, database: str, tables: Sequence[Table]
 ) -> Mapping[ColumnKey, Sequence[str]]:
-    """The kept values of tables' columns, but for what is sensitive by now, and for personal data."""
+    """The kept values of tables' columns, except what is sensitive by now, and personal data."""
     store, keys = ValueStore(pool), {table.key for table in tables}
     sensitive = await store.sensitive(database)
     named = {

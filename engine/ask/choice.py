@@ -1,6 +1,6 @@
 """Which question back is worth asking: the difference whose answer leaves the least expected error.
 
-A reading that the question names itself leaves the others hardly meant; a preference between columns that the schema
+A reading that the question names itself makes the others unlikely; a preference between columns that the schema
 holds twice means little. What the linker holds for possible and no candidate reads is an option, too.
 """
 

@@ -238,7 +238,7 @@ def _on_statements(said: Said) -> Difference | None:
 
 
 def _understood(said: Said) -> frozenset[int]:
-    """The candidates of which more is known than the database."""
+    """The candidates that say more than their database."""
     return frozenset(place for place, each in enumerate(said) if len(each) > 1)
 
 

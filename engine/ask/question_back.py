@@ -22,6 +22,7 @@ from engine.ask.wording import WHICH, Asked, ambiguity, option_words, wording_of
 from engine.question.question import Question
 from engine.question.tokens import question_words
 from engine.statement.facts import facts
+from engine.values import wording
 from engine.values.candidate import Candidate
 from engine.values.dialogue import Ambiguity, ClarifyingQuestion, Dialogue, Option, Parting, Turn
 from engine.values.elements import Entity, SchemaLinks
@@ -241,25 +242,17 @@ def resolve(dialogue: Dialogue, answer: int | str, question: Question) -> Turn:
     """
     pending = dialogue.pending
     if pending is None:
-        raise UnsupportedError(
-            "the question waits for no answer",
-            hint="NL SHOW shows its rows; NL CHOOSE n runs one, NL NONE rejects them all.",
-        )
+        raise UnsupportedError.told(wording.NOTHING_ASKED_BACK)
+    told = {"options": _listed(pending), "answers": wording.ANSWER_WITH.format(len(pending.options))}
     if isinstance(answer, int):
         if not 1 <= answer <= len(pending.options):
-            raise InvalidSettingError(
-                f"option {answer} does not exist", detail=_listed(pending), hint=_answers(pending)
-            )
+            raise InvalidSettingError.told(wording.NO_OPTION, n=answer, **told)
         return Turn(pending, chosen=answer)
     text = " ".join(answer.split())
     if not text:
-        raise InvalidSettingError("the answer is empty", detail=_listed(pending), hint=_answers(pending))
+        raise InvalidSettingError.told(wording.EMPTY_ANSWER, **told)
     if asks_anew(Question(text), pending, question):
-        raise SyntaxProblemError(
-            "the answer is a question of its own",
-            detail=f"It has no word in common with the question that it answers: {pending.words}",
-            hint="Ask it with NL: before it, or answer with the number of an option.",
-        )
+        raise SyntaxProblemError.told(wording.ANSWER_ASKS, asked=pending.words)
     return Turn(pending, text=text)
 
 
@@ -272,10 +265,6 @@ def asks_anew(answer: Question, pending: ClarifyingQuestion, question: Question)
 def _listed(pending: ClarifyingQuestion) -> str:
     options = "; ".join(f"{number} {option.words}" for number, option in enumerate(pending.options, 1))
     return f"{pending.words} {options}."
-
-
-def _answers(pending: ClarifyingQuestion) -> str:
-    return f"Answer with a number from 1 to {len(pending.options)}, or with a text of your own between $$ and $$."
 
 
 def agrees(option: Option, candidate: Candidate) -> bool:

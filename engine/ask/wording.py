@@ -69,7 +69,7 @@ _NOTHING = {
 
 _LACKING: Mapping[Matter | None, str] = {
     Matter.CONDITION: "not only where",
-    Matter.ORDER: "not",
+    Matter.ORDER: "not only",
     Matter.CONNECTION: "not",
 }
 """Before what only others say."""
@@ -181,7 +181,7 @@ def _facts(difference: Difference, reading: Reading, readings: Sequence[Reading]
         return _without(difference, reading, others, names) if reading.said else _NOTHING[difference.matter]
     fewer = any(frozenset(reading.said) < other for other in others)
     if difference.matter is Matter.CONDITION:
-        return f"only that {words}" if fewer else words
+        return f"{words}, and no other condition" if fewer else words
     return f"{words} alone" if fewer and not long else words
 
 

@@ -183,7 +183,7 @@ DEAR_OPERATORS = OPERATORS - _words("+ - * / % ^ = <> < <= > >= || -> ->> #> #>>
 """The same of operators."""
 
 DEAR_OF = {"-": ("json",), "<->": ("path", "polygon")}
-"""Operators that are linear but for types whose names hold these words."""
+"""Operators that are linear except for types whose names hold these words."""
 
 CONSTRUCT_OPERATORS = frozenset({"BETWEEN", "NOT BETWEEN", "BETWEEN SYMMETRIC", "NOT BETWEEN SYMMETRIC"})
 """The parser's operator names for these constructs."""

@@ -142,7 +142,7 @@ def _spelt(text: str) -> dict[str, str]:
 
 
 def _says_in_full(part: str, word: str) -> bool:
-    """Whether they are one word but for its ending: `order` and "ordered", `rate` and "rating"."""
+    """Whether they are one word with two endings: `order` and "ordered", `rate` and "rating"."""
     stem = part.removesuffix("e")
     ending = word.removeprefix(part if word.startswith(part) else stem)
     return part == word or (len(part) >= LONG and word.startswith(stem) and ending in _ENDINGS)
@@ -159,7 +159,7 @@ Words = tuple[str, ...]
 """The folded words of a name."""
 
 CERTAIN = 0.97
-"""Least similarity of a link for a named value: equal but for spelling."""
+"""Least similarity of a link for a named value: equal except for spelling."""
 
 
 def called_columns(question: Question, snapshot: Snapshot) -> list[ColumnKey]:

@@ -74,7 +74,7 @@ async def check_literals(candidate: Candidate, route: Route, state: State, tools
 async def _in_any_case(
     missing: Sequence[Literal], route: Route, state: State, tools: Tools
 ) -> tuple[Literal, ...]:
-    """The literals that are stored but for capital letters; none where that is not known."""
+    """The literals that are stored with other capital letters; none where that is not known."""
     plain = [each for each in missing if not (each.pattern or each.member)]
     equal = [each for each in plain if each.text.lower() != each.text.upper()]
     sql = f"SELECT {', '.join(map(_held, equal))}"

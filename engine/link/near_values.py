@@ -45,7 +45,7 @@ _STEM = 3
 def near_values(text: str, values: Sequence[str], encoder: Encoder) -> NearValues:
     """At most `NEAR` of `values`, which are all of a column's, that `text` may mean; none where it is one of them.
 
-    The first of these that holds of any: the same but for case, accents, separators and a plural; the same day or
+    The first of these that holds of any: the same except for case, accents, separators and a plural; the same day or
     number; the same stems; nearly the same letters. These are sure. Else those of which the words of one are all words
     of the other; else by the encoder. Of more than `NEAR` that are as near there are none. Encodes values: not for the
     event loop.
@@ -60,7 +60,7 @@ def near_values(text: str, values: Sequence[str], encoder: Encoder) -> NearValue
 
 
 def spelt_otherwise(text: str, values: Sequence[str]) -> list[str]:
-    """Those of `values` that are `text` but for its spelling, by the first way that finds any."""
+    """Those of `values` that are `text` in another spelling, by the first way that finds any."""
     return next((found for rule in _SURE if (found := rule(text, values))), [])
 
 

@@ -103,7 +103,7 @@ class ValueIndex:
         return sorted((each for each in found if each[1] >= least), key=lambda each: -each[1])
 
     def containing(self, key: str, seen: NDArray[np.bool_], *, edits: int = 0) -> list[int]:
-        """Values whose key is longer than `key` and contains it, or may contain it but for so many edits."""
+        """Values whose key is longer than `key` and contains it, or may contain it except for so many edits."""
         return [
             number
             for number, other in self._sharing(key, seen, edits=edits, whole=False)

@@ -25,6 +25,7 @@ from engine.llm.discovery import Discovery, ListedModel
 from engine.llm.reading import TOLD, Listed, Reply, completion, is_cut_short, is_filtered, read, thinks
 from engine.llm.redaction import Redaction
 from engine.llm.wire import StrangersClient
+from engine.values import wording
 from engine.values.deadline import Deadline
 from engine.values.errors import CancelledError, ModelAwayError, ModelUnavailableError
 from engine.values.model_profile import EMBEDDED, UNKNOWN, ModelProfile, NoProfiles, Profiles
@@ -126,11 +127,7 @@ class ChatModel:
         if settings.own:
             return replace(prompt, asked=(), to=f"{to} (local)"), more, ()
         if prompt.local:
-            raise ModelAwayError(
-                "no model may be asked about this database",
-                detail=f"It is local, and {to} is not.",
-                hint="Operators: the embedded model may be asked, and a service with local = true in [model].",
-            )
+            raise ModelAwayError.told(wording.MODEL_IS_LOCAL_NOT, to=to)
         return self._redaction.hidden(replace(prompt, to=to), more)
 
     async def remember(self) -> None:
@@ -204,10 +201,7 @@ class ChatModel:
                     names = [each.name for each in await self.models()] if unknown else []
                     raise refusals.explained(problem, self._settings, names) from problem
         except TimeoutError as problem:
-            raise CancelledError(
-                "the language model did not answer in time",
-                hint="Raise nl.timeout, or name a faster model in [model].",
-            ) from problem
+            raise CancelledError.told(wording.MODEL_LATE) from problem
 
     async def _replied(self, call: Call, deadline: Deadline) -> Reply:
         """The reply to `call`, without the fields that the server refuses: they are never sent again."""
@@ -282,9 +276,5 @@ def _refused(address: str, outage: Outage, now: float) -> ModelAwayError:
     since = datetime.now(UTC) - timedelta(seconds=now - outage.since)
     wait = math.ceil(outage.again_at - now)
     again = f"It is tried again in {wait} seconds." if wait > 0 else "It is being tried again."
-    return ModelAwayError(
-        "the language model is not available",
-        detail=f"{address} has failed {outage.failures} times in a row since {since:%Y-%m-%d %H:%M:%S} UTC,"
-        f" at last with: {outage.last}",
-        hint=f"{again} Operators: see that the model server runs, then pgparley check model.",
-    )
+    failed = {"address": address, "times": outage.failures, "since": since, "last": outage.last}
+    return ModelAwayError.told(wording.MODEL_FAILED, again=again, **failed)

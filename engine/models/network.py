@@ -1,6 +1,6 @@
 """The learned router's network: a decoder that points at nodes of the schema graph for a question that was read.
 
-Owns the arithmetic, for training and answering, but for the decoder's steps: those are numpy's while answering
+Owns the arithmetic, for training and answering, except for the decoder's steps: those are numpy's while answering
 (`engine.models.beams`), torch's in training (`training.sequences`). Schema vectors come from the untouched encoder, so
 that a database is routable before anything was trained on it. Heavy: imports torch.
 """

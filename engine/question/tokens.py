@@ -84,7 +84,7 @@ QUOTED = re.compile(
 _SORTED = re.compile(r"\bin (?:\w+ )*?order\b", re.IGNORECASE)
 
 CAPITALISED = re.compile(r"(?<=\s)[A-Z][\w'\u2019.&-]*(?: [A-Z][\w'\u2019.&-]*)*")
-"""Words with capitals, but for the first of a sentence."""
+"""Words with capitals, except for the first of a sentence."""
 
 ASKING = frozenset(
     {"and", "both", "each", "every", "how", "many", "much", "no", "nor", "not", "or", "when", "where", "who"}

@@ -23,6 +23,7 @@ from engine.route.divided import divided
 from engine.route.places import Place, View, at_home, by_name, looked_at, ranked, with_values
 from engine.route.scoring import probabilities
 from engine.route.second_look import features, leads_without_prior, reweighed
+from engine.values import wording
 from engine.values.errors import (
     CancelledError,
     ModelUnavailableError,
@@ -77,9 +78,7 @@ async def _in_time(state: State) -> AsyncIterator[None]:
         async with asyncio.timeout(state.deadline.remaining()):
             yield
     except TimeoutError:
-        raise CancelledError(
-            "the question ran out of time while looking for a database", hint="Raise nl.timeout."
-        ) from None
+        raise CancelledError.told(wording.LATE_ROUTE) from None
 
 
 async def askable_views(state: State, tools: Tools) -> tuple[list[View], int]:
@@ -93,14 +92,9 @@ async def _entries(tools: Tools) -> Sequence[Entry]:
     try:
         entries = await tools.catalog.entries()
     except StoreUnavailableError as error:
-        raise ModelUnavailableError(
-            "the schema catalog does not answer",
-            hint="Its administrator should check the store's connection.",
-        ) from error
+        raise ModelUnavailableError.told(wording.CATALOG_AWAY) from error
     if not entries:
-        raise NoRouteError(
-            "no database is registered", hint="An administrator registers one with: pgparley catalog add"
-        )
+        raise NoRouteError.told(wording.NONE_REGISTERED)
     return entries
 
 
@@ -144,14 +138,11 @@ def _wanted(state: State, views: list[View]) -> list[View]:
     if not views:
         raise _nothing_readable(state)
     names = ", ".join(f'"{found[0].name}"' for found in views)
-    raise NoRouteError(f'database "{name}" is not among those you may ask', hint=f"You may ask: {names}.")
+    raise NoRouteError.told(wording.NOT_AMONG, name=name, names=names)
 
 
 def _nothing_readable(state: State) -> NoRouteError:
-    return NoRouteError(
-        "there is no registered database that you may read",
-        hint=f"An administrator can grant SELECT to {quote_ident(state.ask.asker.user)}.",
-    )
+    return NoRouteError.told(wording.NONE_READABLE, user=quote_ident(state.ask.asker.user))
 
 
 def _routed(state: State, places: Sequence[Place], databases: int) -> State:

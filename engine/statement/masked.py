@@ -138,7 +138,7 @@ def _outside_queries(target: Any) -> Iterator[Any]:
 
 
 class _Uses:
-    """The references of a statement that lead to masked columns, but for those of joins by declared keys.
+    """The references of a statement that lead to masked columns, except for those of joins by declared keys.
 
     `used`: by node. `unknown`: a relation in FROM of which nothing is known, or a name that was not followed.
     """

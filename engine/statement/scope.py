@@ -74,7 +74,7 @@ class Scopes:
         return [read for reads in self.reads.values() for read in reads]
 
     def _table(self, node: exp.Expression, source: object) -> Table | None:
-        """The catalog's table that FROM names; None for a query's rows, be it one of WITH."""
+        """The catalog's table that FROM names; None for a query's rows, also those of WITH."""
         if not isinstance(node, exp.Table) or not isinstance(source, exp.Table):
             return None
         if node.db:

@@ -14,6 +14,7 @@ import asyncpg
 
 from engine.upstream.connections import Connections
 from engine.upstream.errors import translated
+from engine.values import wording
 from engine.values.deadline import Deadline
 from engine.values.errors import NotPermittedError, UnsupportedError
 from engine.values.messages import Asker
@@ -115,12 +116,8 @@ class Accesses:
         """As `find`; raises `NotPermittedError` where that gives None."""
         access = await self.find(database, asker)
         if access is None:
-            name, user = quote_ident(database.name), quote_ident(asker.user)
-            raise NotPermittedError(
-                f'you cannot be logged in to database "{database.name}"',
-                detail=f"It is not the database of your session, and nobody said who {user} is there.",
-                hint=f"Ask the DBA for: pgparley catalog login {name} {user}",
-            )
+            quoted, user = quote_ident(database.name), quote_ident(asker.user)
+            raise NotPermittedError.told(wording.NO_LOGIN, name=database.name, quoted=quoted, user=user)
         return access
 
     def _soon(self) -> Deadline:

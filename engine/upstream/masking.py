@@ -15,6 +15,7 @@ from asyncpg import Record
 from engine.guard import Analysis, Rules
 from engine.statement.masked import Lineage, Masks, masks_of, refusal, said_masked
 from engine.upstream.ttl_cache import TTLCache
+from engine.values import wording
 from engine.values.errors import DatabaseUnavailableError, UnsafeSQLError
 from engine.values.ports import Catalog
 from schema_catalog.catalog import StoreUnavailableError
@@ -53,10 +54,7 @@ class Masking:
         _, masks = await self._masks.get(key, lambda: self._read(database, snapshot, rules))
         why = await asyncio.to_thread(refusal, analysis, snapshot, masks, rules)
         if why is not None:
-            raise UnsafeSQLError(
-                f"the statement may read what is masked: {why}",
-                hint="Ask without it; count(*) counts its rows. Plain SQL goes by your privileges.",
-            )
+            raise UnsafeSQLError.told(wording.MASKED, why=why)
 
     async def _snapshot(self, catalog: Catalog, database: Database) -> Snapshot | None:
         try:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import structlog
 
 from engine.upstream.access import Access
+from engine.values import wording
 from engine.values.deadline import Deadline
 from engine.values.errors import NLError, QuotaError, for_log
 from engine.values.ports import StatementError
@@ -104,11 +105,7 @@ class Overdue:
         if own() < self._most:
             return
         if chosen:
-            raise QuotaError(
-                f"{own()} earlier statements of yours still run on {access.database.name}",
-                detail="The server has not stopped them at their deadline.",
-                hint="Ask again when they have ended; an administrator can end them by pg_terminate_backend.",
-            )
+            raise QuotaError.told(wording.STILL_RUN, count=own(), name=access.database.name)
         async with asyncio.timeout(deadline.remaining()), self._ended:
             await self._ended.wait_for(lambda: own() < self._most)
 

@@ -109,7 +109,7 @@ async def plan(connection: MeteredConnection, text: str) -> Planned:
 
 
 def same_plan(one: Plan, other: Plan) -> bool:
-    """Whether two plans are the same, but for what NULLIF and a CASE that compares are written out as."""
+    """Whether two plans are the same, except for what NULLIF and a CASE that compares are written out as."""
     columns, lines = one
     if columns != other[0] or len(lines) != len(other[1]):
         return False
@@ -185,7 +185,7 @@ def _is_null(node: Any) -> bool:
 
 
 def same_hidden(written: str, placed: str, names: Names, version: int) -> bool:
-    """Whether two texts are the same, but for schemas of names, in what a plan does not show.
+    """Whether two texts are the same, except for schemas of names, in what a plan does not show.
 
     Where the server shows no operator, none but PostgreSQL's own may be meant.
     """

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.values import wording
 from engine.values.errors import CancelledError
 
 
@@ -24,7 +25,5 @@ class Deadline:
         """Seconds left; raises `CancelledError` (57014) where none are."""
         left = self.at - self.clock()
         if left <= 0:
-            raise CancelledError(
-                "the question ran out of time", hint="Raise nl.timeout or ask for fewer rows with k."
-            )
+            raise CancelledError.told(wording.OUT_OF_BUDGET)
         return left

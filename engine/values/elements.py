@@ -128,7 +128,7 @@ class ColumnContent:
 class NearValues:
     """Stored values of a column that a text may mean which it does not hold, the nearest first.
 
-    `sure`: they are the text but for its spelling. `whole`: they were sought among all values that the column had.
+    `sure`: they are the text in another spelling. `whole`: they were sought among all values that the column had.
     """
 
     values: tuple[str, ...] = ()
@@ -208,7 +208,7 @@ class Literal:
 class LiteralCheck:
     """Which of a statement's literals its columns hold. `unknown`: those that could not be looked for.
 
-    `in_any_case`: of the missing ones those that are a stored text but for capital letters.
+    `in_any_case`: of the missing ones those that are stored with other capital letters.
     """
 
     present: tuple[Literal, ...] = ()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
 from engine.values.messages import ErrorReply
 
 
@@ -13,6 +16,15 @@ def for_log(error: BaseException) -> str:
     known = error if isinstance(error, OSError) else getattr(error, "sqlstate", None) or ""
     told = f"{type(error).__name__} {known}".rstrip()
     return told if error.__cause__ is None else f"{told}: {for_log(error.__cause__)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The texts of an error: what happened, why, what to do. `{name}` stands for what is filled in."""
+
+    message: str
+    detail: str | None = None
+    hint: str | None = None
 
 
 class NLError(Exception):
@@ -29,6 +41,12 @@ class NLError(Exception):
         self.message = message
         self.detail = detail
         self.hint = hint
+
+    @classmethod
+    def told(cls, texts: Told, **filled: object) -> Self:
+        """The error in the words of `texts` (`engine.values.wording`)."""
+        detail, hint = ((each or "").format(**filled) or None for each in (texts.detail, texts.hint))
+        return cls(texts.message.format(**filled), detail=detail, hint=hint)
 
     def reply(self) -> ErrorReply:
         """The error as it travels to the gateway."""

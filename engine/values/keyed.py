@@ -10,7 +10,7 @@ from aiohttp.typedefs import Handler
 
 
 def keyed(app: web.Application, key: bytes, free: Callable[[web.Request], bool], why: str) -> web.Application:
-    """`app`, which wants `key` as a bearer's token (RFC 6750), but for what is `free`; without it: 401 and `why`."""
+    """`app`, which wants `key` as a bearer's token (RFC 6750), except for what is `free`; without it: 401 and `why`."""
 
     @web.middleware
     async def shown(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -18,7 +18,7 @@ class RowKind(StrEnum):
 
 
 class OnDoubt(StrEnum):
-    """What becomes of statements that stood every check and are hardly what was asked.
+    """What becomes of statements that passed every check and are probably not what was asked.
 
     They are shown with the doubt in their explanations, a question is asked back first, or there is no answer.
     """

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from engine.question.question import Question
 from engine.question.requests import Request
+from engine.values import wording
 from engine.values.elements import Literal, UnknownPhrase
 from schema_catalog.naming import quote_ident
 from schema_catalog.types import ColumnKey, TableKey
@@ -55,7 +56,8 @@ class Refusal:
     @property
     def explanation(self) -> str:
         """The words and the best help, as one or two sentences."""
-        return ". ".join((self.words, *self.helps[:1])) + "."
+        said = ". ".join((self.words, *self.helps[:1]))
+        return said if said.endswith("?") else f"{said}."
 
 
 def no_question(kind: Request, text: str, rows: str | None) -> Refusal:
@@ -64,61 +66,48 @@ def no_question(kind: Request, text: str, rows: str | None) -> Refusal:
         case Request.ORDER:
             return Refusal(
                 RefusalReason.ORDER,
-                "NL only reads: nothing was changed",
-                ("To change data, write SQL without NL: in front",),
+                wording.ONLY_READS,
+                (wording.USE_SQL,),
                 HELP if rows is None or "$" in rows else f"NL: $$show {rows}$$",
             )
         case Request.STATEMENT:
             return Refusal(
                 RefusalReason.NOT_A_QUESTION,
-                "This is SQL already",
-                ("Send it without NL: in front",),
+                wording.IS_SQL,
+                (wording.WITHOUT_NL,),
                 text.strip().rstrip(";").rstrip(),
             )
         case Request.GREETING | Request.NO_WORDS:
             return Refusal(
                 RefusalReason.NOT_A_QUESTION,
-                "This is not a question about data",
-                ("Say what you want to see, for example NL: how many rows has each table?",),
+                wording.NO_QUESTION,
+                (wording.SAY_WHAT,),
             )
 
 
 def untranslated(language: str) -> Refusal:
     """The refusal of a question that could not be put into English. `language`: its name."""
-    return Refusal(
-        RefusalReason.LANGUAGE,
-        f"The question seems to be in {language}, and its translation lost a part of it",
-        ("Ask in English",),
-    )
+    return Refusal(RefusalReason.LANGUAGE, wording.UNTRANSLATED.format(language), (wording.IN_ENGLISH,))
 
 
 def nothing_near() -> Refusal:
     """The refusal of a question to which no database comes near."""
-    return Refusal(
-        RefusalReason.NOTHING_MATCHES,
-        "No database that you may read seems to hold this",
-        (
-            "Use names of its tables and columns, or name the database with NL (db …)",
-            "A DBA can register the database that holds it: pgparley catalog add",
-        ),
-    )
+    helps = (wording.USE_NAMES, wording.REGISTER_IT)
+    return Refusal(RefusalReason.NOTHING_MATCHES, wording.NOTHING_NEAR, helps)
 
 
 def nothing_in(databases: Sequence[str], phrases: Sequence[UnknownPhrase]) -> Refusal:
     """The refusal of a question to which nothing in `databases` comes near; `phrases`: what nothing stands for."""
     if phrases:
         return lacking(phrases, databases, partly=False)
-    return Refusal(
-        RefusalReason.NOTHING_MATCHES,
-        f"Nothing in {spoken(databases, 'or')} seems to hold this",
-        nothing_near().helps,
-    )
+    words = wording.NOTHING_NEAR_IN.format(spoken(databases, "or"))
+    return Refusal(RefusalReason.NOTHING_MATCHES, words, nothing_near().helps)
 
 
 def pointing(refusal: Refusal, database: str, question: Question) -> Refusal:
     """The refusal with another database that seems to fit better, before all else that would help."""
     there = f"NL (db {quote_ident(database)}):"
-    said = f"Database {quote_ident(database)} seems to fit better: ask it with {there} …"
+    said = wording.FITS_BETTER.format(quote_ident(database), there)
     if said in refusal.helps:
         return refusal
     following = refusal.next if "$" in question.text else f"{there} $${question.text}$$"
@@ -127,15 +116,9 @@ def pointing(refusal: Refusal, database: str, question: Question) -> Refusal:
 
 def two_databases(parts: Sequence[tuple[Sequence[str], str]]) -> Refusal:
     """The refusal of a question over two databases. `parts`: words of the question with the database that has them."""
-    where = [f"\u201c{' '.join(words)}\u201d is only in {database}" for words, database in parts]
-    return Refusal(
-        RefusalReason.TWO_DATABASES,
-        f"{spoken(where, 'and')}, and a statement reads one database",
-        (
-            "Ask about each separately",
-            "A DBA can make the tables of one foreign tables of the other: CREATE FOREIGN TABLE (postgres_fdw)",
-        ),
-    )
+    where = [wording.ONLY_IN.format(" ".join(words), database) for words, database in parts]
+    words = wording.TWO_DATABASES.format(spoken(where, "and"))
+    return Refusal(RefusalReason.TWO_DATABASES, words, (wording.ASK_EACH, wording.FOREIGN_TABLES))
 
 
 def lacking(
@@ -146,49 +129,43 @@ def lacking(
     `partly`: a definition would help. `shown`: what the closest statement shows instead.
     """
     named = spoken([f"\u201c{each.text}\u201d" for each in phrases], "or")
-    words = f"Nothing in {spoken(databases, 'or') or 'the schema'} is about {named}"
-    words += _looked_at(phrases[0])
-    helps = ["Say it in words of the tables" if partly else "Ask about what the tables hold"]
+    where = spoken(databases, "or") or "the schema"
+    about = wording.NOT_ABOUT.format(where, named) + _looked_at(phrases[0])
+    words = wording.NOT_ABOUT_BUT.format(shown, where, named) if shown else about
+    helps = [wording.IN_ITS_WORDS if partly else wording.WHAT_IS_HELD]
     found = next(((each.text, each.nearest) for each in phrases if each.nearest is not None), None)
     if found is not None:
         text, nearest = found
-        words += f"; closest: {_element(nearest)}"
-        helps.append(f"If that holds it, a DBA can say so: {_synonym(databases, nearest, text)}")
-    words += f"; the closest statement shows {shown}" if shown else ""
+        words += wording.CLOSEST.format(_element(nearest))
+        helps.append(wording.SYNONYM.format(_synonym(databases, nearest, text)))
     reason = RefusalReason.NEEDS_DEFINITION if partly else RefusalReason.NOT_ANSWERABLE
     return Refusal(reason, words, tuple(helps))
 
 
 def _looked_at(phrase: UnknownPhrase) -> str:
     """Where a phrase was looked for among the rows, and where it was not."""
-    columns = f"text column{'' if phrase.unlooked == 1 else 's'}"
-    left = f"; {phrase.unlooked} {columns} not searched" if phrase.unlooked else ""
+    more = "" if phrase.unlooked == 1 else "s"
+    left = wording.NOT_SEARCHED.format(phrase.unlooked, more) if phrase.unlooked else ""
     if not phrase.looked:
         return left
     named = [_element(each) for each in phrase.looked]
     if len(named) > SHOWN:
         named[SHOWN - 1 :] = [f"{len(named) - SHOWN + 1} others"]
-    return f", and no row of {spoken(named, 'or')} holds it{left}"
+    return wording.NO_ROW_HOLDS.format(spoken(named, "or")) + left
 
 
 def undefined(values: Sequence[Literal], database: str) -> Refusal:
     """The refusal of a question whose statements on `database` compare with values that do not occur."""
     column = ".".join(values[0].column)
-    return Refusal(
-        RefusalReason.NEEDS_DEFINITION,
-        absent(values),
-        (
-            "Write values as they are stored",
-            f"A DBA can let stored values be found: SELECT nl_catalog.allow_values('{database}.{column}')",
-        ),
-        phrases=tuple(each.text for each in values),
-    )
+    helps = (wording.AS_STORED, wording.ALLOW_VALUES.format(f"{database}.{column}"))
+    phrases = tuple(each.text for each in values)
+    return Refusal(RefusalReason.NEEDS_DEFINITION, absent(values), helps, phrases=phrases)
 
 
 def absent(values: Sequence[Literal]) -> str:
     """`region 'Sales_2022' does not occur`, for an explanation; the first of several values are named."""
     named = spoken([f"{each.column[2]} '{each.text}'" for each in values[:SHOWN]], "and")
-    return f"{named} {'does' if len(values) == 1 else 'do'} not occur"
+    return wording.ABSENT.format(named, "does" if len(values) == 1 else "do")
 
 
 def unlikely(tables: Sequence[str], unsaid: Sequence[str] = (), shown: str = "") -> Refusal:
@@ -197,39 +174,24 @@ def unlikely(tables: Sequence[str], unsaid: Sequence[str] = (), shown: str = "")
     `unsaid`: what of the question the closest one passes over; `shown`: what it shows.
     """
     named = spoken([f"\u201c{each}\u201d" for each in unsaid], "and")
-    silent = f" and says nothing about {named}" if named else ""
-    closest = f"; the closest statement shows {shown}{silent}" if shown else ""
-    return Refusal(
-        RefusalReason.NOT_ANSWERABLE,
-        f"Nothing found answers this well{closest}",
-        (
-            f"Name the table or column that you mean (closest: {spoken(tables, 'and')}), or ask for less",
-            "A DBA could say which columns hold it: SELECT nl_catalog.add_synonym('database.table.column', '…')",
-        ),
-        phrases=tuple(unsaid),
-    )
+    silent = wording.AND_SAYS_NOTHING.format(named) if named else ""
+    words = wording.NONE_FITS + (wording.CLOSEST_SHOWS.format(shown) + silent if shown else "")
+    helps = (wording.NAME_IT_NEAR.format(spoken(tables, "and")), wording.WHICH_HOLD_IT)
+    return Refusal(RefusalReason.NOT_ANSWERABLE, words, helps, phrases=tuple(unsaid))
 
 
 def model_cannot(why: str) -> Refusal:
     """The refusal by a model that says why there is no reading."""
-    helps = ("Ask about what the tables hold, or say in other words which of it you mean",)
-    return Refusal(RefusalReason.NOT_ANSWERABLE, why, helps)
+    return Refusal(RefusalReason.NOT_ANSWERABLE, why, (wording.OTHER_PART,))
 
 
 def none_stood(tables: Sequence[str], *, more: bool) -> Refusal:
     """The refusal where no statement stood every check. `tables`: those that came near. `more`: others were shown."""
     if more:
-        return Refusal(
-            RefusalReason.NO_STATEMENT,
-            "No statement passed all checks but those shown before",
-            ("Ask in other words",),
-        )
+        return Refusal(RefusalReason.NO_STATEMENT, wording.NO_MORE, (wording.OTHER_WORDS,))
     near = spoken(tables, "and")
-    return Refusal(
-        RefusalReason.NO_STATEMENT,
-        "No statement passed all checks" + (f"; closest: {near}" if near else ""),
-        ("Name the table or column that you mean, or ask for less",),
-    )
+    words = wording.NONE_STOOD + (wording.CLOSEST.format(near) if near else "")
+    return Refusal(RefusalReason.NO_STATEMENT, words, (wording.NAME_IT,))
 
 
 def spoken(names: Sequence[str], last: str) -> str:

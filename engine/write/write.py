@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
+from engine.values import wording
 from engine.values.errors import StaleDialogueError
 from engine.values.messages import TraceLine
 from engine.values.settings import Strategy
@@ -58,8 +59,4 @@ def check_unchanged(state: State) -> None:
     now = {route.database.name: route.snapshot for route in state.routes}
     for name, before in state.dialogue.fingerprints:
         if name not in now or now[name].fingerprint != before:
-            raise StaleDialogueError(
-                "the question can no longer be answered",
-                detail="The catalog, or what you may read, has changed since it was asked.",
-                hint="Ask it again with NL: and the same words.",
-            )
+            raise StaleDialogueError.told(wording.STALE)

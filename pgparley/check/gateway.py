@@ -44,7 +44,7 @@ def _logins(settings: GatewaySettings) -> Finding:
         access.load(settings)
     except access.AccessError as error:
         return problem(
-            "logins", said(error), "Correct [gateway]: docs/security.md says what each setting needs."
+            "logins", said(error), "Correct [gateway]: docs/logins.md says what each setting needs."
         )
     return ok("logins", f"auth_type {settings.auth_type}, TLS with clients {settings.client_tls_sslmode}")
 

@@ -170,7 +170,7 @@ _FORGET = "DELETE FROM pgparley.question; DELETE FROM pgparley.learned_example; 
 
 
 async def register(site: Site, databases: tuple[tuple[str, str], ...]) -> None:
-    """`pgparley catalog add` or `refresh` for each database; its text may go to the model, but for personal data.
+    """`pgparley catalog add` or `refresh` for each database; its text may go to the model, except for personal data.
 
     What was asked and chosen before is forgotten: a demo shows what anybody is answered. Each asker logs in there under
     their own name: it is the server behind the gateway, so names mean the same people.

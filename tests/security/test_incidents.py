@@ -1,6 +1,6 @@
 """Public incidents of products of this kind, by their numbers: what happened there does not happen here.
 
-Owns the rows about the guard, the engine and the catalog; `docs/security.md` has them all, with what they were.
+Owns the rows about the guard, the engine and the catalog; `docs/security.md` lists them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs the benchmark: see `benchmarks.quality.day`.
 
-    python -m benchmarks.quality.day [--json FILE] [--page docs/day.md]
+    python -m benchmarks.quality.day [--json FILE] [--page benchmarks/results/day.md]
 
 Makes the demo's databases, catalog and gateway in a folder of its own, asks, and ends them. The model alone is asked
 the same questions afterwards, each with its database given.

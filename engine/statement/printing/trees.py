@@ -29,7 +29,7 @@ def _told(kind: Any) -> tuple[str, ...]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two trees are the same, but for the places of their nodes in a text."""
+    """Whether two trees are the same, except for the places of their nodes in a text."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, ast.Node) and type(one) is type(other):

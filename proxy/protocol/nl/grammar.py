@@ -88,7 +88,7 @@ def is_nl(source: SqlText, statement: LexedStatement) -> bool:
 
 
 def asks(source: SqlText, statement: LexedStatement) -> bool:
-    """Whether the statement begins as a question does, be it understood or not."""
+    """Whether the statement begins as a question does, understood or not."""
     words = statement.significant[1:2]
     opens = any(source.raw(word) in _OPENINGS or source.is_word(word, "run", "new") for word in words)
     return opens and is_nl(source, statement)

@@ -1,4 +1,4 @@
-"""docs/catalog.md, the first hour: its commands as they stand, on the database of the quick start."""
+"""docs/first_hour.md: its commands as they stand, on the database of the quick start."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from tests.conftest import COPY, ROOT
 from tests.support.commands import runner
 from tests.support.statements import connected, execute_now
 
-PAGE = (
-    (ROOT / "docs" / "catalog.md").read_text("utf-8").partition("## The first hour")[2].partition("\n## ")[0]
-)
+PAGE = (ROOT / "docs" / "first_hour.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(sh|sql)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 

@@ -104,7 +104,10 @@ async def abstaining(tools: Tools, pool: Any) -> Service:
     ("written", "said"),
     [
         ("SELECT nothing FROM nowhere", "No statement passed all checks; "),
-        ("SELECT name FROM singer", "Nothing in music is about \u201csalary\u201d"),
+        (
+            "SELECT name FROM singer",
+            "The closest statement shows name: nothing in music is about \u201csalary\u201d",
+        ),
     ],
 )
 async def test_no_name_that_the_asker_may_not_read_shows(

@@ -99,8 +99,9 @@ def made_cosines(sentence: Vectors, index: Index, databases: NDArray[np.intp]) -
 
 def of_made(cosines: Vectors) -> Vectors:
     """What made questions of such cosines add to the logits of their databases."""
-    weight, near = np.float32(MADE)
-    return weight * np.maximum(0, cosines - near)
+    weight, near = map(np.float32, MADE)
+    found: Vectors = weight * np.maximum(0, cosines - near)
+    return found
 
 
 def choose(

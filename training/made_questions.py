@@ -80,7 +80,8 @@ class Asking:
 
     def first(self, weights: Weights) -> Numbers:
         """1 where the right database is first, (n,)."""
-        return (self.logits(weights).argmax(1) == self.right).astype(np.float64)
+        found: Numbers = (self.logits(weights).argmax(1) == self.right).astype(np.float64)
+        return found
 
 
 def with_made(snapshot: Snapshot, rows: Sequence[Mapping[str, object]]) -> Snapshot:
@@ -231,10 +232,9 @@ def main() -> int:
         )
     if options.out is not None:
         table = [{"arm": arm, "questions": kind, **each} for arm, kind, each in found]
-        summary = {
-            f"made_{row['questions']}_db_r1": row["after"].value
-            for row in table
-            if row["arm"] == "as shipped"
+        shipped_alone = ((kind, each["after"]) for arm, kind, each in found if arm == "as shipped")
+        summary: dict[str, float | None] = {
+            f"made_{kind}_db_r1": after.value for kind, after in shipped_alone if isinstance(after, Figure)
         }
         run = Run("routing", told_command(MODULE, sys.argv[1:]), options.seed, {})
         n = {kind: len(each.owners) for kind, each in kinds.items()}

@@ -152,7 +152,7 @@ def _weighed(columns: Vectors, said: Sequence[list[str]], proposed: Sequence[lis
     if not any(proposed):
         return columns
     lengths = [
-        np.repeat(np.float32([1, PROPOSED_NEAR]), [len(own), len(more)])
+        np.repeat(np.array([1, PROPOSED_NEAR], dtype=np.float32), [len(own), len(more)])
         for own, more in zip(said, proposed, strict=True)
     ]
     return columns * np.concatenate(lengths)[:, None]
@@ -195,7 +195,8 @@ def _column_text(table: str, column: Column) -> str:
 def _words(snapshot: Snapshot) -> dict[str, tuple[NDArray[np.intp], Vectors]]:
     found: dict[str, dict[int, float]] = defaultdict(dict)
     for number, table in enumerate(snapshot.tables):
-        for element in (table, *table.columns):
+        elements: tuple[Table | Column, ...] = (table, *table.columns)
+        for element in elements:
             for word in identifier_words(" ".join(element.proposed_synonyms)):
                 found[word][number] = PROPOSED
         mentioned = [*snapshot.said, *_terms(snapshot, table), table.description or ""]

@@ -32,9 +32,9 @@ _LATE, _TEXT, _WORDS = 10.6, 1.7, 4.3
 """The same in a table's."""
 
 
-MADE = (3.0, 0.3)
-"""What a made question adds to its database's logit for each unit of cosine above the second: 2.1 at most. The same
-text as a comment adds three times as much, and a DBA's synonym of one word in five about as much."""
+MADE = (2.0, 0.3)
+"""What a made question adds to its database's logit for each unit of cosine above the second: 1.4 at most. The same
+text as a comment adds several times as much. Chosen by `training.made_questions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,9 @@ def made_cosines(sentence: Vectors, index: Index, databases: NDArray[np.intp]) -
 
 def of_made(cosines: Vectors) -> Vectors:
     """What made questions of such cosines add to the logits of their databases."""
-    weight, near = np.float32(MADE)
-    return weight * np.maximum(0, cosines - near)
+    weight, near = map(np.float32, MADE)
+    found: Vectors = weight * np.maximum(0, cosines - near)
+    return found
 
 
 def choose(

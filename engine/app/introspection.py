@@ -6,6 +6,7 @@ import asyncio
 
 from engine.app.question_store import Questions, find_row
 from engine.ask.data_answers import askable, made
+from engine.judge.doubtful_elements import STAGE
 from engine.route.route import readable_views
 from engine.statement.description import in_parts
 from engine.values.errors import InternalError, NLError
@@ -93,8 +94,11 @@ def _in_words(row: AnswerRow, trace: tuple[TraceLine, ...]) -> tuple[tuple[Cell,
         *(in_parts(row.sql) if row.sql is not None else ()),
         ("statement", row.sql),
     ]
-    made = (line for line in trace if row.sql and line.detail == row.sql)
-    aspects += [("made by", f"{line.stage}: {line.event}") for line in made]
+    lines = (line for line in trace if row.sql and line.detail == row.sql)
+    aspects += [
+        (STAGE, line.event) if line.stage == STAGE else ("made by", f"{line.stage}: {line.event}")
+        for line in lines
+    ]
     aspects += _changes(row.sql, trace)
     return tuple((aspect, words) for aspect, words in aspects if words)
 

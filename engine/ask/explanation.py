@@ -1,4 +1,7 @@
-"""What each statement of an answer does: in words, with its terms and units, what rules changed, what is against it."""
+"""What each statement of an answer does: in words, with its terms and units, what rules changed, what is against it.
+
+Of the first it is told which of its elements are doubtful (`engine.judge.doubtful_elements`).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from engine.judge.doubtful_elements import STAGE, marks
 from engine.statement.description import describe
 from engine.statement.tree import parsed
 from engine.statement.written import defined
 from engine.values import wording
 from engine.values.candidate import Candidate
+from engine.values.messages import TraceLine
 from engine.values.refusal import absent
 from engine.values.state import State
 from schema_catalog.types import Snapshot
@@ -28,15 +33,28 @@ def explained(state: State) -> State:
         if state.doubtful
     }
     snapshots = {route.database.name: route.snapshot for route in state.routes}
-    told = (
+    told = [
         replace(
             each,
             explanation=each.explanation
             + explain(each, first, doubts.get(each.database), snapshots.get(each.database)),
         )
         for each in state.candidates
-    )
-    return replace(state, candidates=tuple(told))
+    ]
+    lines = _marked(state)
+    if lines:
+        words = "; ".join([told[0].explanation, *(wording.DOUBTFUL.format(line.event) for line in lines)])
+        told[0] = replace(told[0], explanation=words)
+    return replace(state, candidates=tuple(told)).noted(*lines)
+
+
+def _marked(state: State) -> list[TraceLine]:
+    """What of the first statement is doubtful; nothing beside a known answer, or where each answers a part."""
+    first = state.candidates[0]
+    if state.verified is not None or first.explanation:
+        return []
+    found = marks(state.candidates, state.route_of(first.database).snapshot)
+    return [TraceLine(STAGE, each.words, first.sql, each.sure) for each in found]
 
 
 def explain(

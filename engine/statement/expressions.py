@@ -49,7 +49,11 @@ _COMPARISONS: Mapping[type[exp.Expr], tuple[str, str]] = {
 }
 """Each, and the same negated."""
 
-COMBINED = {exp.Union: "and also", exp.Except: "without", exp.Intersect: "that are also"}
+COMBINED: Mapping[type[exp.Expr], str] = {
+    exp.Union: "and also",
+    exp.Except: "without",
+    exp.Intersect: "that are also",
+}
 
 _OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.Add: "plus",
@@ -60,6 +64,14 @@ _OPERATORS: Mapping[type[exp.Expr], str] = {
     exp.And: "and",
     exp.Or: "or",
 }
+
+OPERATORS: Mapping[type[exp.Expr], str] = {
+    **_AGGREGATES,
+    **{kind: words for kind, (words, _) in _COMPARISONS.items()},
+    **{kind: words for kind, words in _OPERATORS.items() if kind is not exp.And},
+    **COMBINED,
+}
+"""What stands between names and values, in words."""
 
 _UNSAID = (
     *(exp.Alias, exp.Paren, exp.Cast, exp.TryCast, exp.AtTimeZone),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import psycopg
 import pytest
 
+from engine.values.settings import GenerationSettings, Strategy
 from schema_catalog.store import CatalogStore
 from tests.integration.lending.conftest import (
     House,
@@ -123,3 +126,29 @@ def test_a_sum_of_texts_is_repaired_and_said_so(stage: House, ana: psycopg.Conne
     assert {("changed by", change), ("was", sql)} <= set(aspects)
     why = ana.execute("NL WHY").fetchall()
     assert ("rewrite", change, f"{sql}\nbecomes\n{repaired}") in [line[:3] for line in why]
+
+
+def test_the_doubtful_part_of_the_first_statement_is_named(
+    stage: House, ana: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readings = GenerationSettings(strategy=Strategy.READINGS)
+    monkeypatch.setattr(stage.service, "_tools", replace(stage.service._tools, generation=readings))
+    named, numbered = (
+        f"SELECT {each} FROM artist WHERE country <> 'Chad'" for each in ("artist_name", "artist_id")
+    )
+    given = [
+        {"sql": sql, "meaning": each, "assumes": ""} for sql, each in ((named, "names"), (numbered, "ids"))
+    ]
+    stage.model.lines[:] = [json.dumps({"readings": given})]
+    # A country that nobody asked for makes the first reading doubtful.
+    rows = ana.execute("NL: $$the country of artists$$").fetchall()
+    assert [row[5] for row in rows] == [named, numbered]
+    doubt = "artist_name; could be artist_id"
+    assert rows[0][4].endswith(f"; doubtful: {doubt}")
+    assert "doubtful" not in rows[1][4]
+    aspects = ana.execute("NL EXPLAIN 1").fetchall()
+    assert [words for aspect, words in aspects if aspect == "doubtful"] == [doubt]
+    assert "doubtful" not in dict(ana.execute("NL EXPLAIN 2").fetchall())
+    (line,) = [line for line in ana.execute("NL WHY").fetchall() if line[0] == "doubtful"]
+    assert line[1:3] == (doubt, named)
+    assert line[3] == pytest.approx(rows[0][3] / (rows[0][3] + rows[1][3]), abs=0.001)

@@ -221,7 +221,7 @@ def none_stood(tables: Sequence[str], *, more: bool) -> Refusal:
     if more:
         return Refusal(
             RefusalReason.NO_STATEMENT,
-            "No statement passed all checks but those shown before",
+            "Nothing new passed all checks: the model gave nothing else, or the same rows as before",
             ("Ask in other words",),
         )
     near = spoken(tables, "and")

@@ -135,7 +135,6 @@ class _Asking:
             await self._show(anew=True)
             found = await self._ask(more)
         self.cannot = found.cannot
-        await self._admit_shown(shown)
         rejected = await self._take(found.readings, count(len(shown)))
         if rejected and self._may_ask:
             again = await self._ask(prompt("readings_again", refused=_listed(rejected.values())))
@@ -144,13 +143,16 @@ class _Asking:
             self.cannot = again.cannot or self.cannot
         mended = {each.meaning.place for each in self._candidates}
         self._refused = [reading for place, (reading, _) in rejected.items() if place not in mended]
-        if self._tools.effort.thorough and not shown and self._candidates and self._may_ask:
+        if shown:
+            await self._admit_shown(shown)
+        elif self._tools.effort.thorough and self._candidates and self._may_ask:
             await self._once_more()
 
     async def _admit_shown(self, shown: Sequence[str]) -> None:
         """Has what the asker has seen among the candidates, so that other readings are compared with its rows."""
+        databases = {each.database for each in self._candidates}
         for place, sql in enumerate(shown):
-            made = (Candidate(name, sql, meaning=Meaning(place)) for name in self._doors)
+            made = (Candidate(name, sql, meaning=Meaning(place)) for name in databases)
             outcomes = await all_of(self._doors[each.database].admitted(each) for each in made)
             self._shown += [each for each in outcomes if isinstance(each, Candidate)][:1]
 
@@ -312,8 +314,7 @@ class _Asking:
             usage = usage.plus(call.usage)
         if usage.first_candidate_seconds is None and self._ready is not None and self._candidates:
             usage = replace(usage, first_candidate_seconds=self._ready - state.started)
-        before = self._shown if self._candidates else ()
-        candidates = (*state.candidates, *before, *self._told(), *self._beside)
+        candidates = (*state.candidates, *self._shown, *self._told(), *self._beside)
         # As the question was read.
         state = replace(
             state,

@@ -18,10 +18,11 @@ from engine.findings.admit import shown_once
 from engine.findings.looks import of_newest_periods, with_left_out
 from engine.judge.merge import NotCompared, Rows, Shape, merged
 from engine.link.standing import sensitive_columns
-from engine.statement.read import statement_of
+from engine.statement.read import normal_form, statement_of
 from engine.statement.ties import showing_keys
 from engine.statement.tree import Determinism
-from engine.values.candidate import Candidate, Preview
+from engine.values import wording
+from engine.values.candidate import Candidate, Preview, are_readings
 from engine.values.deadline import Deadline
 from engine.values.errors import NLError
 from engine.values.ports import Result, StatementError
@@ -48,6 +49,31 @@ Keys = tuple[tuple[str | None, ...], ...]
 
 
 async def run(state: State, tools: Tools) -> State:
+    """As `compared`, without what the asker has seen before."""
+    done = await compared(state, tools)
+    return await asyncio.to_thread(_unseen, done, state.candidates) if state.ask.exclude else done
+
+
+def _unseen(state: State, before: Sequence[Candidate]) -> State:
+    """Without readings that `NL MORE` leaves out; those that gave their rows, among `before`, are told with the rest.
+
+    Parses them: not for the event loop.
+    """
+    if not are_readings(state.candidates):
+        return state
+    excluded = {normal_form(sql, route) for route in state.routes for sql in state.ask.exclude}
+    seen = [
+        each for each in state.candidates if normal_form(each.sql, state.route_of(each.database)) in excluded
+    ]
+    notes = {note for each in seen for note in each.meaning.beside}
+    same = [each for each in before if each.meaning.says and notes & {*each.same_rows}]
+    told = [each.meaning.unshown(wording.SHOWN_BEFORE) for each in same]
+    left = [each for each in state.candidates if each not in seen]
+    left[:1] = [each.with_words(*told) for each in left[:1]]
+    return replace(state, candidates=tuple(left))
+
+
+async def compared(state: State, tools: Tools) -> State:
     """Sets every candidate's `preview` and `fruitless`, and merges them (`merged`); raises `CancelledError`.
 
     No DISTINCT variants are added after a question back: the asker may have said that repeated rows are meant.

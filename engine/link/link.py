@@ -44,8 +44,8 @@ async def link_schemas(state: State, tools: Tools) -> State:
     linked_entities = [
         await asyncio.to_thread(linked, texts, route.snapshot, tools.encoder) for route in state.routes
     ]
-    # Readings read nothing of its decisions but where they are doubted.
-    linker = NoLinker() if state.asks_for_readings and not tools.effort.doubts else tools.linker
+    # Readings read nothing of its decisions.
+    linker = NoLinker() if state.asks_for_readings else tools.linker
     # At once: in this process they take turns, elsewhere they need not.
     links = await asyncio.gather(
         *(asyncio.to_thread(linker.link, state.question, route.snapshot) for route in state.routes)

@@ -244,10 +244,17 @@ class Candidate:
         """It, with a note that `other` gives the same rows today; unchanged if that says the same."""
         says = other.meaning.says.rstrip(".")
         same = says and says.casefold() == self.meaning.says.rstrip(".").casefold()
-        if other.meaning.place is None or other.is_twin or same:
+        if same or not other.same_rows:
             return self
-        same_rows = wording.SAME_ROWS.format(says) if says else wording.SAME_ROWS_UNSAID
-        return self.with_words(same_rows, *other.meaning.beside)
+        return self.with_words(*other.same_rows, *other.meaning.beside)
+
+    @property
+    def same_rows(self) -> tuple[str, ...]:
+        """What is said of it beside another reading that gives its rows; nothing of what a rule made."""
+        says = self.meaning.says.rstrip(".")
+        if self.meaning.place is None or self.is_twin:
+            return ()
+        return (wording.SAME_ROWS.format(says) if says else wording.SAME_ROWS_UNSAID,)
 
     def readings_with(self, other: Candidate) -> int:
         """The `readings` of both as one statement: none that changed nothing, else those of the likelier."""

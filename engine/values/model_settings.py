@@ -66,8 +66,8 @@ class Effort(StrEnum):
         return {Effort.FAST: 1, Effort.NORMAL: 2, Effort.THOROUGH: 4}[self]
 
     @property
-    def doubts(self) -> bool:
-        """Whether another reading is asked for where the linker sees one that the model has not given."""
+    def thorough(self) -> bool:
+        """Whether the model is asked once more for what its first readings do not do."""
         return self is Effort.THOROUGH
 
 

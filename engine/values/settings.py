@@ -137,7 +137,8 @@ class GenerationSettings:
     was refused or does not say what a DBA's term means. `forks`: the first answer is written again from where the model
     was least certain, with what it nearly wrote there. `links`: names that the schema linker finds most unlikely are
     forbidden. `retell`: where no candidate is clearly ahead the model is asked which question each of them answers.
-    `rules_off`: names of rules of `engine.findings.rules` that do not run. All but the last are of the search.
+    `undone`: a model that gives readings is told, where it is asked once more, what none of them does.
+    `rules_off`: names of rules of `engine.findings.rules` that do not run. All but the last two are of the search.
     """
 
     strategy: Strategy = Strategy.AUTO
@@ -149,6 +150,7 @@ class GenerationSettings:
     forks: bool = True
     links: bool = True
     retell: bool = True
+    undone: bool = True
     rules_off: tuple[str, ...] = ()
 
 

@@ -105,6 +105,7 @@ DOUBTED = "not sure: {}"
 DOUBTED_WHOLE = "probably not what you ask"
 NOT_SHOWN = "not shown: \u201c{}\u201d, because {}"
 NOT_ANSWERED = "not answered: {}"
+NOTHING_MORE = "asked once more: nothing else is meant"
 NOTHING_MEANS = "nothing here is about '{}'"
 COULD_BE = "{}; could be {}"
 DOUBTFUL = "doubtful: {}"
@@ -117,6 +118,7 @@ SAME_ROWS_UNSAID = "the same rows today as another reading"
 FAILS = "it fails on the data"
 MORE_THAN_K = "nl.k shows no more"
 REFUSED = "its statement is refused"
+SHOWN_BEFORE = "it gives the rows of one shown before"
 
 # Whose answer it is, and how the question was read.
 ANSWERED_BEFORE = "{} answer to this question before"
@@ -168,7 +170,7 @@ WHICH_HOLD_IT = (
     "A DBA could say which columns hold it: SELECT nl_catalog.add_synonym('database.table.column', '…')"
 )
 OTHER_PART = "Ask about what the tables hold, or say in other words which of it you mean"
-NO_MORE = "No statement passed all checks but those shown before"
+NO_MORE = "Nothing new passed all checks: the model gave nothing else, or the same rows as before"
 NONE_STOOD = "No statement passed all checks"
 OTHER_WORDS = "Ask in other words"
 

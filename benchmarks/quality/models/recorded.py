@@ -6,7 +6,7 @@ Owns the matching, and the form of a reply. What was recorded is never the gold:
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,9 @@ from engine.values.tools import Tools
 FILE = "strong/answers.jsonl"
 MODEL = "recorded"
 _QUESTION = "### Question\n"
+
+Messages = Sequence[Mapping[str, str]]
+"""Of one call, by role and content."""
 
 
 def recorded(bench: Path) -> list[Item]:
@@ -56,12 +59,19 @@ def shown(state: State) -> tuple[Candidate, ...]:
 @asynccontextmanager
 async def answering_with(tools: Tools, said: Mapping[str, str]) -> AsyncIterator[Tools]:
     """The tools over a model that answers each question of `said` with that reply, in readings; others with 404."""
+    async with answering_by(tools, lambda messages: said.get(asked(messages[-1]["content"]))) as made:
+        yield made
+
+
+@asynccontextmanager
+async def answering_by(tools: Tools, answers: Callable[[Messages], str | None]) -> AsyncIterator[Tools]:
+    """The tools over a model that gives what `answers` says to the messages of a call; 404 for None."""
 
     async def complete(http: web.Request) -> web.Response:
         body = await http.json()
         user = body["messages"][-1]["content"]
         # What a client asks to find out what the server can do is no question about data.
-        answer = said.get(asked(user)) if _QUESTION in user else '{"answer": "yes"}'
+        answer = answers(body["messages"]) if _QUESTION in user else '{"answer": "yes"}'
         if answer is None:
             problem = {"message": "not recorded", "type": "invalid_request_error", "code": "not_recorded"}
             return web.json_response({"error": problem}, status=404)

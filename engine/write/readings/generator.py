@@ -18,11 +18,11 @@ from engine.llm.prompts import prompt
 from engine.llm.redaction import put_back, words
 from engine.llm.replies import Reading, Readings, readings
 from engine.question.plain import excerpt
+from engine.statement.read import normal_form
 from engine.values import wording
 from engine.values.background import all_of
 from engine.values.candidate import Candidate, Meaning, change_lines
 from engine.values.dialogue import FollowUp
-from engine.values.elements import elements_read, plain_name
 from engine.values.errors import CancelledError, ContextLengthError
 from engine.values.messages import TraceLine
 from engine.values.ports import Completion
@@ -30,6 +30,7 @@ from engine.values.refusal import model_cannot
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.readings.prompt import LEAST_ROOM, Writer, room
+from engine.write.readings.undone import listed, undone
 from schema_catalog.types import TableKey
 
 STAGE = "write"
@@ -42,6 +43,8 @@ CUTS = 3
 
 LONGEST = 300
 """Characters of a model's reason that are shown."""
+
+WANTED = "The person has seen these and means none of them.\n"
 
 
 def answer_schema(*, several: bool, follow_up: bool = False) -> dict[str, object]:
@@ -106,6 +109,7 @@ class _Asking:
         self._lines = list[TraceLine]()
         self._candidates = list[Candidate]()
         self._beside = list[Candidate]()
+        self._shown = list[Candidate]()
         self._refused: Sequence[Reading] = ()
         self._ready: float | None = None
         self._room = room(tools.model.profile.context)
@@ -121,9 +125,9 @@ class _Asking:
         }
 
     async def answer(self) -> None:
-        """Asks once; again, within the effort, to mend what was refused and for readings not shown yet."""
+        """Asks once; again, within the effort, to mend what was refused and for what the first readings do not do."""
         shown = self._state.ask.exclude
-        more = prompt("readings_more", shown="\n".join(shown)) if shown else ""
+        more = await self._beyond(listed(shown), shown, wanted=True) if shown else ""
         found = await self._ask(more)
         schemas = (await self._show()).schemas
         if not found.readings and any(each.left for each in schemas) and self._may_ask:
@@ -131,16 +135,26 @@ class _Asking:
             await self._show(anew=True)
             found = await self._ask(more)
         self.cannot = found.cannot
-        rejected = await self._take(found.readings, count())
+        rejected = await self._take(found.readings, count(len(shown)))
         if rejected and self._may_ask:
             again = await self._ask(prompt("readings_again", refused=_listed(rejected.values())))
             # What is mended stands where it was refused.
-            await self._take(again.readings, chain(rejected, count(len(found.readings))))
+            await self._take(again.readings, chain(rejected, count(len(shown) + len(found.readings))))
             self.cannot = again.cannot or self.cannot
         mended = {each.meaning.place for each in self._candidates}
         self._refused = [reading for place, (reading, _) in rejected.items() if place not in mended]
-        if len(self._candidates) == 1:
-            await self._without()
+        if shown:
+            await self._admit_shown(shown)
+        elif self._tools.effort.thorough and self._candidates and self._may_ask:
+            await self._once_more()
+
+    async def _admit_shown(self, shown: Sequence[str]) -> None:
+        """Has what the asker has seen among the candidates, so that other readings are compared with its rows."""
+        databases = {each.database for each in self._candidates}
+        for place, sql in enumerate(shown):
+            made = (Candidate(name, sql, meaning=Meaning(place)) for name in databases)
+            outcomes = await all_of(self._doors[each.database].admitted(each) for each in made)
+            self._shown += [each for each in outcomes if isinstance(each, Candidate)][:1]
 
     @property
     def found(self) -> bool:
@@ -261,18 +275,37 @@ class _Asking:
     def _candidate(self, reading: Reading, place: int) -> Candidate:
         return Candidate(self._database(reading), reading.sql, meaning=_meaning(reading, place))
 
-    async def _without(self) -> None:
-        """Asks for readings without what the linker holds for doubtful (Odin §5: a mask, told in words)."""
-        only = self._candidates[0]
-        route = next(each for each in self._state.routes if each.database.name == only.database)
-        read = elements_read(only.columns, only.tables)
-        points = () if route.links is None else route.links.branching
-        point = next((each for each in points if each.element in read and each.alternatives), None)
-        if point is None or not self._tools.effort.doubts or not self._may_ask:
+    async def _once_more(self) -> None:
+        """Asks for what the readings do not do, and notes where that is nothing new."""
+        first = [*self._candidates]
+        more = await self._beyond(listed(map(_line, first)), [each.sql for each in first])
+        if not more:
             return
-        others = " or ".join(map(plain_name, point.alternatives))
-        more = prompt("readings_without", found=only.sql, read=plain_name(point.element), others=others)
-        await self._take((await self._ask(more)).readings, count(1))
+        again = await self._ask(more)
+        await self._take(again.readings, count(1 + max(each.meaning.place or 0 for each in first)))
+        forms = await asyncio.to_thread(self._forms, self._candidates)
+        new = len(forms - await asyncio.to_thread(self._forms, first))
+        self._lines.append(TraceLine(STAGE, "asked once more", f"{len(again.readings)} given, {new} new"))
+        if not new:
+            self._candidates[:1] = [self._candidates[0].with_words(wording.NOTHING_MORE)]
+
+    def _forms(self, candidates: Iterable[Candidate]) -> set[tuple[str, str]]:
+        """Their normal forms. Parses them: call it in a thread."""
+        return {normal_form(each.sql, self._doors[each.database].route) for each in candidates}
+
+    async def _beyond(self, found: str, statements: Sequence[str], *, wanted: bool = False) -> str:
+        """What is asked behind the question, about what none of the `statements` does; empty where that is nothing.
+
+        `found`: how they are told. `wanted`: the asker has seen them, and asks for others whatever is left.
+        """
+        lines = list[str]()
+        if self._tools.generation.undone:
+            for door in self._doors.values():
+                lines += await asyncio.to_thread(undone, statements, door.route)
+        if not lines and not wanted:
+            return ""
+        told = prompt("readings_undone", lines=listed(lines)) + "\n" if lines else ""
+        return prompt("readings_beyond", found=found, wanted=WANTED if wanted else "", undone=told)
 
     def noted(self, state: State) -> State:
         """The state with the candidates, what they cost, and the trace."""
@@ -281,7 +314,7 @@ class _Asking:
             usage = usage.plus(call.usage)
         if usage.first_candidate_seconds is None and self._ready is not None and self._candidates:
             usage = replace(usage, first_candidate_seconds=self._ready - state.started)
-        candidates = (*state.candidates, *self._told(), *self._beside)
+        candidates = (*state.candidates, *self._shown, *self._told(), *self._beside)
         # As the question was read.
         state = replace(
             state,
@@ -304,6 +337,10 @@ class _Asking:
 
 def _meaning(reading: Reading, place: int | None = None) -> Meaning:
     return Meaning(place, reading.meaning, reading.assumes)
+
+
+def _line(candidate: Candidate) -> str:
+    return f"{candidate.meaning.says.rstrip('.') or 'a reading'}: {candidate.sql}"
 
 
 def _listed(rejected: Iterable[tuple[Reading, Rejection]]) -> str:

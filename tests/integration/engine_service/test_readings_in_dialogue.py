@@ -11,7 +11,7 @@ import pytest
 from engine.app.repeats import Repeats
 from engine.app.service import Service
 from engine.link import missing_values
-from engine.values.messages import Asker, AskReply, AskRequest
+from engine.values.messages import Asker, AskReply, AskRequest, MoreRequest, RowKind
 from engine.values.model_profile import ModelProfile
 from engine.values.ports import Completion, Prompt
 from engine.values.settings import GenerationSettings, Limits, Strategy
@@ -36,7 +36,7 @@ class Instructed:
 
     async def complete(self, prompt: Prompt, **_: object) -> Completion:
         self.prompts.append(prompt)
-        question = prompt.user.rpartition("### Question\n")[2].strip()
+        question = prompt.user.rpartition("### Question\n")[2].partition("\n\n")[0].strip()
         return Completion(json.dumps(self.said[question]), 10, 0, 5, None, finished=True)
 
 
@@ -143,3 +143,25 @@ async def test_what_is_not_stored_keeps_a_reading_from_running(
     reply = await ask(session, WAIT, run=True, ask=False)
     assert reply.rows[0].sql == "SELECT age FROM singer WHERE name = 'joe'"
     assert len(reply.rows) == reply.members == 2
+
+
+async def test_what_gives_the_rows_of_one_shown_before_is_told_and_not_shown_again(
+    session: Service, instructed: Instructed
+) -> None:
+    instructed.says(NAMES, ("first names", "SELECT name FROM singer"))
+    first = await ask(session, NAMES)
+    same = ("names of all who sing", "SELECT name FROM singer WHERE name IS NOT NULL OR name IS NULL")
+    instructed.says(
+        NAMES, same, ("ages", "SELECT age FROM singer"), ("again", "SELECT s.name FROM singer AS s")
+    )
+    more = await session.more(MoreRequest(ANA, first.qid))
+    assert "SELECT name FROM singer" in instructed.prompts[-1].user
+    (row,) = more.rows
+    assert row.sql == "SELECT age FROM singer"
+    assert row.explanation == (
+        "ages; not shown: \u201cnames of all who sing\u201d, because it gives the rows of one shown before"
+    )
+    instructed.says(NAMES, same)
+    nothing = await session.more(MoreRequest(ANA, more.qid))
+    assert [each.kind for each in nothing.rows] == [RowKind.ABSTAIN]
+    assert nothing.rows[0].explanation.startswith("Nothing new passed all checks")

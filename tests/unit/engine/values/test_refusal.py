@@ -43,7 +43,10 @@ def test_values_that_do_not_occur_and_what_came_near_are_named() -> None:
     assert refusal.reason is RefusalReason.NO_STATEMENT
     assert "closest: music: concert and music: singer" in refusal.words
     again = abstention(replace(state, ask=replace(state.ask, exclude=("SELECT 1",))))
-    assert again.words == "No statement passed all checks but those shown before"
+    assert (
+        again.words
+        == "Nothing new passed all checks: the model gave nothing else, or the same rows as before"
+    )
     assert abstention(replace(state, routes=())).reason is RefusalReason.NOTHING_MATCHES
 
 

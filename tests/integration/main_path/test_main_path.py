@@ -27,7 +27,7 @@ def psql(stack: Stack, script: str, dbname: str = "music") -> subprocess.Complet
 
 
 def test_an_analyst_asks_and_chooses_in_psql(stack: Stack) -> None:
-    done = psql(stack, f"NL (ask off): {FRENCH}\n;\nNL CHOOSE 1;\n")
+    done = psql(stack, f"NL: {FRENCH}\n;\nNL CHOOSE 1;\n")
     *answers, rows = done.stdout.strip().splitlines()
     assert answers[0].split("|")[:3] == ["1", "candidate", "music"], done
     assert rows == "2"

@@ -188,7 +188,7 @@ def test_what_a_rule_made_stands_behind_what_nothing_speaks_against_and_shorter_
     assert found[0] > found[1] > found[2], "not by the mean of the others' likelihood either"
 
 
-@pytest.mark.parametrize("fact", [{"fruitless": True}, {"missing": (Literal("Ann", AGE),)}])
+@pytest.mark.parametrize("fact", [{"fruitless": True}, {"missing": (Literal(AGE, "Ann"),)}])
 def test_what_a_rule_made_of_a_wrong_statement_goes_before_it(fact: dict[str, object]) -> None:
     wrong = replace(FIRST, **fact)  # type: ignore[arg-type]
     other = made(wrong, "SELECT MAX(age) FROM singer WHERE age > 1", fruitless=False, missing=())

@@ -167,7 +167,8 @@ class HybridRouter:
         own = {id(part.snapshot): part for part in index.parts}
 
         def shared(part: SchemaIndexEntry) -> SchemaIndexEntry:
-            return own.get(id(part.snapshot), part)
+            found: SchemaIndexEntry = own.get(id(part.snapshot), part)
+            return found
 
         self._parts.replace(shared)
         self._views.replace(lambda view: (view[0], None if view[1] is None else shared(view[1])))

@@ -72,6 +72,9 @@ class On(StrEnum):
 DEPRECATED = "deprecated"
 """The lint that says what a statement reads and should not."""
 
+PAIRS_ROWS = "pairs_rows"
+"""The lint that says which tables are joined by no key: seldom what was asked, and at times all that a schema has."""
+
 AGAINST = frozenset({On.SCHEMA, On.CALENDAR, On.QUESTION})
 """What a finding speaks against a statement by."""
 
@@ -162,6 +165,7 @@ class Evidence:
         return {
             "needless": math.log(self.needless),
             "outdated": float(any(each.lint == DEPRECATED for each in self.findings)),
+            "paired": float(any(each.lint == PAIRS_ROWS for each in self.findings)),
             "contradicted": float(On.QUESTION in on),
             "doubted": float(bool(on & {On.SCHEMA, On.CALENDAR})),
         }

@@ -23,7 +23,7 @@ from engine.findings.rules import (
     repetition,
     sums,
 )
-from engine.values.candidate import On, RuleKind
+from engine.values.candidate import PAIRS_ROWS, On, RuleKind
 
 _repair = partial(Lint, on=On.SERVER, kind=RuleKind.REPAIR)
 _by_words = partial(Lint, on=On.QUESTION, kind=RuleKind.READING)
@@ -85,6 +85,7 @@ LINTS: tuple[Lint, ...] = (
     _says("first_by_words", 1, says=grouping.first_by_words),
     Lint("left_out", 1, says=left_out.left_out, on=On.DATA),
     Lint("rows_that_do_not_count", 1, says=remarks.rows_that_do_not_count, on=On.CATALOG),
+    Lint(PAIRS_ROWS, 1, says=key_joins.pairs_rows, on=On.CATALOG),
     Lint("undeclared_join", 1, says=remarks.undeclared_joins, on=On.CATALOG),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -14,6 +14,7 @@ from engine.statement.read import Draft
 from engine.statement.scope import Scopes, TableRef, conjuncts, equality, from_parts, identifier, tests_of
 from engine.values import wording
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
+from schema_catalog.implied_references import undeclared_joins as known_joins
 from schema_catalog.types import ColumnKey, Table
 
 Place = tuple[str, str]
@@ -66,6 +67,32 @@ def strangers_compared(statement: Draft, _context: Context) -> Iterator[str]:
             tables = (each.table.name for each in (joined.one, joined.other) if each.table is not None)
             shared = ", ".join(dict.fromkeys(name for _, name in joined.places))
             yield wording.JOINS_BY_HALF.format(*tables, shared)
+
+
+def pairs_rows(statement: Draft, _context: Context) -> Iterator[str]:
+    """In words, two tables that are joined by columns of which neither side's hold a key of its table.
+
+    `advertising JOIN subscriptions USING (magazine)` pairs each row of one with many of the other. Nothing is said
+    where a table has no key, of a table joined with itself, and of likely joins, which `undeclared_joins` tells.
+    """
+    known = known_joins(statement.scopes.snapshot)
+    plain = without_using(statement)
+    for select in plain.tree.find_all(exp.Select):
+        tests = [*tests_of(select), *(each for join in from_parts(select)[1:] for each in _on(join))]
+        for joined in _pairs([each for each in tests if isinstance(each, exp.EQ)], plain.scopes):
+            keys = [(plain.scopes.key(each.left), plain.scopes.key(each.right)) for each in joined.equal]
+            tables = [each.table for each in (joined.one, joined.other) if each.table is not None]
+            if tables[0].key == tables[1].key or any(pair in known or pair[::-1] in known for pair in keys):
+                continue
+            columns = {key for pair in keys for key in pair if key is not None}
+            if not any(_may_be_one_row(table, columns) for table in tables):
+                yield wording.PAIRS_ROWS.format(*(each.name for each in tables))
+
+
+def _may_be_one_row(table: Table, columns: Collection[ColumnKey]) -> bool:
+    """Whether columns hold a key of a table, or nobody says what its key is."""
+    keys = [key for key in (table.primary_key, *table.unique_keys) if key]
+    return not keys or any({(*table.key, name) for name in key} <= set(columns) for key in keys)
 
 
 def _stranger(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from engine.findings.lint import Context
 from engine.findings.rules import LINTS, RULES
 from engine.question.question import Question
 from engine.statement.read import statement_of
-from engine.values.candidate import On, RuleKind
+from engine.values.candidate import Evidence, On, RuleKind
 from engine.values.elements import ValueList
 from schema_catalog.types import Column, Snapshot
 from tests.support.golden_rules import SCHEMAS
@@ -177,7 +177,34 @@ def test_what_says_nothing_of_a_right_statement() -> None:
         assert found(sql, MUSIC) == []
 
 
+MAGAZINE = Snapshot(
+    "magazine",
+    ("public",),
+    tuple(
+        replace(table(name, f"{name}_id magazine"), primary_key=(f"{name}_id",))
+        for name in ("advertising", "subscription")
+    ),
+)
+
+
+def test_tables_that_no_key_joins_are_told_and_weigh_of_their_own() -> None:
+    paired = "SELECT a.magazine FROM advertising AS a JOIN subscription AS s ON a.magazine = s.magazine"
+    assert found(paired, MAGAZINE, {On.CATALOG}) == [
+        "pairs rows of advertising with rows of subscription by columns that are no key of either"
+    ]
+    for sql in (
+        "SELECT a.magazine FROM advertising AS a JOIN advertising AS b ON a.magazine = b.magazine",
+        "SELECT a.magazine FROM advertising AS a JOIN subscription AS s ON s.subscription_id = a.advertising_id",
+        "SELECT a.magazine FROM advertising AS a WHERE EXISTS (SELECT FROM subscription WHERE subscription_id = 1)",
+        "SELECT magazine FROM advertising UNION SELECT magazine FROM subscription",
+    ):
+        assert found(sql, MAGAZINE, {On.CATALOG}) == [], sql
+    [finding] = said(statement_of(paired, MAGAZINE), Context(MAGAZINE, Question("")), {On.CATALOG})
+    assert Evidence(findings=(finding,)).features["paired"] == 1.0
+    assert Evidence(findings=(finding,)).features["doubted"] == 0.0
+
+
 def test_there_are_not_more_than_the_rooms_allow() -> None:
     assert len(RULES) <= 40
-    assert len(LINTS) <= 47
+    assert len(LINTS) <= 48
     assert sum(each.on is On.QUESTION and each.kind is RuleKind.READING for each in LINTS) <= 10

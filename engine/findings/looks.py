@@ -102,7 +102,9 @@ async def _newest(candidate: Candidate, route: Route, state: State, tools: Tools
     row = await _looked(_look(key, span), route, state, tools)
     if row is None or row[0] is None or row[1] == "t":
         return None
-    return Context(route.snapshot, state.question, newest={key: date.fromisoformat(row[0])})
+    with suppress(ValueError):  # "infinity", or before our era
+        return Context(route.snapshot, state.question, newest={key: date.fromisoformat(row[0])})
+    return None
 
 
 def _tested(candidate: Candidate, route: Route, state: State) -> tuple[ColumnKey, Covered] | None:

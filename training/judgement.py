@@ -63,11 +63,10 @@ SOME = {
     "branching": -0.8641,
     "contradicted": math.log(0.05),
     "doubted": math.log(0.05),
-    "paired": math.log(0.3),
     "outdated": -0.5,
 }
 """The same of all candidates together: what 266 lists gave, of which 46 of questions that nothing answers; the last
-four by hand."""
+three by hand."""
 
 BOUNDED, RARE = ("likelihood", "least_shortfall", "most_agrees", "answerable", "branching", "leads"), 0.02
 """What networks and cosines say of all candidates together: on schemas unlike those of training it goes far beyond what

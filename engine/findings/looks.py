@@ -39,15 +39,18 @@ async def of_newest_periods(
 
     And those with the same period of the newest year, admitted. Raises as `those_admitted`.
     """
-    off, told, made = tools.generation.rules_off, dict[Candidate, Candidate](), list[Candidate]()
-    for each in candidates:
+    off, told, made = (
+        tools.generation.rules_off,
+        dict[Candidate, Candidate](),
+        dict[tuple[str, str], Candidate](),
+    )
+    known = {(each.database, each.sql) for each in state.candidates}
+    for each, context in (await _newest(candidates, state, tools)).items():
         route = state.route_of(each.database)
-        context = await _newest(each, route, state, tools)
-        if context is not None:
-            told[each] = await asyncio.to_thread(_telling, each, context, route, state, off)
-            other = await asyncio.to_thread(changed, RuleKind.CORRECTION, each, context, off)
-            made += [other] if other is not each else []
-    return told, await those_admitted(made, state, tools)
+        told[each] = await asyncio.to_thread(_telling, each, context, route, state, off)
+        other = await asyncio.to_thread(changed, RuleKind.CORRECTION, each, context, off)
+        made |= {} if (other.database, other.sql) in known else {(other.database, other.sql): other}
+    return told, await those_admitted(made.values(), state, tools)
 
 
 async def with_left_out(state: State, tools: Tools) -> State:
@@ -93,16 +96,34 @@ def _telling(
     return replace(before, findings=(*(before.findings or ()), *found))
 
 
-async def _newest(candidate: Candidate, route: Route, state: State, tools: Tools) -> Context | None:
-    """With the newest day of the one column of dates that a statement tests; None where rows are of the period."""
-    covered = await asyncio.to_thread(_tested, candidate, route, state)
-    if covered is None:
+async def _newest(candidates: Sequence[Candidate], state: State, tools: Tools) -> dict[Candidate, Context]:
+    """With the newest day of the one column of dates that a statement tests; without those with rows of the period.
+
+    One look for all that test the same, and all looks at once.
+    """
+    tested = dict[Candidate, tuple[ColumnKey, str]]()
+    for each in candidates:
+        found = await asyncio.to_thread(_tested, each, state.route_of(each.database), state)
+        tested |= {} if found is None else {each: (found[0], _look(*found))}
+    looks = tuple(dict.fromkeys((each.database, sql) for each, (_, sql) in tested.items()))
+    rows = await all_of(_looked(sql, state.route_of(name), state, tools) for name, sql in looks)
+    newest = {
+        look: None if row is None or row[1] == "t" else _day(row[0])
+        for look, row in zip(looks, rows, strict=True)
+    }
+    return {
+        each: Context(state.route_of(each.database).snapshot, state.question, newest={key: day})
+        for each, (key, sql) in tested.items()
+        if (day := newest[each.database, sql]) is not None
+    }
+
+
+def _day(text: str | None) -> date | None:
+    """None of what no calendar here has: infinity, a day before Christ."""
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
         return None
-    key, span = covered
-    row = await _looked(_look(key, span), route, state, tools)
-    if row is None or row[0] is None or row[1] == "t":
-        return None
-    return Context(route.snapshot, state.question, newest={key: date.fromisoformat(row[0])})
 
 
 def _tested(candidate: Candidate, route: Route, state: State) -> tuple[ColumnKey, Covered] | None:

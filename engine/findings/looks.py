@@ -7,10 +7,13 @@ What could not be looked at is not told.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from typing import TypeVar
+
+import structlog
 
 from engine.findings.admit import those_admitted
 from engine.findings.driver import changed, said
@@ -22,11 +25,15 @@ from engine.link.looking import looked
 from engine.statement.read import statement_of
 from engine.values.background import all_of
 from engine.values.candidate import Candidate, On, RuleKind
-from engine.values.errors import CancelledError
+from engine.values.errors import CancelledError, for_log
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey
+
+T = TypeVar("T")
+
+_LOG = structlog.get_logger()
 
 SECONDS = 1.0
 """For a look at most, of what the question has left."""
@@ -61,13 +68,22 @@ async def with_left_out(state: State, tools: Tools) -> State:
 
 async def _counted(candidate: Candidate, state: State, tools: Tools) -> Candidate:
     route, off = state.route_of(candidate.database), tools.generation.rules_off
-    found = await asyncio.to_thread(_countable, candidate, route) if candidate.preview is not None else []
+    found = await _unless_failing(_countable, candidate, route) if candidate.preview is not None else None
     row = await _looked(_together(found), route, state, tools) if found else None
-    if row is None:
+    if not found or row is None:
         return candidate
     counted = tuple((each.words, int(number or 0)) for each, number in zip(found, row, strict=True))
     context = Context(route.snapshot, state.question, counted=counted)
     return await asyncio.to_thread(_telling, candidate, context, route, state, off)
+
+
+async def _unless_failing(look: Callable[..., T], *given: object) -> T | None:
+    """What it gives: None where it fails, as a lint that does costs no question."""
+    try:
+        return await asyncio.to_thread(look, *given)
+    except Exception as error:  # noqa: BLE001 - as of lints
+        _LOG.warning("look_failed", look=look.__name__, error=for_log(error))
+        return None
 
 
 async def _looked(sql: str, route: Route, state: State, tools: Tools) -> tuple[str | None, ...] | None:
@@ -103,7 +119,7 @@ async def _newest(candidates: Sequence[Candidate], state: State, tools: Tools) -
     """
     tested = dict[Candidate, tuple[ColumnKey, str]]()
     for each in candidates:
-        found = await asyncio.to_thread(_tested, each, state.route_of(each.database), state)
+        found = await _unless_failing(_tested, each, state.route_of(each.database), state)
         tested |= {} if found is None else {each: (found[0], _look(*found))}
     looks = tuple(dict.fromkeys((each.database, sql) for each, (_, sql) in tested.items()))
     rows = await all_of(_looked(sql, state.route_of(name), state, tools) for name, sql in looks)

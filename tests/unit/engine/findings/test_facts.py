@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
 from engine.findings.driver import said
 from engine.findings.lint import Context
 from engine.findings.rules import LINTS, RULES
+from engine.findings.rules.coverage import the_covered
 from engine.question.question import Question
 from engine.statement.read import statement_of
 from engine.values.candidate import On, RuleKind
@@ -214,6 +216,22 @@ def test_what_says_nothing_of_a_right_statement() -> None:
         "SELECT s.name, COUNT(*) FROM stadium AS s JOIN concert AS c USING (stadium_id) GROUP BY s.name",
     ):
         assert found(sql, MUSIC) == []
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "due >= '2020-01-01' AND due <= '9999-12-31'",
+        "due >= date_trunc('decade', CURRENT_DATE)",
+        "due >= CURRENT_DATE - INTERVAL '99999 years'",
+        "date_trunc(state, due) = '2001-01-01'",
+        "changed_at::date = '9999-12-31'",
+    ],
+)
+def test_days_of_no_calendar_cover_nothing_that_is_known(condition: str) -> None:
+    apart = statement_of(f"SELECT order_id FROM orders WHERE {condition}", ORDERS).apart
+    assert apart is not None
+    assert the_covered(apart, date(2026, 11, 29)) is None
 
 
 def test_there_are_not_more_than_the_rooms_allow() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
 from engine.findings.driver import said
 from engine.findings.lint import Context
 from engine.findings.rules import LINTS, RULES
+from engine.findings.rules.coverage import the_covered
 from engine.question.question import Question
 from engine.statement.read import statement_of
 from engine.values.candidate import Evidence, On, RuleKind
@@ -241,6 +243,22 @@ def test_tables_that_no_key_joins_are_told_and_weigh_of_their_own() -> None:
     [finding] = said(statement_of(paired, MAGAZINE), Context(MAGAZINE, Question("")), {On.CATALOG})
     assert Evidence(findings=(finding,)).features["paired"] == 1.0
     assert Evidence(findings=(finding,)).features["doubted"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "due >= '2020-01-01' AND due <= '9999-12-31'",
+        "due >= date_trunc('decade', CURRENT_DATE)",
+        "due >= CURRENT_DATE - INTERVAL '99999 years'",
+        "date_trunc(state, due) = '2001-01-01'",
+        "changed_at::date = '9999-12-31'",
+    ],
+)
+def test_days_of_no_calendar_cover_nothing_that_is_known(condition: str) -> None:
+    apart = statement_of(f"SELECT order_id FROM orders WHERE {condition}", ORDERS).apart
+    assert apart is not None
+    assert the_covered(apart, date(2026, 11, 29)) is None
 
 
 def test_there_are_not_more_than_the_rooms_allow() -> None:

@@ -105,7 +105,7 @@ def main() -> int:
     made.add_argument("lists", type=Path, nargs="+", help="what training.lists wrote")
     made.add_argument("--answers", type=Path, nargs="+", required=True, help="what training.answers wrote")
     given = made.parse_args()
-    origins = {file.stem: read(file) for file in given.lists}
+    origins = {file.stem.removeprefix("lists_"): read(file) for file in given.lists}
     lists = [each for some in origins.values() for each in some]
     answers = [each for file in given.answers for each in read(file)]
     command = told_command("training.judgement", sys.argv[1:])

@@ -22,6 +22,7 @@ from schema_catalog.types import (
     Table,
     TableKey,
     Term,
+    once_per_snapshot,
     whole_questions,
 )
 
@@ -176,3 +177,14 @@ def _column(column: Column, key: tuple[str, ...], known: _Known) -> Column:
         attributes=known.attributes(key),
         proposed_synonyms=known.proposed(key),
     )
+
+
+@once_per_snapshot
+def unmade(snapshot: Snapshot) -> Snapshot:
+    """It without what a language model says of it beforehand, which comes and goes while people talk."""
+
+    def bare(table: Table) -> Table:
+        columns = tuple(replace(each, proposed_synonyms=()) for each in table.columns)
+        return replace(table, proposed_synonyms=(), columns=columns)
+
+    return replace(snapshot, made_questions=(), tables=tuple(map(bare, snapshot.tables)))

@@ -256,8 +256,7 @@ class Snapshot(_Keeping):
     def restricted_to(self, readable: ReadableColumns) -> Snapshot:
         """The part that `readable` allows: other columns, and tables left without one, are gone.
 
-        Keys, foreign keys, terms and questions that name a hidden column or table go with it, so that no hidden name is
-        left.
+        Keys, terms, questions and a table's proposed words go with a hidden column that they tell of, or may tell of.
         """
         kept = {
             table.key: frozenset(c.name for c in table.columns if (*table.key, c.name) in readable)
@@ -267,10 +266,15 @@ class Snapshot(_Keeping):
         def whole(table_key: TableKey, names: tuple[str, ...]) -> bool:
             return kept.get(table_key, frozenset()).issuperset(names)
 
+        def proposed_for(table: Table) -> tuple[str, ...]:
+            gone = (c.attributes or Attributes() for c in table.columns if c.name not in kept[table.key])
+            return table.proposed_synonyms if all(a.sensitivity is Sensitivity.MASKED for a in gone) else ()
+
         tables = tuple(
             replace(
                 table,
                 columns=tuple(c for c in table.columns if c.name in kept[table.key]),
+                proposed_synonyms=proposed_for(table),
                 primary_key=table.primary_key if whole(table.key, table.primary_key) else (),
                 unique_keys=tuple(k for k in table.unique_keys if whole(table.key, k)),
                 checks=tuple(check for check in table.checks if whole(table.key, check.columns)),

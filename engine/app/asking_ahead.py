@@ -125,10 +125,15 @@ class AskingAhead:
         if topic is None:
             self._done[database.name] = snapshot
             return False
-        began = time.monotonic()
+        began, most = time.monotonic(), sum(_tokens(topic))
+        # Also what is cancelled, or comes to nothing, is paid for.
+        self._spent.tokens += most
         try:
-            await self._while_idle(self._ask(database, topic, local=local))
+            told = await self._while_idle(self._ask(database, topic, local=local))
+            if told is not None:
+                self._spent.tokens += told.tokens - most
         except ModelAwayError:
+            self._spent.tokens -= most
             raise
         except NLError as problem:
             # Not again before the engine is started anew, or the schema has changed: it costs each time.
@@ -138,14 +143,13 @@ class AskingAhead:
             self._spent.seconds += time.monotonic() - began
         return True
 
-    async def _while_idle(self, asking: Coroutine[Any, Any, AskedAhead]) -> None:
+    async def _while_idle(self, asking: Coroutine[Any, Any, AskedAhead]) -> AskedAhead | None:
         """Waits for it, and cancels it when a question comes; raises what it raises."""
         task = asyncio.create_task(asking, name="asking-ahead")
         try:
             while not task.done() and self.idle():
                 await asyncio.wait({task}, timeout=LOOK)
-            if task.done():
-                self._spent.tokens += (await task).tokens
+            return await task if task.done() else None
         finally:
             if not task.done():
                 task.cancel()
@@ -177,9 +181,7 @@ class AskingAhead:
 
     def _estimate(self, database: Database, waiting: Sequence[Topic]) -> AskedAhead:
         service = self._service(local=database.local) or self.services
-        prompts = [asking(topic, {}) for topic in waiting]
-        read = int(sum(len(each.system) + len(each.user) for each in prompts) / CHARACTERS)
-        written = sum(topic.tokens for topic in waiting)
+        read, written = (sum(each) for each in zip((0, 0), *map(_tokens, waiting), strict=True))
         return AskedAhead(
             left=len(waiting),
             tokens=read + written,
@@ -229,3 +231,9 @@ class AskingAhead:
             return {}
         values = await showable_values(self.pool, database.name, topic.tables)
         return {key: held for key, held in values.items() if key[:2] not in secured}
+
+
+def _tokens(topic: Topic) -> tuple[int, int]:
+    """About how many a model reads for a topic, and how many it writes at most."""
+    prompt = asking(topic, {})
+    return int((len(prompt.system) + len(prompt.user)) / CHARACTERS), topic.tokens

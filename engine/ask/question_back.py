@@ -28,6 +28,7 @@ from engine.values.dialogue import Ambiguity, ClarifyingQuestion, Dialogue, Opti
 from engine.values.elements import Entity, SchemaLinks
 from engine.values.errors import InvalidSettingError, SyntaxProblemError, UnsupportedError
 from engine.values.state import State
+from schema_catalog.knowledge import unmade
 from schema_catalog.types import ColumnKey, Snapshot
 
 Rows = tuple[tuple[tuple[str | None, ...], ...]]
@@ -289,7 +290,7 @@ def fingerprints(state: State) -> Fingerprints:
     """Of the databases that candidates read, else of all that may answer. Blocks: call it in a thread."""
     read = {candidate.database for candidate in state.considered}
     return tuple(
-        (route.database.name, route.snapshot.fingerprint)
+        (route.database.name, unmade(route.snapshot).fingerprint)
         for route in state.routes
         if not read or route.database.name in read
     )

@@ -17,6 +17,7 @@ from engine.values.state import State
 from engine.values.tools import Tools
 from engine.write.readings.generator import readings_of
 from engine.write.search.generator import search
+from schema_catalog.knowledge import unmade
 
 Generator = Callable[[State, Tools], Awaitable[State]]
 """The port: gives the state with statements for its question that have been admitted, or with a refusal."""
@@ -58,5 +59,5 @@ def check_unchanged(state: State) -> None:
     """Raises `StaleDialogueError` (NL004) where one has changed or may not answer any longer. Blocks: use a thread."""
     now = {route.database.name: route.snapshot for route in state.routes}
     for name, before in state.dialogue.fingerprints:
-        if name not in now or now[name].fingerprint != before:
+        if name not in now or unmade(now[name]).fingerprint != before:
             raise StaleDialogueError.told(wording.STALE)

@@ -159,6 +159,17 @@ async def test_a_question_goes_before(tools: Tools, pool: Any, model: Any) -> No
     assert await pool.fetch("SELECT FROM pgparley.made_set") == []
 
 
+async def test_what_is_cancelled_counts_for_the_budget(tools: Tools, pool: Any, model: Any) -> None:
+    hanging: Any = Hanging(model)
+    settings = CatalogSettings(ask_ahead=Ahead.OWN, ask_ahead_tokens=100)
+    other = replace(tools, model=hanging)
+    ahead = ahead_of(other, pool, settings, idle=lambda: not hanging.asked.is_set())
+    await ahead.step()
+    hanging.asked.clear()
+    await ahead.step()
+    assert not hanging.asked.is_set()
+
+
 async def test_a_model_that_refuses_is_not_asked_again_and_one_that_is_away_is(
     tools: Tools, pool: Any, model: Any
 ) -> None:

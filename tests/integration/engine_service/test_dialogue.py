@@ -25,6 +25,7 @@ from engine.values.messages import (
 )
 from engine.values.settings import CatalogSettings, DialogueSettings, Limits
 from engine.values.tools import Tools
+from schema_catalog.made_store import Made, MadeStore
 from tests.integration.engine_service.conftest import serving
 
 ANA, BOB = Asker("ana", "music"), Asker("bob", "music")
@@ -135,6 +136,15 @@ async def test_a_rename_that_the_watch_finds_ends_it(
         await asking.answer(AnswerRequest(ANA, reply.qid, n=1))
     assert problem.value.sqlstate == "NL004"
     assert "changed" in (problem.value.detail or "")
+
+
+async def test_what_a_model_says_of_the_schema_meanwhile_does_not_end_it(asking: Service, pool: Any) -> None:
+    reply = await asked(asking)
+    singer = ("public", "singer")
+    made = Made((singer,), ((*singer, "name"),), ("who sings here",), {singer: ("artist",)})
+    await MadeStore(pool).keep("music", made, "f", "a model")
+    answered = await asking.answer(AnswerRequest(ANA, reply.qid, n=1))
+    assert kinds(answered) == {RowKind.CANDIDATE}
 
 
 async def test_nothing_unreadable_is_an_option(asking: Service) -> None:

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 
-from schema_catalog.types import Column, Database, ForeignKey, Snapshot, Table, TableKind
+from schema_catalog.types import (
+    Attributes,
+    Column,
+    Database,
+    ForeignKey,
+    Sensitivity,
+    Snapshot,
+    Table,
+    TableKind,
+)
 
 PARENT = Table("public", "parent", TableKind.TABLE, (Column("id", "int"), Column("secret", "int")), ("id",))
 CHILD = Table(
@@ -29,6 +40,16 @@ def test_what_is_hidden_takes_the_keys_along_that_name_it() -> None:
     assert child.columns == (Column("id", "int"),)
     assert child.primary_key == child.unique_keys == child.foreign_keys == none
     assert "secret" not in str(seen)
+
+
+def test_what_a_model_calls_a_table_is_for_who_may_read_it_as_far_as_anybody_may() -> None:
+    masked = Column("hash", "text", attributes=Attributes(sensitivity=Sensitivity.MASKED))
+    called = replace(PARENT, columns=(*PARENT.columns, masked), proposed_synonyms=("secrets",))
+    readable = frozenset((*called.key, name) for name in ("id", "secret"))
+    snapshot = Snapshot("d", ("public",), (called,))
+    assert snapshot.restricted_to(readable).tables[0].proposed_synonyms == ("secrets",)
+    some = readable - {(*called.key, "secret")}
+    assert "secret" not in str(snapshot.restricted_to(some))
 
 
 def test_labels_are_part_of_the_fingerprint_and_of_what_is_stored() -> None:

@@ -65,6 +65,7 @@ class ActionError(Exception):
 _ELEMENT = Field("element", "Element")
 _DATABASE = Field("database", "Database")
 _SYNONYM = Field("synonym", "Synonym")
+_PHRASE = Field("phrase", "Word")
 _TERM = Field("term", "Term")
 _QUESTION = Field("question", "Question")
 _FROM, _TO = Field("from_column", "Column"), Field("to_column", "refers to column")
@@ -73,6 +74,7 @@ _EXAMPLE = Field("example", "Example", FieldKind.NUMBER)
 _ATTRIBUTE, _VALUE = Field("attribute", "Attribute"), Field("value", "Value", FieldKind.OPTIONAL)
 _SUGGESTION = Field("id", "Suggestion", FieldKind.NUMBER)
 _RENAME = Field("id", "Rename", FieldKind.NUMBER)
+_MADE = Field("id", "Made question", FieldKind.NUMBER)
 
 ACTIONS = {
     action.name: action
@@ -138,6 +140,10 @@ ACTIONS = {
         Action("accept_suggestion", "Accept", "It is said of the element.", (_SUGGESTION,)),
         Action("accept_suggestions", "Accept all", "They are said of their elements.", (_DATABASE,)),
         Action("decline_suggestion", "Decline", "It is not suggested again.", (_SUGGESTION,)),
+        Action("adopt_synonym", "Take", "The word is a synonym now.", (_ELEMENT, _PHRASE)),
+        Action("decline_synonym", "Drop", "The word is not proposed again.", (_ELEMENT, _PHRASE)),
+        Action("edit_made_question", "Save", "The made question was changed.", (_MADE, _QUESTION)),
+        Action("drop_made", "Drop all, with the proposed words", "They were dropped.", (_DATABASE,)),
     )
 }
 """Everything that a form can do, by the function's name."""

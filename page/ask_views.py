@@ -87,7 +87,7 @@ class AskViews:
         session, form = self.site.session(request), await request.post()
         if not session.owns(str(form.get("token", ""))):
             raise web.HTTPForbidden(text="This form is not of your session.")
-        return session, {name: str(value) for name, value in form.items()}
+        return session, {name: str(value).replace("\0", "") for name, value in form.items()}
 
     async def _connected(
         self, request: web.Request, session: Session, database: str, password: str

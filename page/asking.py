@@ -12,9 +12,10 @@ import re
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import asyncpg
+import msgspec
 
 from page.sign_in import CONNECT_SECONDS, Credentials, SignInError, WrongLoginError
 from schema_catalog.dsn import with_dbname, without_login
@@ -39,6 +40,16 @@ ROLES = 100
 _QID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 _ASK = "SELECT n, kind, database, confidence, explanation, sql, qid FROM nl.ask($1) AS t"
+
+# One statement, and of a type that the driver knows, so that it is chosen once. The server writes values as text, and
+# cuts them.
+_RUN = f"""
+    SELECT coalesce((SELECT pg_catalog.json_agg(pg_catalog.json_build_array(v.name, pg_catalog.left(v.value, {CELL}))
+                                                ORDER BY v.place)
+                     FROM pg_catalog.json_each_text(pg_catalog.row_to_json(pgparley_row))
+                          WITH ORDINALITY AS v (name, value, place))::pg_catalog.text, '[]')
+    FROM nl.run('{{qid}}', {{n}}) AS pgparley_row LIMIT {ROWS + 1}
+"""  # noqa: S608 - constants, a name that is checked and a number
 
 _ROLES = f"""
     SELECT rolname::text FROM pg_catalog.pg_roles
@@ -109,7 +120,7 @@ class Asking:
         """Asks as oneself, or as a role that the server lets one take."""
         async with self._turn():
             self.answer = self.shown = None
-            await self.connection.execute(f"SET ROLE {quote_ident(role)}" if role else "RESET ROLE")
+            await self._be(role)
             rows = await self.connection.fetch(_ASK, question)
             await self._keep(question, role, rows)
 
@@ -119,6 +130,7 @@ class Asking:
             if (last := self.answer) is None:
                 raise AskError("Nothing was asked", hint="Ask first.")
             self.shown = None
+            await self._be(last.role)
             rows = await self.connection.fetch(f"NL ANSWER {n} OF '{last.qid}'")
             await self._keep(last.question, last.role, rows)
 
@@ -127,21 +139,21 @@ class Asking:
         async with self._turn():
             if (last := self.answer) is None:
                 raise AskError("Nothing was asked", hint="Ask first.")
-            call = f"nl.run('{last.qid}', {n})"
-            prepared = await self.connection.prepare(f"SELECT * FROM {call} AS t")  # noqa: S608 - ours
-            columns = prepared.get_attributes()
-            # By place: a statement may give two columns one name. The server writes values as text, and cuts them.
-            names = [f"c{number}" for number, _ in enumerate(columns)]
-            cut = ", ".join(f"pg_catalog.left({name}::pg_catalog.text, {CELL})" for name in names)
-            query = f"SELECT {cut} FROM {call} AS t ({', '.join(names)}) LIMIT {ROWS + 1}"  # noqa: S608 - ours
-            rows = [tuple(row) for row in await self.connection.fetch(query)] if columns else []
-            self.shown = Shown(n, tuple(each.name for each in columns), tuple(rows[:ROWS]), len(rows) > ROWS)
+            await self._be(last.role)
+            # Of one without a name the driver sends the text twice.
+            query, name = _RUN.format(qid=last.qid, n=n), f"run_{secrets.token_hex(8)}"
+            statement = await self.connection.prepare(query, name=name)
+            fetched = await statement.fetch()
+            found = [msgspec.json.decode(row[0], type=list[tuple[str, str | None]]) for row in fetched]
+            names = tuple(name for name, _ in found[0]) if found else ()
+            rows = tuple(tuple(value for _, value in row) for row in found[:ROWS])
+            self.shown = Shown(n, names, rows, len(found) > ROWS)
 
     async def look(self, schema: str, table: str, column: str) -> None:
         """Reads a column's values, as oneself: plain SQL, which the server allows or not."""
         async with self._turn():
             self.values = None
-            await self.connection.execute("RESET ROLE")
+            await self._be("")
             value = f"pg_catalog.left({quote_ident(column)}::pg_catalog.text, {CELL})"
             query = (
                 f"SELECT {value} AS v, pg_catalog.count(*) AS n FROM {dotted((schema, table))}"  # noqa: S608 - quoted
@@ -158,10 +170,15 @@ class Asking:
         except (TimeoutError, OSError, asyncpg.InterfaceError):
             self.connection.terminate()
 
+    async def _be(self, role: str) -> None:
+        """Takes the role for what follows, or, without one, is oneself."""
+        await self.connection.execute(f"SET ROLE {quote_ident(role)}" if role else "RESET ROLE")
+
     async def _keep(self, question: str, role: str, rows: list[asyncpg.Record]) -> None:
-        self.answer = Answer(question, role, tuple(rows), ())
-        why = await self.connection.fetch(f"NL WHY OF '{self.answer.qid}'")
-        self.answer = Answer(question, role, tuple(rows), tuple(why))
+        answer = Answer(question, role, tuple(rows), ())
+        why = f"NL WHY OF '{answer.qid}'"
+        self.answer = answer
+        self.answer = replace(answer, why=tuple(await self.connection.fetch(why)))
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -196,8 +213,12 @@ async def connect(gateway: str, database: str, given: Credentials) -> Asking:
                 "Have it ask for one (scram-sha-256) for roles that use the page.",
             )
         connection = await _connect(uri, given)
-        await connection.execute(f"SET nl.timeout = '{SECONDS}s'")
-        roles = await connection.fetch(_ROLES)
+        try:
+            await connection.execute(f"SET nl.timeout = '{SECONDS}s'")
+            roles = await connection.fetch(_ROLES)
+        except BaseException:
+            connection.terminate()
+            raise
     except asyncpg.InvalidAuthorizationSpecificationError:
         hint = "It takes those of psql through the gateway."
         raise WrongLoginError("The gateway does not take this role and password.", hint) from None

@@ -141,6 +141,19 @@ KEYS = """
 """
 """All keys of a database; of a foreign one `to_table` is what it refers to."""
 
+PROPOSED_WORDS = """
+    SELECT element, phrase FROM nl_catalog.proposed_synonyms
+    WHERE database = $1 AND schema = $2 AND "table" = $3 AND $4 IN ('', "column")
+    ORDER BY element, lower(phrase)
+"""
+"""The words that a model has for a column, or for a table and all of its columns where the column is empty."""
+
+MADE_QUESTIONS = """
+    SELECT id AS number, question, tables, edited_by FROM nl_catalog.made_questions
+    WHERE database = $1 ORDER BY tables, id
+"""
+"""What a model thinks that a database is asked. `edited_by`: whose words it has; null: the model's."""
+
 _DEFINITIONS = {
     "terms": "SELECT database, term, definition, coalesce(description, ''), state, reason FROM nl_catalog.terms"
     " WHERE database = $1 ORDER BY term",

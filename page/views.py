@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import math
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import asyncpg
@@ -85,6 +85,7 @@ class Views:
                 for kind in ("terms", "queries", "joins", "proposed")
             }
             history = await elements.history(connection, path.database, found.name)
+            made = await _made(session, connection, elements.MADE_QUESTIONS, path.database)
             missing = await self._gaps(session, connection)
         marked = {table_name(each) for each in near if each.path.database == path.database}
         lines = [
@@ -92,7 +93,14 @@ class Views:
             *said(tables, defined["joins"], Origin.DECLARED),
             *said(tables, defined["proposed"], Origin.PROPOSED),
         ]
-        shown = {"element": found, "tables": tables, "history": history, "find": wanted, **defined}
+        shown = {
+            "element": found,
+            "tables": tables,
+            "history": history,
+            "find": wanted,
+            "made": made,
+            **defined,
+        }
         shown["gaps"] = [each for each in missing if each.database == path.database]
         shown["picture"] = picture(tables, lines, marked if wanted else None)
         return self.site.answer(session, request.path_qs, "database", **shown)
@@ -111,11 +119,13 @@ class Views:
             declared = await elements.definitions(connection, path.database, "joins")
             proposed = await elements.definitions(connection, path.database, "proposed")
             history = await elements.history(connection, path.database, found.name)
+            names = (path.database, path.schema, path.table, "")
+            words = await _made(session, connection, elements.PROPOSED_WORDS, *names)
         here = (path.schema, path.table)
         near = [k for k in keys if here in ((k["schema"], k["table"]), (k["to_schema"], k["to_table"]))]
         joins, proposals = (_of_table(each, columns) for each in (declared, proposed))
         shown = {"element": found, "columns": columns, "keys": near, "history": history}
-        shown |= {"joins": joins, "proposed": proposals}
+        shown |= {"joins": joins, "proposed": proposals, "words": words}
         return self.site.answer(session, request.path_qs, "table", **shown)
 
     async def column(self, request: web.Request) -> web.Response:
@@ -126,9 +136,12 @@ class Views:
             history = await elements.history(connection, path.database, found.name)
             named = (path.database, found.name)
             allowed = await connection.fetchrow(elements.ALLOWED, *named) if session.signed.changes else None
+            names = (path.database, path.schema, path.table, path.column)
+            words = await _made(session, connection, elements.PROPOSED_WORDS, *names)
         asking = open_asking(session, path.database)
         looked = None if asking is None else asking.values
         shown = {"element": found, "history": history, "allowed": allowed, "asking": asking}
+        shown["words"] = words
         shown["values"] = (
             looked if looked and looked.column == (path.schema, path.table, path.column) else None
         )
@@ -263,6 +276,13 @@ def _path(request: web.Request, *parts: str) -> Path:
 def _of_table(joins: Iterable[Definition], columns: Iterable[Element]) -> list[Definition]:
     names = {column.name for column in columns}
     return [join for join in joins if {join.name, join.body} & names]
+
+
+async def _made(
+    session: Session, connection: Connection, query: str, *names: str
+) -> Sequence[asyncpg.Record]:
+    """What the model said beforehand, for who can decide on it."""
+    return await connection.fetch(query, *names) if session.signed.changes else ()
 
 
 async def _known(connection: Connection, path: Path) -> Element:

@@ -2,7 +2,8 @@
 
     python -m training.judgement LISTS... --answers LISTS... [--out engine/judge/weights.json]
 
-Owns the fit and its figures, which are by cross-validation over databases; the lists are `training.lists`'s, and of the
+Each file of lists is an origin (`training.origins`). Owns the fit and its figures, which are by cross-validation over
+databases, and of each origin by weights that it gave nothing to; the lists are `training.lists`'s, and of the
 readings that a model gave in its own order `training.answers`'s. The
 weights of a candidate are held to `WHICH`, what each of its features was found to weigh when it was added.
 """
@@ -62,11 +63,10 @@ SOME = {
     "branching": -0.8641,
     "contradicted": math.log(0.05),
     "doubted": math.log(0.05),
-    "paired": math.log(0.3),
     "outdated": -0.5,
 }
 """The same of all candidates together: what 266 lists gave, of which 46 of questions that nothing answers; the last
-four by hand."""
+three by hand."""
 
 BOUNDED, RARE = ("likelihood", "least_shortfall", "most_agrees", "answerable", "branching", "leads"), 0.02
 """What networks and cosines say of all candidates together: on schemas unlike those of training it goes far beyond what
@@ -105,14 +105,15 @@ def main() -> int:
     made.add_argument("lists", type=Path, nargs="+", help="what training.lists wrote")
     made.add_argument("--answers", type=Path, nargs="+", required=True, help="what training.answers wrote")
     given = made.parse_args()
-    lists = [each for file in given.lists for each in read(file)]
+    origins = {file.stem.removeprefix("lists_"): read(file) for file in given.lists}
+    lists = [each for some in origins.values() for each in some]
     answers = [each for file in given.answers for each in read(file)]
     command = told_command("training.judgement", sys.argv[1:])
     judgement = Judgement(
         rounded(fit(lists)),
         rounded(fit_answers(answers)),
         command,
-        figures(lists) | answer_figures(answers),
+        figures(lists) | left_out(origins) | answer_figures(answers),
     )
     told(asdict(judgement), given.out)
     return 0
@@ -193,6 +194,26 @@ def figures(lists: Sequence[QuestionList]) -> dict[str, float]:
         "turns_auc": auc(np.array([judged[n].turns for n in asked]), turned),
     }
     return {name: round(value, 4) for name, value in found.items()}
+
+
+def left_out(origins: Mapping[str, Sequence[QuestionList]]) -> dict[str, float]:
+    """Of each origin, by weights fitted on the others: how many of its first statements are right, and how surely."""
+    found: dict[str, float] = {}
+    for name, lists in origins.items() if len(origins) > 1 else ():
+        weights = fit([each for other, some in origins.items() if other != name for each in some])
+        shown = [(judged_by(weights, each), each) for each in lists if each.candidates]
+        first = np.array([max(judged.confidences) for judged, _ in shown])
+        right = np.array([float(each.candidates[judged.order[0]].right) for judged, each in shown])
+        sure = first > SURE
+        found |= {
+            f"{name}_n": float(len(lists)),
+            f"{name}_right_first": right.sum(),
+            f"{name}_auc": auc(first, right),
+            f"{name}_above_half": float(sure.sum()),
+            f"{name}_right_above_half": right[sure].mean() if sure.any() else 1.0,
+            f"{name}_of_right_above_half": sure[right == 1].mean() if right.any() else 1.0,
+        }
+    return {name: round(float(value), 4) for name, value in found.items()}
 
 
 def calibration_error(confidences: NDArray[np.float64], right: NDArray[np.float64], bins: int = 8) -> float:

@@ -7,10 +7,13 @@ What could not be looked at is not told.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from typing import TypeVar
+
+import structlog
 
 from engine.findings.admit import those_admitted
 from engine.findings.driver import changed, said
@@ -22,11 +25,15 @@ from engine.link.looking import looked
 from engine.statement.read import statement_of
 from engine.values.background import all_of
 from engine.values.candidate import Candidate, On, RuleKind
-from engine.values.errors import CancelledError
+from engine.values.errors import CancelledError, for_log
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from schema_catalog.naming import quote_ident, quote_literal
 from schema_catalog.types import ColumnKey
+
+T = TypeVar("T")
+
+_LOG = structlog.get_logger()
 
 SECONDS = 1.0
 """For a look at most, of what the question has left."""
@@ -39,15 +46,18 @@ async def of_newest_periods(
 
     And those with the same period of the newest year, admitted. Raises as `those_admitted`.
     """
-    off, told, made = tools.generation.rules_off, dict[Candidate, Candidate](), list[Candidate]()
-    for each in candidates:
+    off, told, made = (
+        tools.generation.rules_off,
+        dict[Candidate, Candidate](),
+        dict[tuple[str, str], Candidate](),
+    )
+    known = {(each.database, each.sql) for each in state.candidates}
+    for each, context in (await _newest(candidates, state, tools)).items():
         route = state.route_of(each.database)
-        context = await _newest(each, route, state, tools)
-        if context is not None:
-            told[each] = await asyncio.to_thread(_telling, each, context, route, state, off)
-            other = await asyncio.to_thread(changed, RuleKind.CORRECTION, each, context, off)
-            made += [other] if other is not each else []
-    return told, await those_admitted(made, state, tools)
+        told[each] = await asyncio.to_thread(_telling, each, context, route, state, off)
+        other = await asyncio.to_thread(changed, RuleKind.CORRECTION, each, context, off)
+        made |= {} if (other.database, other.sql) in known else {(other.database, other.sql): other}
+    return told, await those_admitted(made.values(), state, tools)
 
 
 async def with_left_out(state: State, tools: Tools) -> State:
@@ -58,13 +68,22 @@ async def with_left_out(state: State, tools: Tools) -> State:
 
 async def _counted(candidate: Candidate, state: State, tools: Tools) -> Candidate:
     route, off = state.route_of(candidate.database), tools.generation.rules_off
-    found = await asyncio.to_thread(_countable, candidate, route) if candidate.preview is not None else []
+    found = await _unless_failing(_countable, candidate, route) if candidate.preview is not None else None
     row = await _looked(_together(found), route, state, tools) if found else None
-    if row is None:
+    if not found or row is None:
         return candidate
     counted = tuple((each.words, int(number or 0)) for each, number in zip(found, row, strict=True))
     context = Context(route.snapshot, state.question, counted=counted)
     return await asyncio.to_thread(_telling, candidate, context, route, state, off)
+
+
+async def _unless_failing(look: Callable[..., T], *given: object) -> T | None:
+    """What it gives: None where it fails, as a lint that does costs no question."""
+    try:
+        return await asyncio.to_thread(look, *given)
+    except Exception as error:  # noqa: BLE001 - as of lints
+        _LOG.warning("look_failed", look=look.__name__, error=for_log(error))
+        return None
 
 
 async def _looked(sql: str, route: Route, state: State, tools: Tools) -> tuple[str | None, ...] | None:
@@ -93,16 +112,34 @@ def _telling(
     return replace(before, findings=(*(before.findings or ()), *found))
 
 
-async def _newest(candidate: Candidate, route: Route, state: State, tools: Tools) -> Context | None:
-    """With the newest day of the one column of dates that a statement tests; None where rows are of the period."""
-    covered = await asyncio.to_thread(_tested, candidate, route, state)
-    if covered is None:
+async def _newest(candidates: Sequence[Candidate], state: State, tools: Tools) -> dict[Candidate, Context]:
+    """With the newest day of the one column of dates that a statement tests; without those with rows of the period.
+
+    One look for all that test the same, and all looks at once.
+    """
+    tested = dict[Candidate, tuple[ColumnKey, str]]()
+    for each in candidates:
+        found = await _unless_failing(_tested, each, state.route_of(each.database), state)
+        tested |= {} if found is None else {each: (found[0], _look(*found))}
+    looks = tuple(dict.fromkeys((each.database, sql) for each, (_, sql) in tested.items()))
+    rows = await all_of(_looked(sql, state.route_of(name), state, tools) for name, sql in looks)
+    newest = {
+        look: None if row is None or row[1] == "t" else _day(row[0])
+        for look, row in zip(looks, rows, strict=True)
+    }
+    return {
+        each: Context(state.route_of(each.database).snapshot, state.question, newest={key: day})
+        for each, (key, sql) in tested.items()
+        if (day := newest[each.database, sql]) is not None
+    }
+
+
+def _day(text: str | None) -> date | None:
+    """None of what no calendar here has: infinity, a day before Christ."""
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
         return None
-    key, span = covered
-    row = await _looked(_look(key, span), route, state, tools)
-    if row is None or row[0] is None or row[1] == "t":
-        return None
-    return Context(route.snapshot, state.question, newest={key: date.fromisoformat(row[0])})
 
 
 def _tested(candidate: Candidate, route: Route, state: State) -> tuple[ColumnKey, Covered] | None:

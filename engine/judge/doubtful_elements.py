@@ -132,7 +132,10 @@ def _alike(one: Element, other: Element) -> bool:
 
 
 def elements(sql: str, snapshot: Snapshot) -> Iterator[Element]:
-    """What a statement says, each as often as it says it; nothing of one that cannot be taken apart."""
+    """What a statement says, each as often as it says it; nothing of one that cannot be taken apart.
+
+    Of names those of the schema alone: what a statement calls a query or an item itself is nobody's doubt.
+    """
     apart = statement_of(sql, snapshot).apart
     if apart is None:
         return
@@ -140,10 +143,11 @@ def elements(sql: str, snapshot: Snapshot) -> Iterator[Element]:
     for node in apart.tree.walk():
         clause = _clause(node)
         if isinstance(node, exp.Table):
-            table = tables.get(id(node))
-            yield Element(Kind.NAME, clause, (*table.key, WHOLE_TABLE) if table is not None else node.name)
+            if (table := tables.get(id(node))) is not None:
+                yield Element(Kind.NAME, clause, (*table.key, WHOLE_TABLE))
         elif isinstance(node, exp.Column):
-            yield Element(Kind.NAME, clause, apart.scopes.key(node) or node.name)
+            if (key := apart.scopes.key(node)) is not None:
+                yield Element(Kind.NAME, clause, key)
         elif isinstance(node, exp.Literal):
             yield Element(Kind.LITERAL, clause, f"'{node.this}'" if node.is_string else node.this)
         elif isinstance(node, exp.Select):

@@ -20,7 +20,7 @@ Features = Mapping[str, float]
 LEAST = 1e-3
 """Probabilities nearer to 0 or 1 than this count as this near."""
 
-LEADING = ("likelihood", "fruitless", "invented", "contradicted", "doubted", "paired", "outdated")
+LEADING = ("likelihood", "fruitless", "invented", "contradicted", "doubted", "outdated")
 """A candidate's features that say, of the leading one, whether any is right."""
 
 WRONG = ("fruitless", "contradicted", "doubted", "invented", "outdated")

@@ -92,7 +92,7 @@ def topics(snapshot: Snapshot) -> tuple[Topic, ...]:
         columns = ((*table.key, column.name) for table, column in snapshot.columns())
         snapshot = snapshot.restricted_to(frozenset(key for key in columns if key not in masked))
     tables = {table.key: replace(table, synonyms=(), columns=_bare(table)) for table in snapshot.tables}
-    found, before = [], set[TableKey]()
+    found, before = dict[tuple[TableKey, ...], Topic](), set[TableKey]()
     for keys in walks(snapshot):
         shown = tuple(tables[key] for key in keys)
         text = "\n".join(table_text(snapshot, table) for table in shown)
@@ -100,9 +100,11 @@ def topics(snapshot: Snapshot) -> tuple[Topic, ...]:
             text, part = schema_text(replace(snapshot, tables=shown), keys)
             shown = part.tables
         names = _names((table for table in shown if table.key not in before), shown)
-        found.append(Topic(snapshot.database, shown, text, names))
-        before.update(keys)
-    return tuple(found)
+        topic = Topic(snapshot.database, shown, text, names)
+        # What is left of a wide walk may be another one: what is made is kept by its tables.
+        if shown and found.setdefault(topic.keys, topic) is topic:
+            before.update(topic.keys)
+    return tuple(found.values())
 
 
 def _bare(table: Table) -> tuple[Column, ...]:

@@ -51,7 +51,9 @@ class PlanningUpstream:
         return 1.0
 
     async def run(self, _database: Database, _asker: Asker, sql: str, *_: object) -> Result:
-        """One row."""
+        """One row; raises `StatementError` for a look at the data, of which there are none."""
+        if sql.startswith("SELECT (SELECT"):
+            raise StatementError("42P01", "there are no data", None, None, None)
         return Result((("sql", "text"),), ((sql,),), truncated=False)
 
 

@@ -45,7 +45,8 @@ def _described(statement: Draft, context: Context) -> list[str]:
 def _undescribed(statement: Draft, context: Context) -> Iterator[tuple[list[exp.Column], str]]:
     """Where a column is read of which the question says nothing, and the one of its table and type that it describes.
 
-    Only where the tables that are read have one column alone whose whole description stands in the question.
+    Only where the tables that are read have one column alone whose whole description stands in the question. No key:
+    a statement joins by it, or counts.
     """
     asked, scopes = frozenset(context.question.words), statement.scopes
     tables = {each.table.key: each.table for each in scopes.all_reads() if each.table is not None}
@@ -59,10 +60,12 @@ def _undescribed(statement: Draft, context: Context) -> Iterator[tuple[list[exp.
         if (key := scopes.key(column)) in columns and key is not None:
             read.setdefault(key, []).append(column)
     (wanted,) = described
+    edges = context.references.edges(wanted[:2])
+    keys = {*tables[wanted[:2]].primary_key, *(name for edge in edges for name in edge.columns)}
     silent = [
         key
         for key in read
-        if key[:2] == wanted[:2] and columns[key].type == columns[wanted].type
+        if key[:2] == wanted[:2] and columns[key].type == columns[wanted].type and key[2] not in keys
         if asked.isdisjoint({*identifier_words(key[2]), *told.get(key, ())})
     ]
     if wanted not in read and len(silent) == 1:

@@ -85,6 +85,8 @@ def _bounds(test: exp.Expr, kind: str) -> tuple[_Bound | None, _Bound | None] | 
     if not isinstance(test.this, exp.Column):
         return None
     if isinstance(test, exp.Between):
+        if test.args.get("symmetric"):
+            return None
         low, high = _value(test.args["low"], kind), _value(test.args["high"], kind)
         return (_Bound(low, True), _Bound(high, True)) if low is not None and high is not None else None  # noqa: FBT003
     value = _value(test.expression, kind) if isinstance(test, _COMPARED) else None
@@ -104,8 +106,11 @@ def _value(node: exp.Expr, kind: str) -> Decimal | None:
         return None
     try:
         if kind == "date" or kind.startswith("timestamp"):
-            since = datetime.fromisoformat(literal.name).replace(tzinfo=UTC) - _YEAR_ONE
-            return Decimal(since // timedelta(microseconds=1))
+            moment = datetime.fromisoformat(literal.name)
+            # One with a zone of its own stands beside others of the session's, which is not known here.
+            if moment.tzinfo is not None:
+                return None
+            return Decimal((moment.replace(tzinfo=UTC) - _YEAR_ONE) // timedelta(microseconds=1))
         return None if literal.is_string else Decimal(literal.name)
     except (ValueError, InvalidOperation):
         return None
@@ -124,7 +129,14 @@ def _of_known(
     stored, key = scopes.stored(column), scopes.key(column)
     known = () if stored is None or key is None else stored.labels or lists.get(key, ())
     passes = [test for each in tests if (test := _passes(each)) is not None]
-    if not known or not passes or stored is None or _is_sought(tests, known, stored):
+    # The texts of a citext are equal in any case.
+    if (
+        not known
+        or not passes
+        or stored is None
+        or stored.type == "citext"
+        or _is_sought(tests, known, stored)
+    ):
         return None
     left = [value for value in known if all(test(value) for test in passes)]
     return None if left else wording.NO_KNOWN_VALUE_FITS.format(column.sql(dialect="postgres"))

@@ -85,7 +85,10 @@ def the_covered(statement: Draft, today: date) -> Covered | None:
 
 
 def newest_period(statement: Draft, context: Context) -> str | None:
-    """Compares with the same days of the newest year, where a column holds nothing of those that are compared with."""
+    """Compares with the same days of the newest year, where those that are compared with lie behind all of a column.
+
+    Days before that, of which it holds nothing either, may well be meant.
+    """
     covered = the_covered(statement, context.question.today) if context.newest else None
     newest = (
         None if covered is None else context.newest.get(statement.scopes.key(covered.column) or ("", "", ""))
@@ -95,7 +98,7 @@ def newest_period(statement: Draft, context: Context) -> str | None:
     years = newest.year - covered.start.year
     if _later(covered.start, Grain.YEAR, years).date() > newest:
         years -= 1
-    if not years:
+    if years >= 0:
         return None
     moved = [each and _later(each, Grain.YEAR, years) for each in (covered.start, covered.end)]
     kept = without_tests(tests_of(covered.select), covered.tests)
@@ -188,8 +191,14 @@ _Span = tuple[datetime | None, datetime | None]
 
 
 def _span(test: exp.Expr, scopes: Scopes, today: date) -> _Span | None:
-    """From when to before when a test lets a column of dates be; None where it cannot be read."""
-    test = test.unnest()
+    """From when to before when a test lets a column of dates be; None where it cannot be read or is in no calendar."""
+    try:
+        return _read_span(test.unnest(), scopes, today)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _read_span(test: exp.Expr, scopes: Scopes, today: date) -> _Span | None:
     if isinstance(test, exp.Between):
         low = _bounds(exp.GTE, test.this, test.args["low"], scopes, today)
         high = _bounds(exp.LTE, test.this, test.args["high"], scopes, today)

@@ -184,7 +184,9 @@ def _less(
         met = [
             any({(one.name, here), (other.name, there)} <= group for group in alike) for here, there in pairs
         ]
-        if all(met):
+        held = other.table if edge.referring else one.table
+        there = edge.other_columns if edge.referring else edge.columns
+        if all(met) or _names_a_row(held, [name for name, is_met in zip(there, met, strict=True) if is_met]):
             return None
         if any(met):
             halves.append(edge)
@@ -193,6 +195,12 @@ def _less(
     keys = [(scopes.key(each.left), scopes.key(each.right)) for each in joined.equal]
     strange = all(left and right and _stranger(left, right, references) for left, right in keys)
     return replace(joined, edge=edges[0]) if strange and len(edges) == 1 else None
+
+
+def _names_a_row(table: Table, names: Collection[str]) -> bool:
+    """Whether columns of a table have one row for each of their values."""
+    keys = filter(None, (table.primary_key, *table.unique_keys))
+    return any(set(key) <= set(names) for key in keys)
 
 
 def _is_key(table: Table, name: str) -> bool:

@@ -30,7 +30,7 @@ class Countable:
 def left_out(_statement: Draft, context: Context) -> Iterator[str]:
     """In words, the rows that were counted, where there are any."""
     for words, number in context.counted:
-        if number:
+        if number > 0:
             yield words.format(f"{number} row{'' if number == 1 else 's'}")
 
 
@@ -118,10 +118,11 @@ def _lost(
             own.append(test.copy())
     if one.table is None or other.table is None:
         return
+    name = "partner" if one.name != "partner" else "other"
     partner = exp.select("1").from_(
-        exp.alias_(written(other.table, scopes.snapshot), identifier("partner"), table=True)
+        exp.alias_(written(other.table, scopes.snapshot), identifier(name), table=True)
     )
-    partner = partner.where(equality("partner", edge.other_columns, one.name, edge.columns))
+    partner = partner.where(equality(name, edge.other_columns, one.name, edge.columns))
     rows = exp.alias_(written(one.table, scopes.snapshot), identifier(one.name), table=True)
     counted = exp.select("COUNT(*)").from_(rows).where(*own, exp.not_(exp.Exists(this=partner)))
     words = wording.LEAVES_OUT_ALONE.format("{}", one.table.name, other.table.name)

@@ -63,6 +63,8 @@ def _first_moments(statement: Draft) -> Iterator[tuple[exp.Expr, exp.Condition]]
     """Comparisons of a timestamp that leave out all of a day but its first moment, and those with all of it."""
     for node in statement.tree.find_all(exp.EQ, exp.NEQ, exp.LTE, exp.Between):
         between = isinstance(node, exp.Between)
+        if between and node.args.get("symmetric"):
+            continue
         day = _day(node.args["high"] if between else node.expression)
         if day is None or day == date.max or not statement.scopes.type_of(node.this).startswith("timestamp"):
             continue

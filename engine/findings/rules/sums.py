@@ -90,6 +90,10 @@ def _is_long(node: exp.Sum, scopes: Scopes) -> bool:
     return cast or node.find(exp.Count) is not None or "bigint" in summed
 
 
+_FLAGS = frozenset({"0", "1"})
+"""The codes whose sum is a number of rows, and whose average is a share."""
+
+
 def adds_up_keys(statement: Draft, context: Context) -> Iterator[str]:
     """In words, the keys, references and codes that are added up or averaged."""
     references, codes = context.references, legends(statement.scopes.snapshot)
@@ -100,7 +104,8 @@ def adds_up_keys(statement: Draft, context: Context) -> Iterator[str]:
             continue
         own = key[2] in table.primary_key
         refers = any(edge.referring and key[2] in edge.columns for edge in references.edges(table.key))
-        if own or refers or key in codes:
+        coded = any(meaning.code not in _FLAGS for meaning in codes.get(key, ()))
+        if own or refers or coded:
             said = wording.ADDS_KEYS if isinstance(each, exp.Sum) else wording.AVERAGES_KEYS
             yield said.format(
                 key[2], wording.A_KEY if own else wording.A_REFERENCE if refers else wording.A_CODE

@@ -46,3 +46,10 @@ unchanged
 SELECT SUM(amt) FROM pay WHERE pd_on < '2010-07-01'
 =>
 unchanged
+
+-- days before the newest ones may be meant
+-- schema: terse
+-- newest: pay.pd_on = 2019-06-15
+SELECT SUM(amt) FROM pay WHERE pd_on >= '2010-07-01' AND pd_on < '2010-10-01'
+=>
+unchanged

@@ -49,3 +49,9 @@ unchanged
 SELECT pay_id FROM pay WHERE CAST(bkd_at AS DATE) = '2020-12-05'
 =>
 unchanged
+
+-- which of two is the last is not said
+-- schema: terse
+SELECT pay_id FROM pay WHERE bkd_at BETWEEN SYMMETRIC '2020-12-31' AND '2020-10-01'
+=>
+unchanged

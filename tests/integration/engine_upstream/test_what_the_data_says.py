@@ -6,18 +6,20 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import pytest
 
 from engine.findings import looks
 from engine.findings.admit import accept
 from engine.judge.run import run
+from engine.link.looking import looked
 from engine.question.question import Question
 from engine.upstream import Databases
 from engine.values.candidate import Candidate, On, Origin
 from engine.values.deadline import Deadline
 from engine.values.messages import Asker, AskRequest
-from engine.values.settings import GenerationSettings, UpstreamSettings
+from engine.values.settings import GenerationSettings, Limits, UpstreamSettings
 from engine.values.state import Route, State
 from engine.values.tools import Tools
 from schema_catalog.introspect import introspect
@@ -105,6 +107,9 @@ async def told(state: State, tools: Tools, sql: str) -> list[tuple[str, list[str
         "SELECT title, name FROM book JOIN author USING (author_id) WHERE copies > 2": [
             "leaves out 2 rows of book without a partner in author",
         ],
+        "SELECT a.name FROM book AS partner JOIN author AS a ON a.author_id = partner.author_id": [
+            "leaves out 3 rows of book without a partner in author",
+        ],
         "SELECT count(*) FROM shelf JOIN book ON book.shelf_id = shelf.shelf_id": [
             "leaves out 1 row of book without a partner in shelf"
         ],
@@ -125,6 +130,38 @@ async def test_a_period_of_which_the_data_holds_nothing(state: State, tools: Too
     sql = f"SELECT {shown} FROM loan WHERE {LAST_QUARTER}"
     newest = sql.replace("2026", "2025")
     assert await told(state, tools, sql) == [(sql, [NOTHING]), (newest, [])]
+
+
+@pytest.mark.parametrize("newest", ["infinity", "12026-01-01"])
+async def test_a_newest_day_of_no_calendar(
+    state: State, tools: Tools, admin: Connection, newest: str
+) -> None:
+    await admin.execute(f"INSERT INTO loan VALUES (4, 4, '{newest}')")
+    sql = f"SELECT loan_id FROM loan WHERE {LAST_QUARTER}"
+    assert await told(state, tools, sql) == [(sql, [])]
+
+
+async def test_statements_of_one_period_are_looked_at_once(
+    state: State, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks_at = list[str]()
+
+    async def counted(sql: str, *given: Any) -> tuple[str | None, ...] | None:
+        looks_at.append(sql)
+        return await looked(sql, *given)
+
+    monkeypatch.setattr(looks, "looked", counted)
+    asked = [f"SELECT {shown} FROM loan WHERE {LAST_QUARTER}" for shown in ("loan_id", "book_id", "lent_on")]
+    candidates = tuple(Candidate("shop", sql, origin=Origin(schema_score=1.0)) for sql in asked)
+    after = await run(await accept(replace(state, candidates=candidates), tools), tools)
+    said = {each.sql: [found.says for found in each.findings or ()] for each in after.candidates}
+    assert all(NOTHING in said[sql] for sql in asked)
+    assert len([sql for sql in looks_at if "max(" in sql]) == 1
+
+
+async def test_fewer_rows_than_the_limit_leave_out_none(state: State, upstream: Databases) -> None:
+    few = bare_tools(upstream=upstream, limits=Limits(run_rows=3))
+    assert await told(state, few, sql := "SELECT title FROM book ORDER BY copies LIMIT 9") == [(sql, [])]
 
 
 @pytest.mark.parametrize(

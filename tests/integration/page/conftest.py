@@ -10,9 +10,11 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 import aiohttp
+import asyncpg
 import pytest
 
 from pgparley.cluster import Cluster
+from schema_catalog.made_store import Made, MadeStore
 from tests.conftest import COPY, Postgres
 from tests.support.page_site import PASSWORD, PageSite, browser, fill, page_site
 from tests.support.statements import execute, execute_now
@@ -109,3 +111,16 @@ async def visit(site: PageSite) -> AsyncIterator[Visit]:
             return visitor
 
         yield visiting
+
+
+@pytest.fixture
+async def made(site: PageSite) -> None:
+    """What a model said of a table of each database."""
+    async with asyncpg.create_pool(site.dsn, min_size=1, max_size=1) as pool:
+        orders, salaries = ("public", "orders"), ("public", "salaries")
+        words = {orders: ("deal",), (*orders, "net"): ("<b>turnover</b>", "takings")}
+        questions = tuple(f"what was <i>sold</i> in {year}" for year in range(2001, 2008))
+        store = MadeStore(pool)
+        await store.keep("sales", Made((orders,), ((*orders, "net"),), questions, words), "f", "a model")
+        paid = Made((salaries,), ((*salaries, "amount"),), ("who earns most",), {salaries: ("pay",)})
+        await store.keep("hr", paid, "f", "a model")

@@ -106,6 +106,7 @@ async def test_rows_are_cut_and_nothing_is_written(steward: Visitor, gateway: Ga
     found = cells(text)
     assert len(found) == 150
     assert found[1] == "x" * 300
+    assert [each.learn for each in gateway.engine.chosen] == [True], "it was chosen once"
     gateway.engine.statement = "SELECT nextval('public.counted')"
     assert "read-only transaction" in await go_on(steward, "run", 1)
 
@@ -196,7 +197,7 @@ async def test_without_a_gateway_there_is_no_such_page(site: PageSite) -> None:
 
 
 async def test_values_are_looked_at_with_ones_own_rights(
-    steward: Visitor, asked: PageSite, server: Cluster
+    steward: Visitor, gateway: Gateway, server: Cluster
 ) -> None:
     await execute(
         server.dsn("sales"),
@@ -210,7 +211,10 @@ async def test_values_are_looked_at_with_ones_own_rights(
         done = await steward.post("/ask/values", token=await steward.token(), password=PASSWORD, **where)
         return await steward.text(done.location.partition("#")[0])
 
+    gateway.engine.statement = "SELECT session_user, current_user AS who"
+    await ask(steward, "how many", role="clerk")
     assert "permission denied for table customers" in await look()
+    assert cells(await go_on(steward, "run", 1)) == [STEWARD, "clerk"], "whom was asked as runs it"
     await execute(server.dsn("sales"), f"GRANT SELECT ON customers TO {STEWARD}")
     text = await look()
     assert '<td>&lt;b&gt;A&lt;/b&gt;</td><td class="number">2</td>' in text

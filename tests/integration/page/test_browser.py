@@ -102,6 +102,7 @@ async def test_the_keyboard_reaches_the_tables_of_the_picture(running: Browser, 
     assert await tab.get_by_role("heading", level=1).inner_text() == "orders"
 
 
+@pytest.mark.usefixtures("made")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing(running: Browser, site: PageSite, scheme: Any) -> None:
     await execute(
@@ -157,6 +158,7 @@ async def test_texts_are_not_cut(running: Browser, site: PageSite) -> None:
         assert await tab.evaluate(CUT) == [], width
 
 
+@pytest.mark.usefixtures("made")
 async def test_a_narrow_screen_needs_no_scrolling_sideways(running: Browser, site: PageSite) -> None:
     context = await running.new_context(viewport={"width": 320, "height": 640})
     tab = await signed_in(context, site)

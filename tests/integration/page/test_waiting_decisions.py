@@ -1,13 +1,20 @@
-"""What waits for a decision on the page: what users taught, proposed joins and renames, suggestions of the model."""
+"""What waits for a decision on the page: what users taught, proposed joins and renames, what the model says."""
 
 from __future__ import annotations
 
 import html
 import re
 
+import pytest
+
 from tests.integration.page.conftest import Visit
 from tests.support.page_site import PageSite
 from tests.support.statements import execute, fetch
+
+DATABASE = "/database?database=sales"
+TABLE = "/table?database=sales&schema=public&table=orders"
+COLUMN = "/column?database=sales&schema=public&table=orders&column=net"
+NET = "sales.public.orders.net"
 
 
 async def test_learned_examples_are_approved_and_revoked(visit: Visit, site: PageSite) -> None:
@@ -114,3 +121,86 @@ async def test_what_is_not_declined_is_accepted_at_once(visit: Visit, site: Page
     ]
     rows = await fetch(site.dsn, "SELECT suggestion FROM nl_catalog.suggestions WHERE state = 'proposed'")
     assert [tuple(row) for row in rows] == [("description of id",)]
+
+
+@pytest.mark.usefixtures("made")
+async def test_proposed_words_are_taken_and_dropped_where_they_stand(visit: Visit, site: PageSite) -> None:
+    steward = await visit("steward")
+    table, column = await steward.text(TABLE), await steward.text(COLUMN)
+    for shown in ("&lt;b&gt;turnover&lt;/b&gt;", "takings", "Proposed words"):
+        assert shown in table
+        assert shown in column
+    assert ("deal" in table, "deal" in column) == (True, False)
+    assert "Proposed words" not in await steward.text(TABLE.replace("orders", "customers"))
+    assert "Proposed words" not in await steward.text(COLUMN.replace("net", "id"))
+    done = await steward.do("adopt_synonym", COLUMN, element=NET, phrase="takings")
+    assert (done.status, done.location) == (303, COLUMN)
+    assert "The word is a synonym now." in await steward.text(COLUMN)
+    await steward.do("decline_synonym", COLUMN, element=NET, phrase="<b>turnover</b>")
+    await steward.do("decline_synonym", TABLE, element="sales.public.orders", phrase="deal")
+    for page in (TABLE, COLUMN):
+        text = await steward.text(page)
+        assert ("takings" in text, "turnover" in text, "Proposed words" in text) == (True, False, False)
+    rows = await fetch(site.dsn, "SELECT element, synonyms FROM nl_catalog.said")
+    assert [tuple(row) for row in rows] == [(NET, ["takings"])]
+    again = await steward.do("adopt_synonym", COLUMN, element=NET, phrase="takings")
+    assert (again.status, "is not proposed for" in again.text) == (422, True)
+
+
+@pytest.mark.usefixtures("made")
+async def test_made_questions_are_put_in_other_words_and_dropped(visit: Visit, site: PageSite) -> None:
+    steward = await visit("steward")
+    text = await steward.text(DATABASE)
+    first, rest = text.split("<summary>and 2 more</summary>")
+    assert [
+        len(re.findall('what was &lt;i&gt;sold&lt;/i&gt; in 200[1-7]" auto', part)) for part in (first, rest)
+    ] == [5, 2]
+    numbers = dict(await fetch(site.dsn, "SELECT question, id FROM pgparley.made_question"))
+    second = str(numbers["what was <i>sold</i> in 2002"])
+    await steward.do("edit_made_question", DATABASE, id=second, question="which deals were closed")
+    await steward.do(
+        "edit_made_question", DATABASE, id=str(numbers["what was <i>sold</i> in 2001"]), question=""
+    )
+    text = await steward.text(DATABASE)
+    assert f"in the words of {site.roles['steward']}" in text
+    assert ("which deals were closed" in text, "in 2001" in text) == (True, False)
+    assert "<summary>and 1 more</summary>" in text
+    await steward.do("drop_made", DATABASE, database="sales")
+    assert "Made questions" not in await steward.text(DATABASE)
+    assert "Proposed words" not in await steward.text(TABLE)
+    rows = await fetch(site.dsn, "SELECT question FROM pgparley.made_question")
+    assert [tuple(row) for row in rows] == [("who earns most",)]
+
+
+@pytest.mark.usefixtures("made")
+async def test_what_a_model_said_is_for_those_who_may_decide_on_it(visit: Visit, site: PageSite) -> None:
+    number = (await fetch(site.dsn, "SELECT id FROM pgparley.made_question WHERE question ~ 'earns'"))[0][0]
+    ours = (await fetch(site.dsn, "SELECT min(id) FROM pgparley.made_question"))[0][0]
+    views = "keys, joins, proposed_joins, terms, verified_queries, history".replace(", ", ", nl_catalog.")
+    await execute(site.dsn, f"GRANT SELECT ON nl_catalog.{views} TO {site.roles['reader']}")
+    reader, steward = await visit("reader"), await visit("steward")
+    for page in (DATABASE, TABLE, COLUMN):
+        shown = await reader.get(page)
+        assert shown.status == 200
+        for word in ("Proposed words", "Made questions", "turnover", "takings", "deal", "sold"):
+            assert word not in shown.text, page
+    calls: dict[str, dict[str, str]] = {
+        "adopt_synonym": {"element": NET, "phrase": "takings"},
+        "decline_synonym": {"element": NET, "phrase": "takings"},
+        "edit_made_question": {"id": str(ours), "question": "mine"},
+        "drop_made": {"database": "sales"},
+    }
+    for name, fields in calls.items():
+        assert (await reader.do(name, **fields)).status == 403, name
+        assert (await steward.post(f"/do/{name}", token="of another", **fields)).status == 403, name
+    foreign = {
+        "adopt_synonym": {"element": "hr.public.salaries", "phrase": "pay"},
+        "decline_synonym": {"element": "hr.public.salaries", "phrase": "pay"},
+        "edit_made_question": {"id": str(number), "question": ""},
+        "drop_made": {"database": "hr"},
+    }
+    for name, fields in foreign.items():
+        assert (await steward.do(name, **fields)).status == 422, name
+    counts = "SELECT (SELECT count(*) FROM pgparley.made_question), (SELECT count(*) FROM nl_catalog.proposed_synonyms)"
+    assert [tuple(row) for row in await fetch(site.dsn, counts)] == [(8, 4)]
+    assert await fetch(site.dsn, "SELECT FROM nl_catalog.said") == []

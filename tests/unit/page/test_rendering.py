@@ -28,7 +28,8 @@ def test_text_is_escaped_wherever_it_stands() -> None:
     frame = Frame(MARKUP, MARKUP, MARKUP, changes=True)
     joins = [Definition("s", MARKUP, MARKUP, MARKUP, "checked", MARKUP)]
     shown = {"element": element, "columns": [element], "keys": [], "joins": joins, "proposed": joins}
-    html = Renderer().page("table", frame, **shown, history=[])
+    words = [{"element": MARKUP, "phrase": MARKUP}]
+    html = Renderer().page("table", frame, **shown, words=words, history=[])
     assert "<script" not in html
     assert html.count("&lt;script&gt;") > 8
     assert not re.search(r'="[^"]*\'x\'', html)

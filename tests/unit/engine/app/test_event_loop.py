@@ -103,6 +103,8 @@ class Upstream:
         return frozenset()
 
     async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
+        if sql.startswith("SELECT (SELECT COUNT(*)"):  # rows that are left out
+            return Result((("x", "text"),), (("0",) * sql.count("(SELECT COUNT(*)"),), truncated=False)
         row = (sql,) if "max(" not in sql else ("0",) * sql.count("max(")
         return Result(tuple(("x", "text") for _ in row), (row,), truncated=False)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
 from engine.findings.driver import said
 from engine.findings.lint import Context
 from engine.findings.rules import LINTS, RULES
+from engine.findings.rules.coverage import the_covered
 from engine.question.question import Question
 from engine.statement.read import statement_of
 from engine.values.candidate import Evidence, On, RuleKind
@@ -35,16 +37,20 @@ ORDERS = Snapshot(
                 Column("kind", "order_kind", labels=("WEB", "SHOP")),
                 Column("code", "integer", description="1 paid, 2 open, 3 closed"),
                 Column("changed_at", "timestamp without time zone"),
+                Column("seen_at", "timestamp with time zone"),
+                Column("label", "citext"),
+                Column("is_gift", "integer", description="0 = no, 1 = yes"),
                 Column("due", "date"),
             ),
         ),
     ),
 )
 STATES = ValueList(("public", "orders", "state"), ("new", "paid", "Sent"))
+LABELS = ValueList(("public", "orders", "label"), ("Fragile", "Heavy"))
 
 
 def found(sql: str, snapshot: Snapshot = ORDERS, on: Collection[On] = frozenset({On.SCHEMA})) -> list[str]:
-    context = Context(snapshot, Question(""), lists=(STATES,))
+    context = Context(snapshot, Question(""), lists=(STATES, LABELS))
     return [each.says for each in said(statement_of(sql, snapshot), context, on)]
 
 
@@ -81,6 +87,10 @@ def found(sql: str, snapshot: Snapshot = ORDERS, on: Collection[On] = frozenset(
         "state LIKE 'S\\_%'": [],
         "upper(state) = 'SENT'": [],
         "total > (SELECT AVG(total) FROM orders)": [],
+        "total BETWEEN SYMMETRIC 9 AND 3": [],
+        "seen_at >= '2026-03-07 00:00:00+02' AND seen_at < '2026-03-07 00:00:00+00'": [],
+        "label = 'FRAGILE'": [],
+        "label IN ('fragile', 'heavy')": [],
         # A text that nobody stored is looked for, and told by itself.
         "state = 'lost'": [],
     }.items(),
@@ -96,6 +106,8 @@ def test_conditions_that_leave_no_choice(condition: str, says: list[str]) -> Non
         "AVG(o.customer_id)": ["averages customer_id, which is a reference"],
         "ROUND(AVG(code::numeric), 1)": ["averages code, which is a code"],
         "SUM(total)": [],
+        "SUM(is_gift)": [],
+        "AVG(is_gift)": [],
         "COUNT(order_id)": [],
         "MAX(order_id)": [],
         "SUM(total - order_id)": [],
@@ -123,6 +135,17 @@ HALF = "joins game and team by home_id alone, which is a part of their key"
 )
 def test_joins_by_half_of_a_key(join: str, says: list[str]) -> None:
     assert found(f"SELECT COUNT(*) FROM game AS g JOIN team AS t {join}", SCHEMAS["league"]) == says
+
+
+@pytest.mark.parametrize("unique", [("team_id",), ("team_id", "season")])
+def test_a_part_of_a_key_that_names_one_row_is_no_half(unique: tuple[str, ...]) -> None:
+    tables = (
+        replace(each, unique_keys=(unique,)) if each.name == "team" else each
+        for each in SCHEMAS["league"].tables
+    )
+    league = replace(SCHEMAS["league"], tables=tuple(tables))
+    join = "SELECT COUNT(*) FROM game AS g JOIN team AS t ON g.home_id = t.team_id"
+    assert found(join, league) == ([] if unique == ("team_id",) else [HALF])
 
 
 def test_two_references_to_one_thing_are_no_strangers() -> None:
@@ -169,6 +192,24 @@ def test_a_column_of_which_the_question_says_nothing_for_the_described_one() -> 
         assert [each.says for each in contradicted] == says, question
 
 
+def test_a_key_is_read_in_place_of_nothing() -> None:
+    columns = (
+        Column("number", "integer"),
+        Column("craft", "integer"),
+        Column("cap", "integer", description="seats"),
+    )
+    flight = replace(
+        table("flight", "number craft", ("craft", "plane", "code")), columns=columns, primary_key=("number",)
+    )
+    planes = Snapshot("air", ("public",), (flight, table("plane", "code maker")))
+    context = Context(planes, Question("Which makers have the most seats?"))
+    for sql in (
+        "SELECT maker, COUNT(*) FROM flight JOIN plane ON flight.craft = plane.code GROUP BY maker",
+        "SELECT COUNT(number) FROM flight",
+    ):
+        assert said(statement_of(sql, planes), context, {On.QUESTION}) == (), sql
+
+
 def test_what_says_nothing_of_a_right_statement() -> None:
     for sql in (
         "SELECT COUNT(*) FROM concert WHERE year = '2014'",
@@ -202,6 +243,22 @@ def test_tables_that_no_key_joins_are_told_and_weigh_of_their_own() -> None:
     [finding] = said(statement_of(paired, MAGAZINE), Context(MAGAZINE, Question("")), {On.CATALOG})
     assert Evidence(findings=(finding,)).features["paired"] == 1.0
     assert Evidence(findings=(finding,)).features["doubted"] == 0.0
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "due >= '2020-01-01' AND due <= '9999-12-31'",
+        "due >= date_trunc('decade', CURRENT_DATE)",
+        "due >= CURRENT_DATE - INTERVAL '99999 years'",
+        "date_trunc(state, due) = '2001-01-01'",
+        "changed_at::date = '9999-12-31'",
+    ],
+)
+def test_days_of_no_calendar_cover_nothing_that_is_known(condition: str) -> None:
+    apart = statement_of(f"SELECT order_id FROM orders WHERE {condition}", ORDERS).apart
+    assert apart is not None
+    assert the_covered(apart, date(2026, 11, 29)) is None
 
 
 def test_there_are_not_more_than_the_rooms_allow() -> None:

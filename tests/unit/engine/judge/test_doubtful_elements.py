@@ -89,6 +89,11 @@ TOLD = {
         "SELECT performer_name FROM singer GROUP BY performer_name",
         ["artist_name; could be performer_name"],
     ),
+    "names of its own": (
+        "WITH best AS (SELECT name AS called FROM stadium) SELECT called FROM best",
+        "SELECT s.name FROM stadium s",
+        ["another query"],
+    ),
     "other one not parsed": ("SELECT name FROM stadium", "nothing", []),
     "not parsed": ("nothing", "SELECT name FROM stadium", []),
 }

@@ -49,6 +49,20 @@ def test_the_walks_are_the_same_again_and_few_change_with_a_new_table() -> None:
     assert len(set(before) & set(after)) >= SETS // 2
 
 
+def test_of_wide_tables_no_two_prompts_are_about_the_same_ones() -> None:
+    def wide(name: str, columns: int, to: str = "") -> Table:
+        found = table(name, *(f"column_{n:03}" for n in range(columns)), to=to)
+        return replace(found, columns=tuple(replace(each, description="x" * 50) for each in found.columns))
+
+    tables = [wide("t00", 60), *(wide(f"t{n:02}", 60, to=f"t{n - 1:02}") for n in range(1, 6))]
+    found = topics(schema(*tables))
+    assert len({topic.keys for topic in found}) == len(found), "they would be asked in turn for ever"
+    # One that did not fit beside the first is asked about where it is shown.
+    assert {"t03", "t05"} <= {name for topic in found for name in topic.names}
+    keys = wide("huge", 400)
+    assert topics(schema(replace(keys, primary_key=tuple(each.name for each in keys.columns)))) == ()
+
+
 def test_words_are_wanted_once_and_for_no_part_of_a_key() -> None:
     wanted = [name for topic in topics(SHOP) for name in topic.names]
     assert sorted(wanted) == ["customer", "customer.status", "item", "purchase", "purchase.net"]

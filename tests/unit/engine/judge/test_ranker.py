@@ -123,7 +123,7 @@ async def test_what_contradicts_the_question_comes_behind_and_says_so() -> None:
 
 async def test_a_statement_is_worth_what_was_merged_in_it_is() -> None:
     likely, merged = candidate("SELECT name FROM singer", -0.1), candidate("SELECT country FROM singer", -0.2)
-    done = await ranked(NoRanker(), likely, replace(merged, origin=replace(merged.origin, readings=1)))
+    done = await ranked(NoRanker(), likely, replace(merged, origin=replace(merged.origin, readings=2)))
     assert [found.sql for found in done.candidates] == [merged.sql, likely.sql]
     assert "readings 1" in done.trace[0].detail
 

@@ -125,7 +125,7 @@ async def test_a_statement_is_worth_what_was_merged_in_it_is() -> None:
     likely, merged = candidate("SELECT name FROM singer", -0.1), candidate("SELECT country FROM singer", -0.2)
     done = await ranked(NoRanker(), likely, replace(merged, origin=replace(merged.origin, readings=2)))
     assert [found.sql for found in done.candidates] == [merged.sql, likely.sql]
-    assert "readings 1" in done.trace[0].detail
+    assert "readings 2" in done.trace[0].detail
 
 
 async def test_what_leaves_a_linked_column_unread_is_the_less_likely_the_surer_the_linker_is() -> None:

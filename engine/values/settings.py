@@ -78,8 +78,8 @@ class Limits:
     answered at once; others wait, the roles in turn.
 
     `run_candidates`: whether statements run before one is chosen, as the asker and read-only, to merge those that
-    say the same in other words. `run_seconds` and `run_rows` bound each of them; one that the planner puts above
-    `run_cost`, in its own units, does not run.
+    say the same in other words. `run_seconds` bounds all of them together, `run_rows` each; one that the planner puts
+    above `run_cost`, in its own units, does not run.
 
     `choose_cost`, `choose_anyway`: `ChooseCost` for whom none of `choose_costs` fits, of which the first counts.
     """

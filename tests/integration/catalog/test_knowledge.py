@@ -329,7 +329,7 @@ async def test_every_function_and_view_has_a_comment(admin: asyncpg.Connection) 
         " UNION ALL SELECT 'nl_catalog.' || c.relname, obj_description(c.oid, 'pg_class') FROM pg_class c"
         " WHERE c.relnamespace = 'nl_catalog'::regnamespace AND c.relkind = 'v'"
     )
-    assert len(rows) == 70
+    assert len(rows) == 71
     assert [name for name, comment in rows if not comment] == []
 
 

@@ -63,7 +63,7 @@ async def test_more_shows_nothing_twice(service: Service) -> None:
     assert len(shown) == len(set(shown)) == 3
     assert first.qid != second.qid
     assert [row.kind for row in third.rows] == [RowKind.ABSTAIN]
-    assert "but those shown before" in third.rows[0].explanation
+    assert "or the same rows as before" in third.rows[0].explanation
     with pytest.raises(UnknownQuestionError):
         await service.more(MoreRequest(BOB, first.qid))
 

@@ -46,7 +46,7 @@ async def talk(site: Site, console: Console) -> bool:
         kinds = []
         for number, lines in enumerate((ASKED_BACK, REFUSED), 1):
             first = Path(folder) / f"first-{number}.csv"
-            shown = f"\\set ECHO none\nNL SHOW \\g (format=csv) {first}\n\\set ECHO queries\n"
+            shown = f"\\set ECHO none\nNL SHOW \\g (format=csv expanded=off) {first}\n\\set ECHO queries\n"
             # What the five questions taught would answer what is to be asked back.
             forgotten = "\\set ECHO none\nNL FORGET ALL \\g /dev/null\n\\set ECHO queries\n"
             script = f"{forgotten}{_RECORDS}NL: $${lines[0]}$$;\n{shown}" + "".join(
@@ -64,8 +64,8 @@ def _script(question: Question, answer: Path, rows: Path) -> str:
         f"{_RECORDS}NL: $${question.text}$$;\n"
         f"{_TABLE}NL CHOOSE 1;\n"
         "\\set ECHO none\n"
-        f"NL SHOW \\g (format=csv) {answer}\n"
-        f"NL CHOOSE 1 \\g (format=csv) {rows}\n"
+        f"NL SHOW \\g (format=csv expanded=off) {answer}\n"
+        f"NL CHOOSE 1 \\g (format=csv expanded=off) {rows}\n"
     )
 
 

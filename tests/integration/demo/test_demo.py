@@ -109,3 +109,22 @@ async def test_a_session_fits_100_columns(tmp_path: Path, start_gateway: Callabl
     assert any(line.startswith(" a │ b") for line in shown), "rows stand in a table"
     assert not any("Output format" in line or "Expanded display" in line for line in shown)
     assert (tmp_path / "answer").exists()
+
+
+async def test_what_a_session_shows_as_records_is_read_back(
+    tmp_path: Path, start_gateway: Callable[..., Gateway], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway = start_gateway()
+    site = Site(tmp_path, gateway.cluster, gateway.port)
+    run.configure(site)
+    read = asking._read
+    kept: list[dict[str, str]] = []
+
+    def remembered(file: Path) -> list[dict[str, str]]:
+        kept.extend(read(file))
+        return read(file)
+
+    monkeypatch.setattr(asking, "_read", remembered)
+    assert not await asking.talk(site, Console(quiet=True)), "this engine has other answers"
+    assert kept
+    assert all(row["kind"] for row in kept)

@@ -78,21 +78,20 @@ def pairs_rows(statement: Draft, _context: Context) -> Iterator[str]:
     known = known_joins(statement.scopes.snapshot)
     plain = without_using(statement)
     for select in plain.tree.find_all(exp.Select):
-        tests = [*tests_of(select), *(each for join in from_parts(select)[1:] for each in _on(join))]
-        for joined in _pairs([each for each in tests if isinstance(each, exp.EQ)], plain.scopes):
+        for joined in _pairs(_equal(select), plain.scopes):
             keys = [(plain.scopes.key(each.left), plain.scopes.key(each.right)) for each in joined.equal]
             tables = [each.table for each in (joined.one, joined.other) if each.table is not None]
             if tables[0].key == tables[1].key or any(pair in known or pair[::-1] in known for pair in keys):
                 continue
             columns = {key for pair in keys for key in pair if key is not None}
-            if not any(_may_be_one_row(table, columns) for table in tables):
+            if not any(_may_name_a_row(table, columns) for table in tables):
                 yield wording.PAIRS_ROWS.format(*(each.name for each in tables))
 
 
-def _may_be_one_row(table: Table, columns: Collection[ColumnKey]) -> bool:
+def _may_name_a_row(table: Table, columns: Collection[ColumnKey]) -> bool:
     """Whether columns hold a key of a table, or nobody says what its key is."""
-    keys = [key for key in (table.primary_key, *table.unique_keys) if key]
-    return not keys or any({(*table.key, name) for name in key} <= set(columns) for key in keys)
+    unknown = not (table.primary_key or any(table.unique_keys))
+    return unknown or _names_a_row(table, [name for *key, name in columns if tuple(key) == table.key])
 
 
 def _stranger(one: ColumnKey, other: ColumnKey, references: ForeignKeyGraph) -> tuple[str, ...]:
@@ -126,13 +125,18 @@ def _joined_by_less(statement: Draft) -> Iterator[_Joined]:
     """The tables that are joined by a part of a key, or by columns of different things."""
     references = foreign_key_graph(statement.scopes.snapshot)
     for select in statement.tree.find_all(exp.Select):
-        tests = [*tests_of(select), *(each for join in from_parts(select)[1:] for each in _on(join))]
-        equal = [each for each in tests if isinstance(each, exp.EQ)]
+        equal = _equal(select)
         alike = _alike(equal, statement.scopes)
         for joined in _pairs(equal, statement.scopes):
             found = _less(joined, alike, statement.scopes, references)
             if found is not None:
                 yield found
+
+
+def _equal(select: exp.Select) -> list[exp.EQ]:
+    """The equalities that every row of a query meets: of its tests, and of its joins."""
+    tests = [*tests_of(select), *(each for join in from_parts(select)[1:] for each in _on(join))]
+    return [each for each in tests if isinstance(each, exp.EQ)]
 
 
 def _on(join: exp.Expression) -> Iterator[exp.Expr]:

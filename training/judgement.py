@@ -1,11 +1,11 @@
 """Fits how probably each candidate is right (`engine.judge.model`), on training databases.
 
-    python -m training.judgement LISTS... --answers LISTS... [--out engine/judge/weights.json]
+    python -m training.judgement LISTS... --answers LISTS... [--beside LISTS...] [--out engine/judge/weights.json]
 
-Each file of lists is an origin (`training.origins`). Owns the fit and its figures, which are by cross-validation over
-databases, and of each origin by weights that it gave nothing to; the lists are `training.lists`'s, and of the
-readings that a model gave in its own order `training.answers`'s. The
-weights of a candidate are held to `WHICH`, what each of its features was found to weigh when it was added.
+Owns the fit and its figures, which are by cross-validation over databases. Of the files `--beside`, each of another
+origin (`training.origins`), nothing is fitted on; the weights are judged by them. The lists are `training.lists`'s, and
+of the readings that a model gave in its own order `training.answers`'s. The weights of a candidate are held to `WHICH`,
+what each of its features was found to weigh when it was added.
 """
 
 from __future__ import annotations
@@ -104,17 +104,15 @@ def main() -> int:
     made = parser(__doc__)
     made.add_argument("lists", type=Path, nargs="+", help="what training.lists wrote")
     made.add_argument("--answers", type=Path, nargs="+", required=True, help="what training.answers wrote")
+    made.add_argument("--beside", type=Path, nargs="+", default=[], help="lists that nothing is fitted on")
     given = made.parse_args()
-    origins = {file.stem.removeprefix("lists_"): read(file) for file in given.lists}
-    lists = [each for some in origins.values() for each in some]
+    lists = [each for file in given.lists for each in read(file)]
     answers = [each for file in given.answers for each in read(file)]
     command = told_command("training.judgement", sys.argv[1:])
-    judgement = Judgement(
-        rounded(fit(lists)),
-        rounded(fit_answers(answers)),
-        command,
-        figures(lists) | left_out(origins) | answer_figures(answers),
-    )
+    weights, found = rounded(fit(lists)), figures(lists)
+    for file in given.beside:
+        found |= judged_beside(weights, read(file), file.stem.removeprefix("lists_"))
+    judgement = Judgement(weights, rounded(fit_answers(answers)), command, found | answer_figures(answers))
     told(asdict(judgement), given.out)
     return 0
 
@@ -196,24 +194,22 @@ def figures(lists: Sequence[QuestionList]) -> dict[str, float]:
     return {name: round(value, 4) for name, value in found.items()}
 
 
-def left_out(origins: Mapping[str, Sequence[QuestionList]]) -> dict[str, float]:
-    """Of each origin, by weights fitted on the others: how many of its first statements are right, and how surely."""
-    found: dict[str, float] = {}
-    for name, lists in origins.items() if len(origins) > 1 else ():
-        weights = fit([each for other, some in origins.items() if other != name for each in some])
-        shown = [(judged_by(weights, each), each) for each in lists if each.candidates]
-        first = np.array([max(judged.confidences) for judged, _ in shown])
-        right = np.array([float(each.candidates[judged.order[0]].right) for judged, each in shown])
-        sure = first > SURE
-        found |= {
-            f"{name}_n": float(len(lists)),
-            f"{name}_right_first": right.sum(),
-            f"{name}_auc": auc(first, right),
-            f"{name}_above_half": float(sure.sum()),
-            f"{name}_right_above_half": right[sure].mean() if sure.any() else 1.0,
-            f"{name}_of_right_above_half": sure[right == 1].mean() if right.any() else 1.0,
-        }
-    return {name: round(float(value), 4) for name, value in found.items()}
+def judged_beside(weights: Weights, lists: Sequence[QuestionList], name: str) -> dict[str, float]:
+    """Of an origin that gave `weights` nothing: how many of its first statements are right, and how surely."""
+    shown = [(judged_by(weights, each), each) for each in lists if each.candidates]
+    first = np.array([max(judged.confidences) for judged, _ in shown])
+    right = np.array([float(each.candidates[judged.order[0]].right) for judged, each in shown])
+    sure = first > SURE
+    found = {
+        f"{name}_n": float(len(lists)),
+        f"{name}_right_first": right.sum(),
+        f"{name}_auc": auc(first, right),
+        f"{name}_brier": np.mean((first - right) ** 2),
+        f"{name}_above_half": sure.sum(),
+        f"{name}_right_above_half": right[sure].mean() if sure.any() else 1.0,
+        f"{name}_of_right_above_half": sure[right == 1].mean() if right.any() else 1.0,
+    }
+    return {key: round(float(value), 4) for key, value in found.items()}
 
 
 def calibration_error(confidences: NDArray[np.float64], right: NDArray[np.float64], bins: int = 8) -> float:

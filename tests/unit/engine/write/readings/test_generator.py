@@ -4,72 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
-from engine.ask.explanation import explained
 from engine.ask.understand import understand
-from engine.findings.admit import accept
 from engine.judge.judge import judge
-from engine.judge.run import run
 from engine.values.deadline import Deadline
 from engine.values.dialogue import Before, Dialogue, FollowUp
-from engine.values.elements import ColumnFacts, Entity
+from engine.values.elements import ColumnFacts
 from engine.values.errors import CancelledError, ContextLengthError
 from engine.values.messages import Asker
 from engine.values.model_profile import ModelProfile
 from engine.values.model_settings import Effort
-from engine.values.ports import Completion, Prompt
 from engine.values.refusal import RefusalReason
-from engine.values.settings import GenerationSettings, Strategy
-from engine.values.state import Route, State
-from engine.values.tools import Tools
+from engine.values.settings import Strategy
 from engine.write.known_text import turns_text
 from engine.write.write import write
-from schema_catalog.types import Column, ColumnKey, Database, Table
+from schema_catalog.types import Column, Database, Table
 from tests.support.asking import PlanningUpstream, asked, route, tools
+from tests.support.instructed import QUESTION, YEAR, Instructed, answered, readings, reply
 from tests.support.schemas import MUSIC
-
-QUESTION = "Which concerts are there?"
-TITLE: ColumnKey = ("public", "concert", "title")
-YEAR: ColumnKey = ("public", "concert", "year")
-
-
-def reply(*readings: tuple[str, str], cannot: str | None = None) -> str:
-    listed = [{"meaning": meaning, "sql": sql, "assumes": ""} for meaning, sql in readings]
-    return json.dumps({"readings": listed, "cannot": cannot})
-
-
-@dataclass
-class Instructed:
-    """Says its replies in turn; an exception among them is raised, and of a text with "…" it has not found the end."""
-
-    replies: list[str | Exception]
-    prompts: list[Prompt] = field(default_factory=list)
-    limits: list[int] = field(default_factory=list)
-    profile: ModelProfile = field(default_factory=ModelProfile)
-
-    async def complete(self, prompt: Prompt, *, max_tokens: int, **_: object) -> Completion:
-        self.prompts.append(prompt)
-        self.limits.append(max_tokens)
-        said = self.replies[len(self.prompts) - 1]
-        if isinstance(said, Exception):
-            raise said
-        return Completion(said.replace("…", ""), 10, 0, 5, None, finished="…" not in said)
-
-
-def answered(
-    model: Instructed, question: str = QUESTION, to: Route | None = None, effort: Effort = Effort.NORMAL
-) -> State:
-    built = replace(tools(""), model=cast("Any", model), effort=effort)
-    return asyncio.run(_run(asked(question, to or route(QUESTION)), built))
-
-
-async def _run(state: State, built: Tools) -> State:
-    written = await write(replace(state, strategy=Strategy.READINGS), built)
-    return explained(await judge(written, built))
 
 
 def test_one_call_gives_all_readings_in_the_models_order() -> None:
@@ -147,92 +103,6 @@ def test_a_prompt_that_is_too_long_is_cut_and_a_reply_that_says_nothing_is_no_ca
     state = answered(Instructed(["I would rather not."]))
     assert state.candidates == ()
     assert any("I would rather not" in line.detail for line in state.trace)
-
-
-ONLY = reply(("the titles", "SELECT title FROM concert"))
-
-
-def doubting() -> Route:
-    """Readings all of which use the title for a phrase to which the year is near."""
-    return replace(route(QUESTION), entities=(Entity("concerts", {TITLE: 0.6, YEAR: 0.5}),))
-
-
-def test_a_thorough_answer_asks_once_more_for_what_the_first_did_not_do() -> None:
-    model = Instructed([ONLY, reply(("the years", "SELECT year FROM concert"))])
-    state = answered(model, to=doubting(), effort=Effort.THOROUGH)
-    assert [(each.meaning.place, each.meaning.says) for each in state.candidates] == [
-        (0, "the titles"),
-        (1, "the years"),
-    ]
-    one, two = (each.user for each in model.prompts)
-    told = two.removeprefix(one)
-    assert "- the titles: SELECT title FROM concert\n" in told
-    assert "- reads concert.year instead of concert.title\n" in told
-    assert state.usage.calls == 2
-
-
-@pytest.mark.parametrize("effort", [Effort.FAST, Effort.NORMAL])
-def test_no_other_answer_does(effort: Effort) -> None:
-    model = Instructed([ONLY])
-    assert len(answered(model, to=doubting(), effort=effort).candidates) == len(model.prompts) == 1
-
-
-def test_nothing_is_asked_where_nothing_is_left_or_it_is_switched_off() -> None:
-    model = Instructed([ONLY])
-    state = answered(model, to=replace(doubting(), entities=()), effort=Effort.THOROUGH)
-    assert "asked once more" not in state.candidates[0].explanation
-    built = replace(
-        tools(""),
-        model=cast("Any", model := Instructed([ONLY])),
-        effort=Effort.THOROUGH,
-        generation=GenerationSettings(undone=False),
-    )
-    assert len(asyncio.run(_run(asked(QUESTION, doubting()), built)).candidates) == len(model.prompts) == 1
-
-
-@pytest.mark.parametrize(
-    "again",
-    [reply(), reply(("titles of concerts", "SELECT c.title FROM concert AS c")), "I would rather not."],
-    ids=["nothing", "the same", "no readings"],
-)
-def test_nothing_new_is_told_and_not_shown_twice(again: str) -> None:
-    state = answered(Instructed([ONLY, again]), to=doubting(), effort=Effort.THOROUGH)
-    merged = asyncio.run(accept(state, tools("")))
-    assert len(merged.candidates) == 1
-    assert state.candidates[0].explanation == "the titles; asked once more: nothing else is meant"
-    assert any(line.event == "asked once more" and "0 new" in line.detail for line in state.trace)
-
-
-def test_one_call_more_is_all_and_it_stays_within_the_effort() -> None:
-    bad = reply(("the prices", "SELECT price FROM concert"))
-    model = Instructed([bad, ONLY, reply(("the years", "SELECT year FROM concert"))])
-    assert len(answered(model, to=doubting(), effort=Effort.THOROUGH).candidates) == 2
-    assert len(model.prompts) == 3
-    # What was cut, its repetition, what is mended: four with it.
-    cut = reply(("the prices", "SELECT price FROM concert")) + "…"
-    model = Instructed([cut, bad, ONLY, reply(("the prices", "SELECT price FROM concert"))])
-    state = answered(model, to=doubting(), effort=Effort.THOROUGH)
-    assert [each.meaning.says for each in state.candidates] == ["the titles"]
-    assert len(model.prompts) == Effort.THOROUGH.calls
-    failing = Instructed([ONLY, CancelledError("out of time")])
-    state = answered(failing, to=doubting(), effort=Effort.THOROUGH)
-    assert (len(state.candidates), state.late) == (1, True)
-
-
-def test_who_wants_more_is_not_told_the_same() -> None:
-    shown = "SELECT title FROM concert"
-    for effort in (Effort.NORMAL, Effort.THOROUGH):
-        model = Instructed([reply(("the years", "SELECT year FROM concert"))])
-        state = asked(QUESTION, doubting())
-        state = replace(state, ask=replace(state.ask, exclude=(shown,)), strategy=Strategy.READINGS)
-        built = replace(tools(""), model=cast("Any", model), effort=effort)
-        state = asyncio.run(run(asyncio.run(_run(state, built)), built))
-        assert [each.meaning.says for each in state.candidates] == ["the years"]
-        assert len(model.prompts) == 1
-        user = model.prompts[0].user
-        assert f"- {shown}\n" in user
-        assert "means none of them" in user
-        assert "- reads concert.year instead of concert.title\n" in user
 
 
 class Slow(PlanningUpstream):
@@ -390,7 +260,7 @@ def test_a_follow_up_is_read_in_the_one_call_for_its_readings() -> None:
         dialogue=Dialogue(follow_up=follow_up),
         strategy=Strategy.READINGS,
     )
-    state = asyncio.run(_run(asyncio.run(understand(begun, built)), built))
+    state = asyncio.run(readings(asyncio.run(understand(begun, built)), built))
     assert len(model.prompts) == 1
     assert follow_up.sql in model.prompts[0].user
     assert model.prompts[0].user.endswith("### Question\nand 2015?")
@@ -410,7 +280,7 @@ def test_what_stands_by_itself_is_no_follow_up(said: dict[str, object]) -> None:
     begun = replace(
         asked(QUESTION, route(QUESTION)), dialogue=Dialogue(follow_up=before), strategy=Strategy.READINGS
     )
-    state = asyncio.run(_run(asyncio.run(understand(begun, built)), built))
+    state = asyncio.run(readings(asyncio.run(understand(begun, built)), built))
     assert (state.question.text, state.dialogue.read_as, state.dialogue.follow_up) == (QUESTION, "", None)
     assert [each.sql for each in state.candidates] == ["SELECT title FROM concert"]
     user = model.prompts[0].user

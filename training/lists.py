@@ -18,6 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +34,7 @@ from benchmarks.harness.running import replaying
 from benchmarks.harness.site import Site
 from benchmarks.harness.systems import asked_now
 from engine.app import pipeline
-from engine.ask.decide import proposed
+from engine.ask.decide import decide, proposed
 from engine.judge.features import made_of, route_features
 from engine.judge.judge import judge, known, questions, with_questions
 from engine.values.candidate import Candidate, Change, Origin, RuleKind
@@ -43,7 +44,7 @@ from engine.values.tools import Tools
 from engine.write.write import write
 from pgparley.config import cache_dir
 from training.command import parser
-from training.origins import ORIGINS, Source, Verdicts, Wanted, of_training
+from training.origins import ORIGINS, Source, Verdicts, Wanted, of_training, unanswered
 
 TOGETHER, CALLS = 3, 8
 """Questions that are asked at once, and calls of the model: they are written in one batch."""
@@ -78,13 +79,23 @@ class Written:
     of: tuple[int, ...] = ()
 
 
+class Reply(StrEnum):
+    """What a question is answered with; `DOUBTED`: statements with the doubt told."""
+
+    SHOWN = "shown"
+    DOUBTED = "doubted"
+    ASKED = "asked"
+    REFUSED = "refused"
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionList:
     """What there was to rank for a question that is shown `k` statements. `route`: `route_features`.
 
     `options`: the places of those shown that agree with each option of the question back, none where there is none;
     `twins`: whether they stand for what the schema holds twice; `misread`: how probably the answer is wrong. By the
-    weights that came with the program when the list was made.
+    weights that came with the program when the list was made. `first`: the place of the likeliest, and `reply`: what
+    the asker would get, by the same; `unknown`: words of the question that nothing in its database stands for.
     """
 
     id: str
@@ -95,6 +106,9 @@ class QuestionList:
     options: tuple[tuple[int, ...], ...] = ()
     twins: bool = False
     misread: float = 0.0
+    first: int = 0
+    reply: Reply = Reply.REFUSED
+    unknown: tuple[str, ...] = ()
 
 
 def read(file: Path) -> list[QuestionList]:
@@ -141,6 +155,20 @@ async def _record(given: argparse.Namespace, console: Console) -> None:
                 tools = replace(tools, model=stack.enter_context(replaying(place, given.work, at_once=CALLS)))
                 stack.enter_context(model_server(place.meter, given.work / "model.log"))
             await _record_each(given, replace(place, tools=tools), before, origin, console)
+    lists, unanswerable = read(given.out), unanswered(given.bench)
+    for words, some in (
+        ("answered by their database", [each for each in lists if each.id not in unanswerable]),
+        ("not answered by it", [each for each in lists if each.id in unanswerable]),
+    ):
+        console.print(words, replies(some), highlight=False)
+
+
+def replies(lists: Sequence[QuestionList]) -> dict[str, int]:
+    """How many are answered with what; and of those whose likeliest statement is right, how many not plainly."""
+    found = {str(reply): sum(each.reply is reply for each in lists) for reply in Reply}
+    right = [each for each in lists if any(one.right for one in each.candidates[each.first :][:1])]
+    in_doubt = sum(each.reply in {Reply.DOUBTED, Reply.REFUSED} for each in right)
+    return {**found, "right first": len(right), "of them in doubt": in_doubt}
 
 
 async def _record_each(
@@ -194,6 +222,7 @@ async def _listed(
         done = await pipeline.run(state, tools, UNRANKED)
     else:
         done = await _looked_at(await pipeline.run(state, tools, UNWRITTEN), tools, found)
+    made = replace(made, unknown=_unknown(done))
     if not done.candidates:
         return made
     _, each = await asyncio.to_thread(known, done, tools)
@@ -223,6 +252,8 @@ async def _listed(
         zip(tools.judgement.confidences(done, each), done.candidates, strict=True), key=lambda one: -one[0]
     )[: made.k]
     ranked = replace(done, candidates=tuple(replace(one, confidence=value) for value, one in best))
+    first = places[ranked.candidates[0].sql]
+    listed = replace(listed, first=first, reply=_reply(await decide(ranked, tools)))
     proposal = proposed(ranked)
     if proposal is None:
         return listed
@@ -230,6 +261,18 @@ async def _listed(
         tuple(places[ranked.candidates[place].sql] for place in group) for group in proposal.parting.groups
     )
     return replace(listed, options=groups, twins=proposal.parting.twins, misread=proposal.misread)
+
+
+def _unknown(state: State) -> tuple[str, ...]:
+    return tuple(each.text for route in state.routes[:1] for each in route.unknown)
+
+
+def _reply(decided: State) -> Reply:
+    if decided.dialogue.pending is not None:
+        return Reply.ASKED
+    if not decided.candidates:
+        return Reply.REFUSED
+    return Reply.DOUBTED if decided.doubtful else Reply.SHOWN
 
 
 async def _looked_at(state: State, tools: Tools, found: Sequence[Written]) -> State:

@@ -11,7 +11,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
+
+from rich.console import Console
 
 from benchmarks.harness.drawing import Item, digest, in_turns, read_items
 from benchmarks.harness.questions import (
@@ -26,7 +29,7 @@ from benchmarks.harness.questions import (
     clear_of_half_a,
 )
 from benchmarks.harness.scorer import Scorer
-from benchmarks.harness.site import Site, serving, site
+from benchmarks.harness.site import Site, readable, serving, site
 from benchmarks.quality.anew.sets import (
     everyday_items,
     everyday_made,
@@ -36,7 +39,11 @@ from benchmarks.quality.anew.sets import (
     field_ranks,
     right_everyday,
 )
+from benchmarks.quality.day import questions as day
 from benchmarks.quality.workday.cases import Cases, Judge
+from pgparley.cluster import Cluster
+from pgparley.demo.prepare import prepare
+from schema_catalog.types import Database
 
 Wanted = Mapping[str, Sequence[str]]
 """Statements by their question's id."""
@@ -47,8 +54,8 @@ Verdicts = Mapping[str, Sequence[bool]]
 UNANSWERED = "defog/idk.jsonl"
 """What its database cannot answer: no statement is right."""
 
-ITSELF = "everyday-"
-"""Before the ids of our own questions, which are numbers in a file of their own."""
+ITSELF, DAY = "everyday-", "day-"
+"""Before the ids of our own questions, which are numbers in files of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +142,46 @@ def _everyday_drawn(_: Path) -> list[Asked]:
 
 async def _everyday_judged(place: Site, _: Path, __: Path, wanted: Wanted) -> Verdicts:
     items = {f"{ITSELF}{item['id']}": item for item in everyday_items()}
+    return await _by_rows(place, {key: (item["db"], item["golds"]) for key, item in items.items()}, wanted)
+
+
+async def _by_rows(
+    place: Site, right: Mapping[str, tuple[str, Sequence[str]]], wanted: Wanted
+) -> dict[str, list[bool]]:
+    """By the rows of statements that are `right` on a database; of other questions no statement is."""
     return {
-        key: [await right_everyday(place.cluster, items[key]["db"], sql, items[key]["golds"]) for sql in each]
+        key: [
+            key in right and await right_everyday(place.cluster, right[key][0], sql, right[key][1])
+            for sql in each
+        ]
         for key, each in wanted.items()
     }
+
+
+async def _demo_made(running: Cluster) -> Sequence[Database]:
+    made = await prepare(running, Console())
+    return [readable(Database(name, running.dsn(name), name, ("public",))) for name, _ in made]
+
+
+def _demo_answered() -> dict[str, Item]:
+    return {f"{DAY}{number}": item for number, item in enumerate(day.answered())}
+
+
+def _demo_drawn(_: Path) -> list[Asked]:
+    """What the demo's databases answer in turns with what they do not, as long as there is of both."""
+    answered = (_named({**item, "id": key, "db": item["database"]}) for key, item in _demo_answered().items())
+    unanswered = map(_named, in_turns(day.unanswered(), 1))
+    return [each for turn in zip_longest(answered, unanswered) for each in turn if each is not None]
+
+
+async def _demo_judged(place: Site, _: Path, __: Path, wanted: Wanted) -> Verdicts:
+    right = {key: (item["database"], item["right"]) for key, item in _demo_answered().items()}
+    return await _by_rows(place, right, wanted)
+
+
+def unanswered(bench: Path) -> frozenset[str]:
+    """The ids of the questions that their database does not answer."""
+    return frozenset(item["id"] for item in (*read_items(bench / UNANSWERED), *day.unanswered()))
 
 
 ORIGINS = {
@@ -155,5 +198,6 @@ ORIGINS = {
         _everyday_drawn,
         _everyday_judged,
     ),
+    "demo": Source(lambda work, _: serving(work, _demo_made), _demo_drawn, _demo_judged),
 }
 """Those beside Spider's training questions, by name."""

@@ -20,7 +20,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import asyncpg
-import yaml
 from rich.console import Console
 
 from benchmarks.harness.command import plain_parser, told_command
@@ -30,6 +29,7 @@ from benchmarks.harness.questions import Question
 from benchmarks.harness.report import Part, Run, Summary, write_result
 from benchmarks.harness.systems import Alone, Place, Task
 from benchmarks.quality.day.asking import Shown, by_jdbc, by_psql, by_psycopg
+from benchmarks.quality.day.questions import answered
 from engine.llm.client import ChatModel
 from engine.values.model_settings import ModelSettings
 from engine.values.tools import Tools
@@ -69,7 +69,7 @@ async def main() -> int:
     )
     given = made.parse_args()
     console = Console(width=160)
-    asked = yaml.safe_load(Path(__file__).with_name("questions.yaml").read_text(encoding="utf-8"))
+    asked = answered()
     given.work.mkdir(parents=True, exist_ok=True)
     site = Site(given.work, await asyncio.to_thread(postgres.start, given.work / "postgres"), free_port())
     try:

@@ -20,7 +20,7 @@ Features = Mapping[str, float]
 LEAST = 1e-3
 """Probabilities nearer to 0 or 1 than this count as this near."""
 
-LEADING = ("likelihood", "fruitless", "invented", "contradicted", "doubted", "outdated")
+LEADING = ("likelihood", "fruitless", "invented", "contradicted", "doubted", "outdated", "tables")
 """A candidate's features that say, of the leading one, whether any is right."""
 
 WRONG = ("fruitless", "contradicted", "doubted", "invented", "outdated")
@@ -142,6 +142,7 @@ def _beside(candidate: Candidate, route: Route) -> Features:
         "invented": float(bool(candidate.missing)),
         "shortfall": min(2.0, shortfall(candidate, route.entities)),
         "agrees": _agreement(candidate, route),
+        "tables": math.log(max(1, len(candidate.tables))),
     }
 
 

@@ -28,6 +28,9 @@ HERE = Path(__file__).parent
 NOWHERE = ""
 """The database of somebody who is connected to none that is registered."""
 
+SECONDS = 20.0
+"""For a statement that is judged: a product of whole tables is no answer."""
+
 CLEAR, AMBIGUOUS = 60, 46
 """Of AMBROSIA: clear questions of its half A, and ambiguous ones that no recording holds."""
 
@@ -118,11 +121,13 @@ async def _everyday_judged(
 
 
 async def right_everyday(running: Cluster, name: str, sql: str, golds: Sequence[str]) -> bool:
-    """Whether a statement gives the rows of one of `golds`."""
-    connection = await asyncpg.connect(running.dsn(name))
+    """Whether a statement gives the rows of one of `golds` in time."""
+    connection = await asyncpg.connect(running.dsn(name), command_timeout=SECONDS)
     try:
         got = [tuple(row) for row in await connection.fetch(sql)]
         return any([answers(got, [tuple(row) for row in await connection.fetch(gold)]) for gold in golds])
+    except TimeoutError:
+        return False
     finally:
         await connection.close()
 

@@ -171,16 +171,16 @@ def _heads(file: Path) -> list[Head]:
 
 
 @contextmanager
-def recorded(config: Config, command: str) -> Iterator[Callable[[str], AuditTrail | None]]:
-    """Gives the trail of the role that a command asks as; None where nothing is logged."""
+def recorded(config: Config, command: str) -> Iterator[Callable[[str], AuditTrail]]:
+    """Gives the trail of the role that a command asks as."""
     try:
         log = AuditLog(config.audit, _lost)
     except (OSError, access.AccessError) as problem:
         fail(f"the audit log cannot be written: {problem}", "Run: pgparley check gateway")
     address = f"local:{getpass.getuser()}"
     try:
-        yield lambda user: log.trail(
-            ClientReport(os.getpid(), user, "", command, "", address, 0, "", 0, "", 0.0)
+        yield lambda user: AuditTrail(
+            ClientReport(os.getpid(), user, "", command, "", address, 0, "", 0, "", 0.0), log
         )
     finally:
         log.close()
@@ -191,11 +191,9 @@ def _lost() -> None:
 
 
 async def answer(
-    trail: AuditTrail | None, request: AskRequest, asking: Awaitable[T], told: Callable[[T], AskReply]
+    trail: AuditTrail, request: AskRequest, asking: Awaitable[T], told: Callable[[T], AskReply]
 ) -> T:
     """The reply to `request`, which the log tells as `told` says, once its line is there; raises `NLError`."""
-    if trail is None:
-        return await asking
     trail.begun(request)
     try:
         reply = await asking
@@ -211,7 +209,6 @@ async def answer(
     return reply
 
 
-def shown(trail: AuditTrail | None, rows: int, reply: object) -> None:
+def shown(trail: AuditTrail, rows: int, reply: object) -> None:
     """The reply has been printed."""
-    if trail is not None:
-        trail.delivered(Delivered(1, rows, len(msgspec.json.encode(reply)), None))
+    trail.delivered(Delivered(1, rows, len(msgspec.json.encode(reply)), None))

@@ -1,9 +1,9 @@
 """Runs the benchmark: see `benchmarks.catalog`.
 
-    python -m benchmarks.catalog [--only large,joins,doubts,terms,hundreds] [--rounds N] [--json FILE]
+    python -m benchmarks.catalog [--only large,joins,terms,hundreds] [--rounds N] [--json FILE]
 
-`terms` and `hundreds` need the embedded model, `terms` is resumable; `joins` and `doubts` need the data alone, `large`
-not even that.
+`terms` and `hundreds` need the embedded model, `terms` is resumable; `joins` needs the data alone, `large` not even
+that.
 """
 
 from __future__ import annotations
@@ -14,24 +14,19 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.catalog import doubted, hundreds, joins, large, terms
+from benchmarks.catalog import hundreds, joins, large, terms
 from benchmarks.harness.command import Options, measuring, parser, told_command
-from benchmarks.harness.drawing import read_items
-from benchmarks.harness.questions import DEFOG, TRAIN
-from benchmarks.harness.questions import SPIDER as SPIDER_DEV
+from benchmarks.harness.questions import DEFOG
 from benchmarks.harness.report import Grid, Part, Run, printed, shown, write_result
-from benchmarks.harness.schemas import DEFOG as DEFOG_SCHEMAS
-from benchmarks.harness.schemas import SPIDER, snapshots
 from benchmarks.harness.site import DATA, load, prepared
 from pgparley import cluster
 
 MODULE = "benchmarks.catalog"
-PARTS = ("large", "joins", "doubts", "terms", "hundreds")
+PARTS = ("large", "joins", "terms", "hundreds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +57,6 @@ async def _run(options: CatalogOptions, console: Console) -> None:
                 part = await _large(options.rounds, console)
             case "joins":
                 part = await _joins(options.bench, console)
-            case "doubts":
-                part = await asyncio.to_thread(_doubts, options.bench, console)
             case "hundreds":
                 part = await _hundreds(options, console)
             case _:
@@ -142,20 +135,6 @@ async def _joins(bench: Path, console: Console) -> Part:
         for name, each in found.items()
     }
     return Part({name: each.declared for name, each in found.items()}, told, summary)
-
-
-def _doubts(bench: Path, console: Console) -> Part:
-    today = datetime.now(UTC).date()
-    known = snapshots(bench, SPIDER, DEFOG_SCHEMAS)
-    found = {
-        each.name: doubted.measured(read_items(bench / each.file), known, today)
-        for each in (SPIDER_DEV, DEFOG, TRAIN)
-    }
-    rows = [(name, f"{n}", f"{len(said)}") for name, (n, said) in found.items()]
-    printed(console, [Grid("known statements that are doubted", ("questions", "n", "doubted"), rows)])
-    told = {name: {key: list(each) for key, each in said.items()} for name, (_, said) in found.items()}
-    summary = {f"doubted_{name}": float(len(said)) for name, (_, said) in found.items()}
-    return Part({name: n for name, (n, _) in found.items()}, told, summary)
 
 
 async def _hundreds(options: Options, console: Console) -> Part:

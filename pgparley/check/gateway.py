@@ -14,12 +14,10 @@ from pgparley.config import Config
 from proxy.net import access
 from proxy.net.access import engine_addresses
 from proxy.net.audit_log import syslog_device
+from proxy.protocol import codec
 from proxy.settings import GatewaySettings
 
 _SECONDS = 5.0
-
-_SSL_REQUEST = bytes.fromhex("0000000804d2162f")
-"""SSLRequest (PostgreSQL docs 54.7): every server answers it with one letter, whoever asks."""
 
 
 async def check_gateway(config: Config) -> AsyncIterator[Finding]:
@@ -83,7 +81,8 @@ async def _server(settings: GatewaySettings) -> Finding:
                 if host.startswith("/")
                 else asyncio.open_connection(host, port)
             )
-            writer.write(_SSL_REQUEST)
+            # Every server answers it with one letter, whoever asks.
+            writer.write(codec.SSL_REQUEST)
             answer = await reader.read(1)
             writer.close()
     except (OSError, TimeoutError) as error:

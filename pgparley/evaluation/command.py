@@ -130,7 +130,7 @@ class _Asking:
     run: Evaluation
     seconds: float
     console: Console
-    trails: Callable[[str], AuditTrail | None]
+    trails: Callable[[str], AuditTrail]
 
     async def report(self, doing: str, trial: str | None = None) -> Report:
         """Asks them all, with the catalog of `trial`."""

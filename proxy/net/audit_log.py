@@ -162,10 +162,6 @@ class AuditLog:
         self._count += 1
         return f"{self._name}-{self._count}"
 
-    def trail(self, client: ClientReport) -> AuditTrail | None:
-        """The lines of one session; None where nothing is logged."""
-        return AuditTrail(client, self) if self.enabled else None
-
     def write(self, line: AuditLine | OutcomeLine) -> bool:
         """Writes a line, its text redacted and its person under a pseudonym; returns whether that could be done."""
         if self._sink is None:

@@ -246,11 +246,8 @@ class Conversation:
 
     def _topic_rows(self, statement: TableStatement, context: TranslationContext) -> RowsJob:
         self.statement_kinds.append(statement.topic)
-        if isinstance(statement, AnswerTopic):
-            qid = self._qid(statement.qid)
-            request = TopicRequest(self._asker, statement.topic, qid, statement.n)
-        else:
-            request = TopicRequest(self._asker, statement.topic, None, statement.n)
+        qid = self._qid(statement.qid) if isinstance(statement, AnswerTopic) else None
+        request = TopicRequest(self._asker, statement.topic, qid, statement.n)
         reply = yield from _consult(request)
         if statement.topic is Topic.HELP:
             # What can be said is known without the engine, which knows what can be asked here.

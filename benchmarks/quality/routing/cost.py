@@ -2,8 +2,6 @@
 
     python -m benchmarks.quality.routing.cost --tables N     # one point of the growth curve, in a process of its own
 
-`--made N` gives each database so many made questions.
-
 The catalogs of the growth curve are made up and their vectors composed (`routing_catalog`): figures of time and
 memory, none of quality. The questions' own encoding is the real one throughout.
 """
@@ -109,13 +107,13 @@ def resident_mb(*, mapped: bool = True) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _point(tables: int, made: int, mapped: Path) -> dict[str, Any]:
+def _point(tables: int, mapped: Path) -> dict[str, Any]:
     encoder = MiniLMEncoder()
     encoder.warm_up()
     schemas = ComposingEncoder(encoder)
     router = HybridRouter(encoder, schemas, pointer=shipped(), folder=mapped)
     empty = resident_mb(mapped=False)
-    views = [wholly_readable(snapshot) for snapshot in catalog(tables, made=made)]
+    views = [wholly_readable(snapshot) for snapshot in catalog(tables)]
     snapshots = resident_mb(mapped=False)
     started = time.perf_counter()
     router.prepare([snapshot for snapshot, _ in views])
@@ -140,10 +138,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tables", type=int, required=True)
-    parser.add_argument("--made", type=int, default=0, help="questions made of each database")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as mapped:
-        print(json.dumps(_point(args.tables, args.made, Path(mapped))))
+        print(json.dumps(_point(args.tables, Path(mapped))))
     return 0
 
 

@@ -58,15 +58,14 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
         "_received_at",
         "_task",
         "_upstream_full",
-        "client",
     )
 
     def __init__(self, context: GatewayContext, client: ClientReport, login: LoginHandler | None) -> None:
         """`login`: the gateway's part in the server's login phase, None for none."""
         settings = context.settings
-        super().__init__(Session(settings.max_question_chars, settings.nl_timeout, context.access.behalf))
+        behalf = context.access.behalf
+        super().__init__(Session(settings.max_question_chars, settings.nl_timeout, behalf), client)
         self._context = context
-        self.client = client
         self._acquisition: ServerAcquisition | None = ServerAcquisition(context, self, login)
         self._client: asyncio.Transport | None = None
         self._key: bytes | None = None
@@ -90,10 +89,10 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes from the client."""
-        self._received += len(data)
+        self.received += len(data)
         if self._session.relay_frontend(data):
-            if self._server is not None:
-                self._server.write(data)
+            if self.server is not None:
+                self.server.write(data)
         else:
             self._received_at = time.perf_counter()
             self._perform(self._session.receive_frontend(data))
@@ -120,11 +119,11 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
         self._stop_task()
         if self._consultation is not None:
             self._consultation.abandon()
-        if self._server is not None:
+        if self.server is not None:
             if self._clock is not None and self._session.running is not None:
-                self._context.spawn("cancel", self._clock.abandon(self._server))
+                self._context.spawn("cancel", self._clock.abandon(self.server))
             else:
-                self._server.close()
+                self.server.close()
         self._context.closed(self, self._key)
 
     def pause_writing(self) -> None:
@@ -144,7 +143,7 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
         if self._client is None:
             transport.abort()
             return
-        self._server = transport
+        self.server = transport
         if not self._context.dialer.uses_unix_socket:
             without_delay(transport)
         unacknowledged = b"" if self._acquisition is None else self._acquisition.take_unacknowledged()
@@ -155,7 +154,7 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
 
     def server_data(self, data: bytes) -> None:
         """Bytes from the server."""
-        self._sent += len(data)
+        self.sent += len(data)
         if self._session.relay_backend(data):
             if self._client is not None:
                 self._client.write(data)
@@ -170,7 +169,7 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
     def server_lost(self) -> None:
         """The server has closed: what it sent last still goes out to the client."""
         self._take_back()
-        self._server = None
+        self.server = None
         self._stop_task()
         if self._clock is not None:
             self._clock.stop()
@@ -202,7 +201,7 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
 
     def _hand_over(self) -> None:
         self._plain_chunks = 0
-        client, server, relay = self._client, self._server, self._context.pump
+        client, server, relay = self._client, self.server, self._context.pump
         if client is None or server is None or relay is None or self._flow is not None:
             return
         relay_state = self._session.relay_state
@@ -221,7 +220,7 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
         returned = pump.take(self._flow)
         self._flow = None
         self._enter(returned.account)
-        client, server = self._client, self._server
+        client, server = self._client, self.server
         if client is None or server is None:
             return
         for transport, data in ((client, returned.to_client), (server, returned.to_server)):
@@ -238,13 +237,13 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
     ) -> None:
         try:
             if returned.held:
-                self._sent -= len(returned.held)
+                self.sent -= len(returned.held)
                 self.server_data(returned.held)
             if returned.side == pump.CLIENT:
-                self._received -= len(returned.chunk)
+                self.received -= len(returned.chunk)
                 self.data_received(returned.chunk)
             elif returned.side == pump.SERVER:
-                self._sent -= len(returned.chunk)
+                self.sent -= len(returned.chunk)
                 self.server_data(returned.chunk)
         except Exception:
             # As a transport does with a protocol that fails.
@@ -259,8 +258,8 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
             if isinstance(command, ToUpstream):
                 if self._acquisition is not None:
                     self._acquisition.sent(command.data)
-                if self._server is not None:
-                    self._server.write(command.data)
+                if self.server is not None:
+                    self.server.write(command.data)
             elif isinstance(command, ToClient):
                 if self._client is not None:
                     self._client.write(command.data)
@@ -301,7 +300,7 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
             case StatementFailed():
                 context.statement_failed(self, command.error)
             case Delivered():
-                context.delivered(self, command)
+                context.trail(self).delivered(command)
 
     def _made_clock(self) -> StatementClock:
         if self._clock is None:
@@ -312,8 +311,8 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
         self._take_back()
         if self._client is not None:
             self._client.close()
-        if self._server is not None:
-            self._server.close()
+        if self.server is not None:
+            self.server.close()
 
     def _stop_task(self) -> None:
         if self._acquisition is not None:
@@ -333,7 +332,7 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
         if self._client is None or self._client.is_closing():
             self.server_lost()
             return False
-        self._server = None
+        self.server = None
         return True
 
     def server_unreachable(self, error: ErrorReply, *, begun: bool) -> None:
@@ -362,11 +361,11 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
         replied_at = time.perf_counter()
         before, self._received_at = requested_at - self._received_at, replied_at
         self._task = None
-        self._session.backend.counted += context.recorded(self)
+        self._session.backend.counted += context.trail(self).recorded()
         self._perform(self._session.answered(reply))
         if self._task is None and self._session.backend.counted:
             # Nothing of it goes to the server.
-            context.dropped(self, self._session.backend.counted)
+            context.trail(self).withdrawn(self._session.backend.counted)
             self._session.backend.counted = 0
         if self._consultation.idle:
             # Half a kilobyte that every session which ever asked would keep.
@@ -375,8 +374,8 @@ class SessionConnection(SessionTraffic, asyncio.Protocol):
         context.metrics.overhead_seconds.observe(before + time.perf_counter() - replied_at)
 
     def _pause_server(self, *, full: bool) -> None:
-        if self._server is not None and not self._server.is_closing():
-            (self._server.pause_reading if full else self._server.resume_reading)()
+        if self.server is not None and not self.server.is_closing():
+            (self.server.pause_reading if full else self.server.resume_reading)()
 
     def cancel_requested(self) -> bool:
         """The client wants its statement cancelled. Returns whether the server has to be told."""

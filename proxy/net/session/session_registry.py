@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Protocol
 
-from proxy.console.reports import ClientReport, SessionReport, Traffic
+from proxy.console.reports import SessionReport, Traffic
 from proxy.net.peers import server_side
-from proxy.protocol.session import Session
+from proxy.net.session.session_traffic import SessionTraffic
 from proxy.protocol.session_phases import Phase
 
 STATS_PERIOD = 60.0
@@ -17,55 +16,30 @@ STATS_PERIOD = 60.0
 _WAITING = frozenset({Phase.STARTUP, Phase.DIALLING, Phase.AUTHENTICATING})
 
 
-class SessionView(Protocol):
-    """A session's present state, and its shutdown. `client`: as the console shows it."""
-
-    client: ClientReport
-
-    @property
-    def session(self) -> Session:
-        """To be read only."""
-
-    @property
-    def received(self) -> int:
-        """Bytes that the client had sent when `session` was last read."""
-
-    @property
-    def sent(self) -> int:
-        """Bytes that the server had sent then."""
-
-    @property
-    def server(self) -> asyncio.Transport | None:
-        """The server's transport, None before it is connected."""
-
-    def shut_down(self) -> None:
-        """Ends the session from our side."""
-
-
 class SessionRegistry:
     """The sessions of one worker."""
 
     def __init__(self) -> None:
-        self.connections: dict[SessionView, None] = {}
+        self.connections: dict[SessionTraffic, None] = {}
         """In the order in which they came."""
         self.paused: set[str] = set()
         """Databases of which new sessions wait; an empty name is all of them."""
         self.disabled: set[str] = set()
         """Those of which new sessions are refused."""
         self._resumed = asyncio.Event()
-        self._closing: set[SessionView] = set()
-        self._outdated: set[SessionView] = set()
+        self._closing: set[SessionTraffic] = set()
+        self._outdated: set[SessionTraffic] = set()
         self._ended: dict[str, Traffic] = {}
         self._period_start: tuple[float, dict[str, Traffic]] = (time.monotonic(), {})
         self._recent: tuple[float, dict[str, Traffic]] | None = None
 
     # -- coming and going
 
-    def add(self, connection: SessionView) -> None:
+    def add(self, connection: SessionTraffic) -> None:
         """A session begins."""
         self.connections[connection] = None
 
-    def remove(self, connection: SessionView) -> None:
+    def remove(self, connection: SessionTraffic) -> None:
         """A session has ended."""
         del self.connections[connection]
         self._outdated.discard(connection)
@@ -79,11 +53,11 @@ class SessionRegistry:
         self._closing = {connection for connection in self._closing if connection.server is not None}
         return not self._closing and not self.connections
 
-    def of_database(self, database: str) -> list[SessionView]:
+    def of_database(self, database: str) -> list[SessionTraffic]:
         """The sessions of a database; of all, where it is empty."""
         return [each for each in self.connections if database in ("", each.client.database)]
 
-    def of_client(self, number: int) -> list[SessionView]:
+    def of_client(self, number: int) -> list[SessionTraffic]:
         """The session with this id, if it is ours."""
         return [each for each in self.connections if each.client.id == number]
 
@@ -140,7 +114,7 @@ class SessionRegistry:
         return seconds, tuple(found.values())
 
 
-def _add(sums: dict[str, Traffic], connection: SessionView) -> None:
+def _add(sums: dict[str, Traffic], connection: SessionTraffic) -> None:
     """Adds the traffic of `connection` to that of its database."""
     name = connection.client.database
     replies = connection.session.backend.replies
@@ -150,7 +124,7 @@ def _add(sums: dict[str, Traffic], connection: SessionView) -> None:
     sums[name] = sums.get(name, Traffic(name)).plus(traffic)
 
 
-def _report(connection: SessionView, *, outdated: bool) -> SessionReport:
+def _report(connection: SessionTraffic, *, outdated: bool) -> SessionReport:
     session = connection.session
     at_rest = "idle" if session.at_rest else "active"
     client, server = connection.client, connection.server

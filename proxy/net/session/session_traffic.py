@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from proxy.console.reports import ClientReport
 from proxy.net import pump
 from proxy.protocol.session import Session
 
@@ -12,21 +14,25 @@ if TYPE_CHECKING:
     from proxy.net._pump import Flow
 
 
-class SessionTraffic:
-    """As a `SessionView`."""
+class SessionTraffic(ABC):
+    """`received`: bytes of the client; `sent`: of the server, translations excluded; both when `session` was last read.
 
-    __slots__ = ("_flow", "_received", "_sent", "_server", "_session")
+    `client`: as the console shows it. `server`: the server's transport, None before it is connected.
+    """
 
-    def __init__(self, session: Session) -> None:
+    __slots__ = ("_flow", "_session", "client", "received", "sent", "server")
+
+    def __init__(self, session: Session, client: ClientReport) -> None:
         self._session = session
-        self._server: asyncio.Transport | None = None
-        self._received = 0
-        self._sent = 0
+        self.client = client
+        self.server: asyncio.Transport | None = None
+        self.received = 0
+        self.sent = 0
         self._flow: Flow | None = None
 
     def _enter(self, account: pump.RelayedTraffic) -> None:
-        self._received += account.received
-        self._sent += account.sent
+        self.received += account.received
+        self.sent += account.sent
         self._session.backend.relayed(account.tally)
 
     @property
@@ -36,17 +42,6 @@ class SessionTraffic:
             self._enter(pump.account(self._flow))
         return self._session
 
-    @property
-    def received(self) -> int:
-        """Bytes that the client had sent when `session` was last read."""
-        return self._received
-
-    @property
-    def sent(self) -> int:
-        """Server bytes relayed by then, translations excluded."""
-        return self._sent
-
-    @property
-    def server(self) -> asyncio.Transport | None:
-        """The server's transport, None before it is connected."""
-        return self._server
+    @abstractmethod
+    def shut_down(self) -> None:
+        """Ends the session from our side."""

@@ -24,13 +24,13 @@ from proxy.net.access import engine_addresses
 from proxy.net.audit_log import AuditLog, AuditTrail
 from proxy.net.login_service import LoginService
 from proxy.net.session.consultation import LoanListener
-from proxy.net.session.session_registry import SessionRegistry, SessionView
+from proxy.net.session.session_registry import SessionRegistry
+from proxy.net.session.session_traffic import SessionTraffic
 from proxy.net.upstream.dialer import Dialer
 from proxy.net.upstream.prewarmed import PrewarmPool
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerRequest
 from proxy.protocol.codec import CancelRequest
 from proxy.protocol.commands import EngineReply
-from proxy.protocol.meter import Delivered
 from proxy.settings import AuditSettings, GatewaySettings, assigned, changes
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class GatewayContext:
         self.tasks = Tasks(self.log)
         self.spawn = self.tasks.spawn
         self.audit = AuditLog(audit, self._audit_line_lost, audit_days)
-        self._trails: dict[SessionView, AuditTrail | None] = {}
+        self._trails: dict[SessionTraffic, AuditTrail] = {}
         self.login_service = LoginService(settings, self.access, self.dialer, self.spawn, self.log)
         self.pump: Pump | None = None
         """The compiled relay; None where it was not built."""
@@ -263,13 +263,13 @@ class GatewayContext:
 
     # -- sessions
 
-    def opened(self, connection: SessionView) -> None:
+    def opened(self, connection: SessionTraffic) -> None:
         """A session begins."""
         self.sessions.add(connection)
         self.metrics.sessions.inc()
         self.metrics.sessions_total.inc()
 
-    def closed(self, connection: SessionView, key: bytes | None) -> None:
+    def closed(self, connection: SessionTraffic, key: bytes | None) -> None:
         """A session has ended; `key` was its cancel key, None where it had none."""
         self.sessions.remove(connection)
         trail = self._trails.pop(connection, None)
@@ -283,47 +283,26 @@ class GatewayContext:
         self.metrics.audit_lost.inc()
         self.log.error("audit_line_lost", target=self.audit.target)
 
-    def trail(self, connection: SessionView) -> AuditTrail | None:
-        """The session's lines in the audit log; None where there is none."""
+    def trail(self, connection: SessionTraffic) -> AuditTrail:
+        """The session's lines in the audit log."""
         if connection not in self._trails:
-            self._trails[connection] = self.audit.trail(connection.client)
+            self._trails[connection] = AuditTrail(connection.client, self.audit)
         return self._trails[connection]
 
-    def statement_failed(self, connection: SessionView, error: ErrorReply) -> None:
+    def statement_failed(self, connection: SessionTraffic, error: ErrorReply) -> None:
         """The session's client gets an error for an NL statement."""
         self.metrics.errors.labels(error.sqlstate).inc()
         self.log.info("nl_failed", sqlstate=error.sqlstate)
-        trail = self.trail(connection)
-        if trail is not None:
-            trail.failed(error)
-
-    def delivered(self, connection: SessionView, delivered: Delivered) -> None:
-        """What was answered to the session's client has left."""
-        trail = self.trail(connection)
-        if trail is not None:
-            trail.delivered(delivered)
-
-    def recorded(self, connection: SessionView) -> int:
-        """How many intents of the session have been written since this was last asked."""
-        trail = self.trail(connection)
-        return 0 if trail is None else trail.recorded()
-
-    def dropped(self, connection: SessionView, intents: int) -> None:
-        """The answers to the session's latest intents have been dropped."""
-        trail = self.trail(connection)
-        if trail is not None:
-            trail.withdrawn(intents)
+        self.trail(connection).failed(error)
 
     # -- the engine
 
-    async def consult(self, connection: SessionView, request: EngineRequest) -> EngineReply:
+    async def consult(self, connection: SessionTraffic, request: EngineRequest) -> EngineReply:
         """The engine's reply to a session's request, which leaves its line in the audit log, however it ends.
 
         An error where the line has to be written first, and could not be.
         """
         trail = self.trail(connection)
-        if trail is None:
-            return await self._reply(request)
         trail.begun(request)
         try:
             reply = await self._reply(request)

@@ -21,7 +21,7 @@ from proxy.net import access, pump
 from proxy.net.client import sockets
 from proxy.net.client.listener import Listener
 from proxy.net.peers import server_side
-from proxy.net.session.session_registry import SessionView
+from proxy.net.session.session_traffic import SessionTraffic
 from proxy.net.worker.context import GatewayContext, ShutdownMode
 from proxy.net.worker.worker_ipc import WorkerAnswer, WorkerChannel, WorkerRequest, worker_path
 from proxy.settings import AuditSettings, GatewaySettings
@@ -214,7 +214,7 @@ def _kill(worker: Worker, database: str) -> WorkerAnswer:
     return _end(worker.context.sessions.of_database(database))
 
 
-def _end(connections: Collection[SessionView]) -> WorkerAnswer:
+def _end(connections: Collection[SessionTraffic]) -> WorkerAnswer:
     for connection in connections:
         connection.shut_down()
     return WorkerAnswer(done=bool(connections))

@@ -60,7 +60,6 @@ class HBARule:
     users: tuple[HBAName, ...]
     networks: tuple[Network, ...]
     method: Method
-    line: int
 
     def matches(self, origin: ClientOrigin, database: str, user: str) -> bool:
         """Whether the rule decides about this client."""
@@ -155,7 +154,7 @@ def _rule(fields: list[list[HBAName]], number: int) -> HBARule:
         raise ValueError(f"line {number}: peer works on a Unix socket only")
     if method is Method.CERT and kind != "hostssl":
         raise ValueError(f"line {number}: cert works with hostssl only")
-    return HBARule(kind, tuple(fields[1]), tuple(fields[2]), networks, method, number)
+    return HBARule(kind, tuple(fields[1]), tuple(fields[2]), networks, method)
 
 
 def _refuse_unsupported(words: list[HBAName], number: int) -> None:

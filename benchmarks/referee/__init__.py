@@ -1,1 +1,0 @@
-"""What the referee costs: `python -m benchmarks.referee DSN`."""

@@ -19,6 +19,9 @@ LEAST = 0.02
 LOOKED_AT = 6
 """Other tokens of a place that are looked at, the likeliest first."""
 
+ENDS = ";`"
+"""What ends an answer: the semicolon, which may be left out, and the fence."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fork:
@@ -47,9 +50,10 @@ class Fork:
 def forks(tokens: Sequence[Token]) -> list[Fork]:
     """The forks of a greedy answer, likeliest first.
 
-    None that only spells or cuts up differently what was written: letters' case and white space are of no account.
+    None that only spells, cuts up or ends differently what was written: case and white space are of no account.
     """
     answer = _plain("".join(token.text for token in tokens))
+    whole = answer.rstrip(ENDS)
     found: dict[str, Fork] = {}
     text, logprob = "", 0.0
     for place, token in enumerate(tokens):
@@ -57,7 +61,8 @@ def forks(tokens: Sequence[Token]) -> list[Fork]:
         for other, probability in token.others[:LOOKED_AT]:
             chance = probability / written
             beginning = _plain(text + other)
-            if LEAST <= chance <= 1 and not answer.startswith(beginning):
+            differs = not answer.startswith(beginning) and beginning.rstrip(ENDS) != whole
+            if LEAST <= chance <= 1 and differs:
                 fork = Fork(text + other, chance, logprob + math.log(probability), place + 1)
                 found.setdefault(beginning, fork)
         text += token.text

@@ -42,7 +42,7 @@ FORKS = 2
 """Forks of the first answer that are written."""
 
 SURE = 0.3
-"""Chance of a fork below which the model was sure of its answer, and nothing more is asked."""
+"""Chance of a fork below which the model was sure of its answer: it is not written beside one that stands."""
 
 EXCHANGED = 2
 """One in so many of the remaining places, and at least one, goes to name exchanges of the first statement: if they took
@@ -164,7 +164,7 @@ class Explorer:
             first = nodes is whole
             others = self._forks(attempts[0]) if first else []
             doubtful = self._doubtful_elements(attempts[0]) if first else frozenset[ColumnKey]()
-            if first and not doubtful and self._is_sure(attempts[0], others):
+            if first and not doubtful and not others and self._writer.forks and _stands(attempts[0]):
                 break
             branches = search.branch(nodes[0], others)
             most = min(CONCURRENT - len(branches), self._state.k - len(found.statements))
@@ -212,17 +212,13 @@ class Explorer:
         leading = attempt.leading
         return self._writer.narrowed(elements_read(leading.columns, leading.tables))
 
-    def _is_sure(self, attempt: Attempt, others: Sequence[Fork]) -> bool:
-        """Whether the model told how sure it was of its answer, was so, and the answer needed no second call."""
-        unsure = any(each.chance >= SURE for each in others)
-        return self._writer.forks and len(attempt.calls) == 1 and bool(attempt.candidates) and not unsure
-
     def _forks(self, attempt: Attempt) -> list[Fork]:
         """What is worth writing again of the attempt's first answer; of its beginning where it has no end."""
         written = attempt.calls[0]
         if self._state.k == 1 or not self._writer.forks:
             return []
-        return forks(written.tokens if written.finished else written.tokens[:BEGINNING])[:FORKS]
+        found = forks(written.tokens if written.finished else written.tokens[:BEGINNING])[:FORKS]
+        return [each for each in found if each.chance >= SURE or not _stands(attempt)]
 
     async def _exchanged(self, attempt: Attempt, search: MaskSearch) -> ExchangedStatements:
         """What differs in one name from the attempt's leading statement; none where one statement is asked for."""
@@ -244,6 +240,11 @@ class Explorer:
             for key in table.foreign_keys
             for column in key.columns
         )
+
+
+def _stands(attempt: Attempt) -> bool:
+    """Whether the answer needed no second call."""
+    return len(attempt.calls) == 1 and bool(attempt.candidates)
 
 
 def _elements_used(candidate: Candidate) -> frozenset[ColumnKey]:

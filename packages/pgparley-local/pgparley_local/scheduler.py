@@ -14,11 +14,12 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 
 import llguidance.numpy
 import numpy as np
-from llguidance import LLMatcher, LLParserLimits
+from llguidance import LLMatcher, LLParserLimits, LLTokenizer
 from numpy.typing import NDArray
 
 from pgparley_local import circles
@@ -29,6 +30,9 @@ from pgparley_local.runtime import BATCH_TOKENS, Runtime, Slice
 
 PROMPT_TOKENS_BESIDE_ANSWERS = 64
 """Prompt tokens computed in a step that also writes answers, which would otherwise wait seconds for each token."""
+
+KEPT = 16
+"""Grammars that are kept compiled, the latest: a question's calls share one, and of 25 tables it takes 0.16 s."""
 
 _GRAMMAR_LIMITS = LLParserLimits(max_items_in_row=20_000, step_max_items=5_000_000, verbose_errors=False)
 """Where a statement names no column yet, that of every table goes on at once: the library's own limits are too low."""
@@ -97,6 +101,7 @@ class Scheduler:
         self._waiting: list[_Job] = []
         self._running: list[_Job] = []
         self._closing = False
+        self._compiled = lru_cache(KEPT)(partial(compiled, runtime.tokenizer))
         self._mask = llguidance.numpy.allocate_token_bitmask(1, runtime.vocabulary)
         self._thread = threading.Thread(target=self._run, name="llm-scheduler", daemon=True)
         self._thread.start()
@@ -140,35 +145,28 @@ class Scheduler:
         self._waiting = [job for job in self._waiting if not job.future.cancelled()]
 
     def _admit(self) -> None:
-        """Starts the next waiting request unless a prompt is being computed or no sequence is free."""
-        if not self._waiting or any(len(job.pending) > 1 for job in self._running):
-            return
-        if not self._cache.has_room():
-            return
-        job = self._waiting.pop(0)
+        """Starts waiting requests, until a prompt is to be computed or no sequence is free."""
+        while (
+            self._waiting and self._cache.has_room() and all(len(job.pending) <= 1 for job in self._running)
+        ):
+            self._start(self._waiting.pop(0))
+
+    def _start(self, job: _Job) -> None:
+        request = job.request
         try:
-            job.matcher = self._matcher(job.request)
+            job.matcher = None if request.grammar is None else self._compiled(request.grammar).deep_copy()
         except GrammarProblemError as problem:
             _fail(job, problem)
             return
-        begun = job.request.prompt[len(job.request.prompt) - job.request.begun :]
+        begun = request.prompt[len(request.prompt) - request.begun :]
         if job.matcher is not None and not job.matcher.consume_tokens(list(begun)):
             _settle(job, Generated((), (), 0, finished=False))
             return
-        if len(job.request.prompt) + job.request.max_tokens > self._runtime.cells:
+        if len(request.prompt) + request.max_tokens > self._runtime.cells:
             _fail(job, MemoryError("the prompt is longer than the model's context"))
             return
         self._place(job)
         self._running.append(job)
-
-    def _matcher(self, request: Request) -> LLMatcher | None:
-        if request.grammar is None:
-            return None
-        lark = LLMatcher.grammar_from_lark(request.grammar)
-        matcher = LLMatcher(self._runtime.tokenizer, lark, log_level=0, limits=_GRAMMAR_LIMITS)
-        if matcher.is_error():
-            raise GrammarProblemError(matcher.get_error())
-        return matcher
 
     def _place(self, job: _Job) -> None:
         request = job.request
@@ -347,6 +345,15 @@ class Scheduler:
     def _release(self, job: _Job) -> None:
         self._running.remove(job)
         self._cache.release(job.sequence)
+
+
+def compiled(tokenizer: LLTokenizer, grammar: str) -> LLMatcher:
+    """At the beginning of what the grammar allows. Raises `GrammarProblemError`."""
+    lark = LLMatcher.grammar_from_lark(grammar)
+    matcher = LLMatcher(tokenizer, lark, log_level=0, limits=_GRAMMAR_LIMITS)
+    if matcher.is_error():
+        raise GrammarProblemError(matcher.get_error())
+    return matcher
 
 
 def _fail(job: _Job, problem: Exception) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -84,6 +84,36 @@ def test_where_the_model_was_sure_nothing_more_is_asked_unless_it_was_refused() 
     state = generated(model, k=2)
     assert len(model.prompts) > 1
     assert "SELECT artist_name FROM singer" in {each.sql for each in state.candidates}
+
+
+class Uneven(Model):
+    """Nearly wrote another second word, and with little chance another third one."""
+
+    async def complete(self, prompt: Prompt, grammar: str | None = None, **more: object) -> Completion:
+        written = await super().complete(prompt, grammar, **more)
+        chances = (0.0, 0.4, 0.1)
+        tokens = (
+            replace(token, others=((token.text, 0.8), (" COUNT", chance)))
+            for token, chance in zip(written.tokens, chances, strict=False)
+        )
+        return replace(written, tokens=tuple(tokens))
+
+
+def test_what_had_little_chance_is_written_where_the_answer_was_refused_and_not_beside_one_that_stands() -> (
+    None
+):
+    strong, weak = "SELECT COUNT", "artist_name COUNT"
+    lines = [(strong, "(*) FROM singer"), (weak, " FROM singer"), ("", "SELECT artist_name FROM singer")]
+    stands = Uneven(lines, profile=EMBEDDED)
+    generated(stands, k=2)
+    assert [[words in prompt for words in (strong, weak)] for prompt in stands.prompts] == [
+        [False, False],
+        [True, False],
+    ]
+    lines = [(strong, "(*) FROM singer"), ("", "SELECT nothing FROM singer")]
+    refused = Uneven(lines, profile=EMBEDDED)
+    generated(refused, k=2)
+    assert sum("nothing COUNT" in prompt for prompt in refused.prompts) == 1
 
 
 def test_names_are_masked_of_a_model_that_does_not_tell_what_it_nearly_wrote() -> None:

@@ -42,6 +42,30 @@ def test_the_likelihood_is_that_of_the_whole_answer_and_without_probabilities_no
     assert forks((Token("SELECT 1", ()),)) == []
 
 
+@pytest.mark.parametrize(
+    ("written", "others"),
+    [
+        ((" age", "\n", "```"), (" age;", ";\n", ";\n", ";")),
+        ((" age", ";\n", "```"), (" AGE\n", "\n", "\n\n", "```")),
+        ((" age", "\n```"), (" age;", ";\n```")),
+    ],
+)
+def test_another_way_to_end_the_same_statement_is_no_fork(
+    written: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    beginning = Token("SELECT", (("SELECT", 1.0),))
+    ends = tuple(Token(each, ((each, 0.5), *((other, 0.1) for other in others))) for each in written)
+    names = [each for each in forks((beginning, *ends)) if each.text.rstrip("`;\n").lower() == "select age"]
+    assert names == []
+
+
+def test_to_end_sooner_than_what_was_written_is_one() -> None:
+    (fork,) = forks(
+        (Token("SELECT age", ()), Token(" LIMIT", ((" LIMIT", 0.5), (";", 0.4))), Token(" 1", ()))
+    )
+    assert fork.text == "SELECT age;"
+
+
 @given(
     st.lists(
         st.lists(

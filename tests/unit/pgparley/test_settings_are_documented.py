@@ -1,4 +1,4 @@
-"""Every setting is in the example file, with its default and a comment; the page has sections, metrics, commands."""
+"""Every setting, metric, command and option is documented, and settings in documents can be loaded."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import msgspec
+import pytest
 import typer.main
 from typer.core import TyperGroup
 
@@ -20,8 +21,8 @@ from proxy.console import views
 from proxy.console.grammar import ADMIN_COMMANDS
 from proxy.metrics import GatewayMetrics, exposition
 from proxy.settings import FIXED, GatewaySettings
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "deploy" / "pgparley.example.toml"
 PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
 MONITORING = (ROOT / "docs" / "monitoring.md").read_text("utf-8")
@@ -130,3 +131,36 @@ def commands(group: TyperGroup, before: tuple[str, ...] = ()) -> Iterator[tuple[
             yield from commands(command, (*before, name))
         else:
             yield (*before, name)
+
+
+COPIED = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = [
+    pytest.param(block, id=f"{page.name}: {block.partition(chr(10))[0]}")
+    for page in COPIED
+    for block in re.findall(r"^```(?:toml)?\n(\[.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+]
+SERVICES = re.findall(
+    r"^\| (.+?) \| (`base_url = .+?) \|", (ROOT / "docs" / "models.md").read_text("utf-8"), re.MULTILINE
+)
+
+
+def test_there_are_such_blocks_and_services() -> None:
+    assert len(BLOCKS) > 5
+    assert {"OpenAI", "Ollama", "vLLM"} <= {service for service, _ in SERVICES}
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_block_is_loaded(block: str, tmp_path: Path) -> None:
+    file = tmp_path / "pgparley.toml"
+    file.write_text(block, "utf-8")
+    load(file, {"OPENAI_API_KEY": "k", "GROQ_API_KEY": "k"})
+
+
+@pytest.mark.parametrize(("service", "lines"), SERVICES)
+def test_a_service_is_loaded(service: str, lines: str, tmp_path: Path) -> None:
+    file = tmp_path / "pgparley.toml"
+    settings = re.findall(r"(\w+ = \"[^\"]*\")", lines)
+    file.write_text("\n".join(["[model]", *settings, 'api_key = "k"']), "utf-8")
+    model = load(file, {}).model
+    assert model.base_url, service
+    assert model.model or model.deployment, service

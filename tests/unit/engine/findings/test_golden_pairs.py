@@ -1,6 +1,9 @@
-"""Every rule by its golden pairs: what it makes of a statement, what it leaves alone, and that it is done at once."""
+"""Every rule by its golden pairs: what it makes, what it leaves alone; and that it is on the page for operators."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +54,20 @@ def test_no_two_rules_have_one_name_and_kinds_come_in_their_order() -> None:
         RuleKind.REPETITION,
     ]
     assert kinds == sorted(kinds, key=order.index)
+
+
+PAGE = (Path(__file__).parents[4] / "docs" / "rewriting.md").read_text("utf-8")
+
+
+def test_the_page_lists_the_rules_in_their_order_with_their_kinds() -> None:
+    table = PAGE.partition("## The rules")[2].partition("## Settings")[0]
+    assert re.findall(r"^\| `(\w+)` \| (\w+) \|", table, re.MULTILINE) == [
+        (rule.name, rule.kind.value) for rule in RULES
+    ]
+
+
+def test_the_page_lists_what_only_speaks() -> None:
+    table = PAGE.partition("| lint |")[2].partition("Foreign keys")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [
+        lint.name for lint in LINTS if lint.fix is None
+    ]

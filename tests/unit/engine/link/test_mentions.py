@@ -1,4 +1,4 @@
-"""Which tables a question names, and which of them a statement leaves out."""
+"""Which tables, values and names a question says, and which of them a statement leaves out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from engine.link.element_text import element_words
 from engine.link.mentions import mentioned_tables, named_schemas, tables_not_read, values_not_used
+from engine.link.unknown import names_not_used
 from engine.question.question import Question
 from engine.values.elements import Relation, ValueLink
 from tests.support.golden_rules import SCHEMAS
@@ -96,3 +97,29 @@ def test_of_tables_of_one_name_those_of_the_named_schema_are_named() -> None:
     assert element_words(CLINICS)["north", "visit", "fee"] == "north visit fee"
     assert element_words(replace(CLINICS, search_path=("north",)))["north", "visit", "fee"] == "visit fee"
     assert named_schemas(Question("the public north"), MUSIC) == frozenset()
+
+
+ALL = "SELECT artist_name FROM singer"
+
+
+BOTH = "SELECT count(*) FROM singer WHERE country = 'Bangladesh' OR country = 'Spain'"
+US = ValueLink("US", ("public", "singer", "country"), ("United States",), 0.9, Relation.EQUALS)
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "left"),
+    [
+        ("singers who sang in Paris or 'the old barn' in 2013", ALL, ("Paris", "the old barn")),
+        ("singers from Paris", "SELECT artist_name FROM singer WHERE country = 'Newark'", ("Paris",)),
+        # A name in another form is used.
+        ("How many Bangladeshi artists are there?", BOTH, ()),
+        ("singers from Spain and Bangladesh", BOTH, ()),
+        # Names of the schema, first words and linked names are no strangers.
+        ("the Artist Name of each Singer", ALL, ()),
+        ("Paris singers", ALL, ()),
+        ("concerts in July", "SELECT title FROM concert WHERE month = 7", ()),
+        ("singers from the US", ALL, ()),
+    ],
+)
+def test_names_that_the_statement_leaves_out(question: str, sql: str, left: tuple[str, ...]) -> None:
+    assert names_not_used(Question(question), sql, MUSIC, (US,)) == left

@@ -1,17 +1,24 @@
-"""What askers read is short: two sentences at most, none of more than 35 words, and each says what to do."""
+"""What is said where there is no statement, and that what askers read is short and says what to do."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from engine.app.answer_rows import answer_rows
+from engine.ask.policy import abstention
 from engine.question.requests import Request
 from engine.values import wording
+from engine.values.candidate import Candidate
 from engine.values.elements import Literal, UnknownPhrase
 from engine.values.errors import NLError, SyntaxProblemError, Told
+from engine.values.messages import RowKind
 from engine.values.refusal import (
     Refusal,
+    RefusalReason,
+    absent,
     lacking,
     model_cannot,
     no_question,
@@ -23,6 +30,7 @@ from engine.values.refusal import (
     untranslated,
 )
 from schema_catalog.types import ColumnKey
+from tests.support.asking import asked, route
 
 WORDS, SENTENCES = 35, 2
 
@@ -83,3 +91,54 @@ def test_what_is_filled_in_stays_as_it_is() -> None:
     error: NLError = SyntaxProblemError.told(wording.CORRECTION_FAILS, why="no {such} column")
     assert (error.sqlstate, error.detail) == ("42601", "no {such} column")
     assert SyntaxProblemError.told(wording.HAS_NO_ANSWER, why="", qid="q1").detail is None
+
+
+QUESTION = "names of singers"
+REGION = ("public", "sales", "region")
+
+
+def test_a_word_that_nothing_stands_for_is_named_with_what_would_help() -> None:
+    phrases = [
+        UnknownPhrase("weather", ("public", "Sta dium", "roof"), 0.2),
+        UnknownPhrase("rain", None, -1.0),
+    ]
+    refusal = lacking(phrases, ["music"], partly=False)
+    assert refusal.reason is RefusalReason.NOT_ANSWERABLE
+    assert lacking(phrases, ["music"], partly=True).reason is RefusalReason.NEEDS_DEFINITION
+    assert lacking(phrases[1:], [], partly=True).words == "Nothing in the schema is about \u201crain\u201d"
+    assert "Nothing in music is about \u201cweather\u201d or \u201crain\u201d" in refusal.words
+    assert '"Sta dium".roof' in refusal.words
+    call = "SELECT nl_catalog.add_synonym('music.public.\"Sta dium\".roof', 'weather')"
+    assert call in refusal.helps[1]
+
+
+def test_values_that_do_not_occur_and_what_came_near_are_named() -> None:
+    two = [Literal(REGION, "Sales"), Literal(REGION, "Sales_2022")]
+    assert absent(two[1:]) == "region 'Sales_2022' does not occur"
+    assert absent(two) == "region 'Sales' and region 'Sales_2022' do not occur"
+    refusal = undefined(two, "shop")
+    assert refusal.reason is RefusalReason.NEEDS_DEFINITION
+    assert refusal.helps[1].endswith("SELECT nl_catalog.allow_values('shop.public.sales.region')")
+    state = asked(QUESTION, route(QUESTION))
+    refusal = abstention(state)
+    assert refusal.reason is RefusalReason.NO_STATEMENT
+    assert "closest: music: concert and music: singer" in refusal.words
+    again = abstention(replace(state, ask=replace(state.ask, exclude=("SELECT 1",))))
+    assert (
+        again.words
+        == "Nothing new passed all checks: the model gave nothing else, or the same rows as before"
+    )
+    assert abstention(replace(state, routes=())).reason is RefusalReason.NOTHING_MATCHES
+
+
+def test_a_refusal_is_one_row_of_kind_abstain_and_an_answer_says_how_it_was_read() -> None:
+    state = replace(asked(QUESTION, route(QUESTION)), refusal=untranslated("German"))
+    (row,) = answer_rows(state, (), "q1")
+    assert (row.n, row.kind, row.sql, row.database, row.qid) == (1, RowKind.ABSTAIN, None, None, "q1")
+    assert "German" in row.explanation
+    assert row.explanation.endswith("Ask in English.")
+    assert row.next
+    state = replace(asked(QUESTION, route(QUESTION)), translation="How many singers are there?")
+    candidate = Candidate("music", "SELECT 1", explanation="reads singer")
+    (row,) = answer_rows(state, (candidate,), "q1")
+    assert row.explanation == "Read as: \u201cHow many singers are there?\u201d. reads singer"

@@ -1,4 +1,4 @@
-"""Sessions end by resting, by age, by a closed connection, and when others need the room."""
+"""Sessions end by resting, age, a closed connection or want of room; failed attempts to sign in have to wait."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import Any, cast
 
 import pytest
 
-from page.sessions import LONGEST, MOST, Notice, Sessions, Tone
+from page.sessions import (
+    FREE_OF_ADDRESS,
+    FREE_OF_ROLE,
+    LONGEST,
+    LONGEST_WAIT,
+    MOST,
+    Attempts,
+    Notice,
+    Sessions,
+    Tone,
+)
 from page.sign_in import Signed
 
 
@@ -88,3 +98,38 @@ async def test_the_end_of_a_session_closes_its_connection(hangs: bool) -> None: 
     name = await sessions.begin(signed(connection), 0.0)
     await asyncio.gather(sessions.end(name), sessions.end(name))
     assert connection.closed
+
+
+def failed(times: int, role: str = "dora", address: str = "10.0.0.1", now: float = 0.0) -> Attempts:
+    attempts = Attempts()
+    for _ in range(times):
+        attempts.begun(role, address, now)
+    return attempts
+
+
+def test_the_first_ones_are_free_then_each_waits_longer_and_a_wait_is_over_when_its_time_is() -> None:
+    waits = [failed(times).wait("dora", "10.0.0.2", 0.0) for times in range(FREE_OF_ROLE + 9)]
+    assert waits[:FREE_OF_ROLE] == [0.0] * FREE_OF_ROLE
+    assert waits[FREE_OF_ROLE : FREE_OF_ROLE + 4] == [1.0, 2.0, 4.0, 8.0]
+    assert waits[-1] == LONGEST_WAIT
+    attempts = failed(FREE_OF_ROLE + 1)
+    assert [attempts.wait("dora", "10.0.0.2", now) for now in (0.5, 1.9, 2.0)] == [1.5, 2.0 - 1.9, 0.0]
+
+
+def test_an_address_that_tries_many_roles_waits_as_well_and_memory_has_an_end() -> None:
+    attempts = Attempts()
+    for number in range(11_000):
+        attempts.begun(f"role{number}", "10.0.0.1", 0.0)
+        if number == FREE_OF_ADDRESS - 1:
+            assert attempts.wait("another", "10.0.0.1", 0.0) > 0
+            assert attempts.wait("another", "10.0.0.2", 0.0) == 0
+    assert len(attempts._failures) <= 10_000
+
+
+def test_success_and_time_forget() -> None:
+    attempts = failed(FREE_OF_ROLE + 3)
+    attempts.succeeded("dora", "10.0.0.1")
+    assert attempts.wait("dora", "10.0.0.1", 0.0) == 0
+    attempts = failed(FREE_OF_ROLE + 9)
+    attempts.begun("dora", "10.0.0.1", 4 * LONGEST_WAIT + 1)
+    assert attempts.wait("dora", "10.0.0.1", 4 * LONGEST_WAIT + 1) == 0

@@ -1,8 +1,9 @@
-"""What preferences do to order and confidence: a little, within bounds, and each to its own statement."""
+"""The score of a candidate, and what preferences do to order and confidence: a little, each to its own statement."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 from engine.judge.judge import MOST, judge, preferred
 from engine.values.candidate import Candidate, Origin
+from engine.values.conformal import UNSCORED, nonconformity, shortfall
+from engine.values.elements import Entity
 from engine.values.learned import Learned, Preference
 from engine.values.state import State
 from tests.support.asking import PlanningUpstream, asked, route, tools
@@ -84,3 +87,27 @@ def test_three_to_one_stands(one: float, other: float, up: float, down: float) -
     assert sum(found) == pytest.approx(one + other)
     if one >= 3 * other:
         assert round(found[0], 9) >= round(found[1], 9)
+
+
+TABLE = ("public", "singer")
+ITS_NAME, ITS_AGE = (*TABLE, "name"), (*TABLE, "age")
+WHOLE = (*TABLE, "*")
+ENTITIES = (
+    Entity("stage name", {ITS_NAME: 0.7, ITS_AGE: 0.1, WHOLE: 0.3}),
+    Entity("singers", {ITS_NAME: 0.4, ITS_AGE: 0.2, WHOLE: 0.9}),
+)
+
+
+def candidate(*columns: tuple[str, str, str]) -> Candidate:
+    return Candidate("music", "SELECT", tables=frozenset({TABLE}), columns=frozenset(columns))
+
+
+def test_only_what_was_passed_over_counts_and_what_is_less_than_sure() -> None:
+    assert shortfall(candidate(ITS_NAME), ENTITIES) == 0.0
+    assert shortfall(candidate(ITS_AGE), ENTITIES) == pytest.approx(0.4)
+    value = Entity("france", {ITS_NAME: 0.1, ITS_AGE: 0.05, WHOLE: 0.1})
+    assert shortfall(candidate(ITS_NAME), (*ENTITIES, value)) == 0.0, "near to nothing, so nothing is missed"
+    assert shortfall(candidate(ITS_NAME), ()) == 0.0
+    assert shortfall(Candidate("music", "SELECT 1"), ENTITIES) == UNSCORED
+    assert nonconformity(Candidate("music", "SELECT", confidence=0.8)) == pytest.approx(0.2)
+    assert not math.isnan(nonconformity(Candidate("music", "SELECT")))

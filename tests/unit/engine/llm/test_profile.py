@@ -1,4 +1,4 @@
-"""What a model server can do, as a value."""
+"""What a model server can do, as a value, and which models are small by their names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine.values.model_profile import EMBEDDED, UNKNOWN, ModelProfile, TokenField
-from engine.values.model_settings import GrammarSupport, ModelSettings, Price, ServiceSettings
+from engine.values.model_settings import GrammarSupport, ModelSettings, Price, Provider, ServiceSettings
 
 FULL = ModelProfile(
     logprobs=True,
@@ -86,3 +86,22 @@ def test_each_service_has_its_own_address_and_the_common_circuit() -> None:
     assert first.fallback == second.fallback == ()
     with pytest.raises(ValueError, match="needs a base_url"):
         ModelSettings(fallback=(ServiceSettings(),))
+
+
+@pytest.mark.parametrize(
+    ("name", "small"),
+    [
+        ("qwen2.5-coder-1.5b-instruct-q4_k_m", True),
+        ("meta-llama/Llama-3.2-3B-Instruct", True),
+        ("qwen3:4b", True),
+        ("Qwen/Qwen2.5-Coder-7B-Instruct", False),
+        ("qwen3-30b-a3b", False),
+        ("mixtral-8x7b", False),
+        ("llama-3.3-70b-versatile", False),
+        ("gpt-4o-mini", False),
+        ("claude-opus-4-6", False),
+    ],
+)
+def test_by_the_name(name: str, *, small: bool) -> None:
+    assert ModelSettings(model=name).small is small
+    assert ModelSettings(provider=Provider.AZURE, deployment=name).small is small

@@ -1,10 +1,13 @@
-"""The console's protocol, driven by hand: any bytes, in any chunks, and what each command is."""
+"""The console's protocol, driven by hand: any bytes, in any chunks, each command, and which numbers are none."""
 
 from __future__ import annotations
 
 import struct
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +16,10 @@ from proxy.console import grammar, views
 from proxy.console.grammar import AdminCommand, ConsoleError, Empty, Ignored, Rights, SetSetting, ShowView
 from proxy.console.session import CloseConnection, ConsoleAction, ConsoleSession, RunCommand, WriteReply
 from proxy.console.tables import ColumnType, Done, ResultTable, columns, row
+from proxy.net.console.console_connection import carry_out
 from proxy.protocol import codec
 from proxy.protocol.codec import Bind, Parse
+from proxy.settings import GatewaySettings, assigned
 
 
 def drive(session: ConsoleSession, chunks: list[bytes]) -> tuple[bytes, list[object]]:
@@ -156,3 +161,25 @@ def test_numeric_in_binary(value: float, digits: str) -> None:
     shape = columns("N", "v")
     assert shape[0][1] is ColumnType.NUMERIC
     assert row((value,), shape, (1,))[11:].hex() == digits
+
+
+SETTINGS = GatewaySettings("127.0.0.1")
+
+
+@pytest.mark.parametrize("number", ["9" * 4301, "9" * 20, "0", "0" * 5000, "-1", "1.5", "٣", "NaN"])
+async def test_there_is_no_such_client(number: str) -> None:
+    nobody = cast("Any", SimpleNamespace(log=structlog.stdlib.get_logger("proxy")))
+    outcome = await carry_out(nobody, AdminCommand("kill_client", number), "ann")
+    assert outcome == ErrorReply("22023", "invalid client id", hint="SHOW CLIENTS shows it in the column id.")
+
+
+@pytest.mark.parametrize("key", ["nl_timeout", "max_client_conn"])
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e999", "9" * 20, "9" * 5000])
+def test_a_setting_is_no_number_without_end(key: str, number: str) -> None:
+    with pytest.raises(ValueError, match=key):
+        assigned(SETTINGS, key, number)
+
+
+def test_other_numbers_are_taken() -> None:
+    assert assigned(SETTINGS, "nl_timeout", "1.5").nl_timeout == 1.5
+    assert assigned(SETTINGS, "max_client_conn", "10").max_client_conn == 10

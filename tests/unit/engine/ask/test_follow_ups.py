@@ -45,14 +45,9 @@ FRENCH = "SELECT count(*) FROM singer WHERE country = 'France'"
 BEFORE = FollowUp("How many singers are from France?", FRENCH, "and from Japan, over 40?")
 
 
-@pytest.mark.parametrize("text", FOLLOW_UPS.strip().splitlines())
-def test_what_goes_on(text: str) -> None:
-    assert Question(text).goes_on
-
-
-@pytest.mark.parametrize("text", QUESTIONS.strip().splitlines())
-def test_what_stands_by_itself(text: str) -> None:
-    assert not Question(text).goes_on
+@pytest.mark.parametrize("text", (FOLLOW_UPS + QUESTIONS).strip().replace("\n\n", "\n").splitlines())
+def test_what_goes_on_and_what_stands_by_itself(text: str) -> None:
+    assert bool(Question(text).goes_on) is (text in FOLLOW_UPS.splitlines())
 
 
 def understood(

@@ -8,20 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from engine.question import question as module
 from engine.question.question import Question
 
 FRIDAY = date(2026, 11, 27)
-
-
-def test_nothing_is_read_that_nobody_asks_for_and_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    monkeypatch.setattr(module, "goes_on", lambda text: read.append(text) or False)
-    question = Question("songs by Ann")
-    assert read == []
-    assert (question.goes_on, question.goes_on) == (False, False)
-    assert read == ["songs by Ann"]
-    assert question.spans is question.spans
 
 
 def test_other_words_are_another_question_and_what_has_been_read_is_no_part_of_it() -> None:
@@ -49,11 +38,12 @@ def test_the_same_month_a_number_and_a_name_are_read_alike_wherever_they_are_nee
     assert question.denial[0] == "not"
 
 
-@pytest.mark.parametrize("text", ["Show the clubs", "Show the clubs sorted by the most wins"])
-def test_all_rows_are_wanted_where_nothing_chooses_among_them(text: str) -> None:
-    assert Question(text).asks_for_all
-
-
-@pytest.mark.parametrize("text", ["Show the best club", "Show twelve clubs", "Show a dozen clubs"])
-def test_a_choice_or_a_number_wants_some(text: str) -> None:
-    assert not Question(text).asks_for_all
+@pytest.mark.parametrize(
+    ("text", "every"),
+    [
+        *((each, True) for each in ("Show the clubs", "Show the clubs sorted by the most wins")),
+        *((each, False) for each in ("Show the best club", "Show twelve clubs", "Show a dozen clubs")),
+    ],
+)
+def test_all_rows_are_wanted_where_nothing_chooses_among_them(text: str, *, every: bool) -> None:
+    assert bool(Question(text).asks_for_all) is every

@@ -55,19 +55,12 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("text", ORDERS.strip().splitlines())
-def test_orders(text: str) -> None:
-    assert request_kind(text) is Request.ORDER
+KINDS = dict.fromkeys(ORDERS.strip().splitlines(), Request.ORDER) | OTHERS
 
 
-@pytest.mark.parametrize("text", QUESTIONS.strip().splitlines())
-def test_questions(text: str) -> None:
-    assert request_kind(text) is None
-
-
-@pytest.mark.parametrize("text", OTHERS)
-def test_texts_that_are_no_question(text: str) -> None:
-    assert request_kind(text) is OTHERS[text]
+@pytest.mark.parametrize("text", [*KINDS, *QUESTIONS.strip().splitlines()])
+def test_orders_and_other_texts_are_told_from_questions(text: str) -> None:
+    assert request_kind(text) is KINDS.get(text)
 
 
 def test_the_rows_that_an_order_would_remove_can_be_asked_for() -> None:

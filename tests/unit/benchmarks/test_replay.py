@@ -26,7 +26,6 @@ class Counting:
     running: int = 0
 
     async def complete(self, prompt: Prompt, **options: object) -> Completion:
-        """The number of the call."""
         assert self.running == 0
         self.running += 1
         await asyncio.sleep(0)
@@ -35,7 +34,6 @@ class Counting:
         return Completion(f"SELECT {len(self.asked)}", 7, 5, 3, -0.5, finished=True, tokens=TOKENS)
 
     async def likelihood(self, prompt: Prompt, answer: str, **_: object) -> Completion:
-        """As likely each time."""
         self.asked.append((prompt.user, answer))
         return Completion(answer, 3, 4, 5, -0.5, finished=True)
 

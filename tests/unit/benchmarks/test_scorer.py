@@ -50,7 +50,6 @@ class Counting:
         self.asked: list[str] = []
 
     def judge(self, _: QuestionSet, wanted: Mapping[str, Sequence[str]]) -> dict[str, tuple[Right, ...]]:
-        """See `Judging`."""
         self.asked += [sql for each in wanted.values() for sql in each]
         return {key: tuple((sql.startswith("right"),) * 2 for sql in each) for key, each in wanted.items()}
 

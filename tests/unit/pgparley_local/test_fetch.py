@@ -47,7 +47,6 @@ class Steps:
     seen: list[tuple[str, int, int]] = field(default_factory=list)
 
     def __call__(self, step: str, done: int, total: int) -> None:
-        """As `Progress` is called."""
         self.seen.append((step, done, total))
 
     def of(self, word: str) -> list[tuple[int, int]]:

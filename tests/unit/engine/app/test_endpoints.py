@@ -50,7 +50,6 @@ class Scripted(Service):
     """Repeats what it hears; has one option, and a dialogue `old` whose catalog has changed."""
 
     def __init__(self) -> None:
-        """Needs nothing: it looks nowhere."""
         self.admission = Admission(places=1)
         self.asked = asyncio.Semaphore(0)
         self.end = asyncio.Event()

@@ -66,7 +66,6 @@ class Near(NoValues):
     known: dict[str, NearValues]
 
     async def near(self, texts: Sequence[tuple[ColumnKey, str]], *_: object) -> tuple[NearValues, ...]:
-        """That."""
         return tuple(self.known.get(text, NearValues()) for _, text in texts)
 
 
@@ -121,7 +120,6 @@ class InCapitals(Holding):
     cost = 1.0
 
     async def explain(self, _database: object, _asker: object, sql: str, _deadline: object) -> float:
-        """Dear where letters are folded."""
         return self.cost if "lower" in sql else 1.0
 
     async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
@@ -160,7 +158,6 @@ class Rows(PlanningUpstream):
     found: tuple[str, ...] = ("t", "f")
 
     async def run(self, _database: object, _asker: object, sql: str, *_: object) -> Result:
-        """A truth value a word."""
         self.planned.append(sql)
         return Result((("a", "boolean"),) * len(self.found), (self.found,), truncated=False)
 

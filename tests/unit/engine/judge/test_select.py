@@ -54,7 +54,6 @@ class AskerFeedback:
     group: str = "music"
 
     async def find(self, _width: int) -> Calibrated:
-        """The same for every function."""
         return Calibrated.of([(self.group, self.score)] * self.points)
 
 
@@ -62,7 +61,6 @@ class Gone:
     """A store that does not answer."""
 
     async def find(self, _width: int) -> Calibrated:
-        """Fails."""
         raise StoreUnavailableError("gone")
 
 
@@ -145,7 +143,6 @@ class Elsewhere:
     known: tuple[float, ...] = ()
 
     async def find(self, _width: int) -> Calibrated:
-        """The same for every function."""
         return replace(Calibrated(), base=np.full(40, self.score), known=np.array(self.known))
 
 

@@ -145,7 +145,6 @@ class Dear(Looking):
     """Notes a look, and finds it too costly."""
 
     async def explain(self, _database: object, _asker: object, sql: str, *_: object) -> float:
-        """Too much."""
         self.ran.append(sql)
         return 1e9
 

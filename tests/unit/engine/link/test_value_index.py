@@ -105,7 +105,6 @@ class OneMeaning:
     """Every text but those with "un" means the same."""
 
     def encode(self, texts: list[str]) -> NDArray[np.float32]:
-        """Unit vectors of two dimensions."""
         return np.array([[0.0, 1.0] if "un" in text else [1.0, 0.0] for text in texts], dtype=np.float32)
 
 

@@ -102,7 +102,6 @@ class Refusing:
     """An encoder that must not be asked."""
 
     def encode(self, texts: object) -> np.ndarray:
-        """Refuses."""
         raise AssertionError(texts)
 
 

@@ -56,7 +56,6 @@ class Opinions:
         return found
 
     def follow(self, rows: Numbers, columns: Numbers) -> Opinions:
-        """See `Sequences`."""
         return Opinions(
             self.graphs,
             tuple(self.heads[row] for row in rows),

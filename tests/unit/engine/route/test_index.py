@@ -175,7 +175,6 @@ def test_the_first_question_leaves_torch_with_the_threads_that_were_set() -> Non
         """Gives texts their vectors without loading the model."""
 
         def encode(self, texts: Sequence[str]) -> Vectors:
-            """Unit vectors."""
             return np.full((len(texts), 384), 384**-0.5, dtype=np.float32)
 
     torch.set_num_threads(2)

@@ -38,14 +38,12 @@ class Roles:
         self.gate.set()
 
     async def connect(self) -> AuthQueryConnection:
-        """As `AuthQueryConnection.open`."""
         self.connections += 1
         if self.down:
             raise ConnectionRefusedError("nobody there")
         return cast("AuthQueryConnection", Connection(self))
 
     def spawn(self, _: str, work: Coroutine[object, object, None]) -> None:
-        """As `Worker.spawn`."""
         self.tasks.append(asyncio.get_running_loop().create_task(work))
 
     def remembered(self, **settings: object) -> RoleSecrets:

@@ -149,3 +149,12 @@ async def test_a_cancelled_question_gives_its_turn_to_the_next(moment: str) -> N
     assert asked.begun == ["a", "c"]
     await asked.end("c")
     assert (places.running, places.waiting) == (0, 0)
+
+
+async def test_a_question_that_fails_gives_its_place_back() -> None:
+    places = Admission(places=1)
+    with pytest.raises(ZeroDivisionError):
+        async with places.place("ana", 1.0):
+            raise ZeroDivisionError
+    async with places.place("ana", 1.0):
+        assert places.running == 1

@@ -165,6 +165,19 @@ def test_what_is_asked(name: str) -> None:
     assert expected_error(question, candidates(case)) < expected_error(None, candidates(case))
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_asked_twice(name: str) -> None:
+    case = CASES[name]
+    turns: list[Turn] = []
+    seen = set()
+    while (question := asked(case, turns)) is not None:
+        options = frozenset(option.words for option in question.options)
+        assert options not in seen
+        seen.add(options)
+        turns.append(Turn(question, 1))
+    assert turns
+
+
 def test_what_candidates_agree_on_is_not_asked_nor_what_all_read_elsewhere() -> None:
     same = Candidate("school", "SELECT name FROM pupil", confidence=0.6)
     spelt = replace(same, sql="SELECT p.name FROM public.pupil AS p", confidence=0.4)

@@ -14,7 +14,9 @@ from engine.values.messages import (
     Asker,
     AskReply,
     AskRequest,
+    ChooseRequest,
     CorrectRequest,
+    RowKind,
 )
 from engine.values.model_profile import UNKNOWN, ModelProfile
 from engine.values.ports import Completion, Prompt
@@ -99,6 +101,30 @@ async def corrected(service: Service) -> AskReply:
 def of_gross(reply: AskReply) -> list[int]:
     """The rows whose statement is the corrected one of gross sales."""
     return [row.n for row in reply.rows if " ".join((row.sql or "").lower().split()) == GROSS.lower()]
+
+
+def before(model: Stubborn) -> str:
+    """What the prompt of the last follow-up says that it goes on from."""
+    return next(each.user for each in reversed(model.prompts) if not each.prefix)
+
+
+async def test_a_follow_up_goes_on_from_what_its_asker_said_last(service: Service, model: Stubborn) -> None:
+    model.in_full = "gross sales by month"
+    reply = await ask(service, FIRST)
+    await service.choose(ChooseRequest(ANA, reply.qid, 1))
+    await service.correct(CorrectRequest(ANA, reply.qid, LESS_REFUNDS.format("cost_price")))
+    last = await service.correct(CorrectRequest(ANA, reply.qid, NET))
+    await ask(service, "the same in gross sales", after=reply.qid)
+    assert NET in before(model), "the newest correction, though a row was chosen before it"
+    await service.choose(ChooseRequest(ANA, reply.qid, 1))
+    await ask(service, "the same in gross sales", after=reply.qid)
+    assert NET not in before(model), "a row that was chosen since"
+    await service.choose(ChooseRequest(ANA, reply.qid, last.rows[0].n))
+    again = await ask(service, FIRST)
+    assert (again.rows[0].kind, again.rows[0].sql) == (RowKind.VERIFIED, NET)
+    await service.correct(CorrectRequest(ANA, again.qid, LESS_REFUNDS.format("cost_price")))
+    await ask(service, "the same in gross sales", after=again.qid)
+    assert "cost_price" in before(model), "a correction of what was verified"
 
 
 async def test_the_right_statement_of_a_near_question_is_in_the_set_without_a_call(

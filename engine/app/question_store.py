@@ -54,7 +54,11 @@ _TOLD = """
     WHERE told.qid = $1 AND q.asker = told.asker AND q.question = told.question AND q.sent AND NOT q.answered
 """
 
-_CHOSEN = "SELECT n FROM pgparley.choice WHERE qid = $1 ORDER BY chosen_at DESC LIMIT 1"
+_CHOSEN = """
+    SELECT n FROM pgparley.choice c WHERE qid = $1 AND NOT EXISTS (
+        SELECT FROM pgparley.verdict v WHERE v.qid = c.qid AND v.kind = 'corrected' AND v.given_at > c.chosen_at)
+    ORDER BY chosen_at DESC LIMIT 1
+"""
 
 _HISTORY = """
     SELECT q.asked_at, q.qid, q.question, jsonb_array_length(q.reply -> 'rows') AS rows,
@@ -203,10 +207,12 @@ class Questions:
         await self._pool.execute("INSERT INTO pgparley.choice (qid, n) VALUES ($1, $2)", qid, n)
 
     async def taken(self, stored: Stored) -> AnswerRow | None:
-        """The row that its asker chose last, else the one that they wrote, else the first; None without a statement."""
+        """The row that its asker chose or wrote last, else the first; None without a statement."""
         n = await self._pool.fetchval(_CHOSEN, stored.reply.qid)
         rows = [row for row in stored.reply.rows if row.sql is not None]
-        return min(rows, key=lambda row: (row.n != n, row.kind is not RowKind.VERIFIED), default=None)
+        # What is written comes behind what was shown.
+        last = max((row.n for row in rows if row.kind is RowKind.VERIFIED), default=None)
+        return min(rows, key=lambda row: (row.n != n, row.n != last), default=None)
 
     async def none_fits(self, qid: str, user: str, why: str | None, *, send: bool = False) -> None:
         """Stores that `user` found no row of an answer right; `send`: and agrees to be named with that to stewards."""

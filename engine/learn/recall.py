@@ -127,7 +127,8 @@ def _examples(
         if not sensitive.isdisjoint(resolution.columns):
             continue
         if not resolution.problems and agreement(resolution, found) >= 0.0:
-            examples.append(Example(lesson.question, lesson.sql, round(float(cosines[place]), 3), lesson.own))
+            likeness, corrected = round(float(cosines[place]), 3), lesson.kind is ExampleKind.CORRECTED
+            examples.append(Example(lesson.question, lesson.sql, likeness, lesson.own, corrected))
     return tuple(examples)
 
 

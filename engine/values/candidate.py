@@ -18,7 +18,8 @@ class RuleKind(StrEnum):
 
     REPAIR replaces a statement that names or EXPLAIN refused. NORMALISE replaces one by an equivalent (NULL order
     aside). READING adds a likelier statement, BESIDE a less likely one. CORRECTION runs when a value that is compared
-    with is not stored. REPETITION adds a likelier statement when the result has repeated rows.
+    with is not stored. REPETITION adds a likelier statement when the result has repeated rows. TAUGHT is no rule's: the
+    statement was made of one that an asker wrote.
     """
 
     REPAIR = "repair"
@@ -27,6 +28,7 @@ class RuleKind(StrEnum):
     BESIDE = "beside"
     CORRECTION = "correction"
     REPETITION = "repetition"
+    TAUGHT = "taught"
 
 
 _BY_ROWS = frozenset({RuleKind.CORRECTION, RuleKind.REPETITION})

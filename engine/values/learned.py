@@ -83,12 +83,16 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A verified answer to a question like this one. `similarity`: cosine of the two questions."""
+    """A verified answer to a question like this one. `similarity`: cosine of the two questions.
+
+    `corrected`: its asker wrote it in the place of another.
+    """
 
     question: str
     sql: str
     similarity: float
     own: bool
+    corrected: bool = False
 
 
 @dataclass(frozen=True, slots=True)

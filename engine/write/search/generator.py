@@ -4,8 +4,8 @@ Owns the order and the budget: the statement, then its forks (`engine.write.sear
 best-first search over conditions (MetaSQL §III, `engine.write.conditions`) and masked schemas (Odin §5,
 `engine.write.masks`). Each statement is admitted before its children are queued. If the first answer uses a column that
 the linker doubts, and not what it links, a second is written with that column masked. If the model was sure of its
-answer, nothing more is asked. Readings by rule (`engine.findings`) and exchanged names (`engine.write.exchanges`) cost
-no call.
+answer, nothing more is asked. Readings by rule (`engine.findings`), exchanged names (`engine.write.exchanges`) and what
+is made of the corrections of near questions (`engine.write.near_questions`) cost no call.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from engine.values.state import Route, State
 from engine.values.tools import Tools
 from engine.write.exchanges import ExchangedStatements, find_exchanges
 from engine.write.masks import MaskSearch, Node
+from engine.write.near_questions import of_near_questions
 from engine.write.search.forks import Fork, forks
 from engine.write.search.writer import Attempt, Attempts, Writer
 from schema_catalog.types import ColumnKey
@@ -162,6 +163,8 @@ class Explorer:
                     names = {used for _, used in made}
                     search.expand(attempt.node, _elements_used(attempt.candidates[0]), references | names)
             first = nodes is whole
+            if first and self._state.k > 1:
+                found.add(await of_near_questions(self.door, self._writer.root, search.score))
             others = self._forks(attempts[0]) if first else []
             doubtful = self._doubtful_elements(attempts[0]) if first else frozenset[ColumnKey]()
             if first and not doubtful and not others and self._writer.forks and _stands(attempts[0]):

@@ -14,16 +14,15 @@ RELEASE := .venv-release
 DOCS := .venv-docs
 # A short folder: the path of a socket in it has room for 107 bytes.
 IN_TWO = $(BIN)/python -m pytest -n 2 --dist loadfile --durations 20 --durations-min 10 --basetemp=$$(mktemp -d /tmp/pgp.XXXX)
-.PHONY: demo test coverage test-all check servers browser promtool pooler helm lock packages sbom audit docs screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-anew bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day bench-first-hour compat clean
+.PHONY: demo test coverage test-all ready check model servers browser promtool pooler helm lock packages sbom audit docs screenshots morning bench bench-ablations bench-abstain bench-capacity bench-catalog bench-dialogue bench-anew bench-followups bench-models bench-personal bench-quality bench-real bench-routing bench-wire bench-workday bench-day bench-first-hour compat clean
 
 demo: $(VENV)/.installed  ## from nothing to five questions answered through psql
 	@$(BIN)/pgparley demo $(ARGS)
 
-test: check servers browser promtool pooler helm  ## what CI runs
-	@$(BIN)/pgparley fetch-model
+test: ready  ## what CI runs
 ifeq ($(strip $(ARGS)),)
 	$(IN_TWO) tests/unit tests/property
-	$(IN_TWO) --ignore tests/unit --ignore tests/property
+	$(IN_TWO) --no-loadscope-reorder --ignore tests/unit --ignore tests/property
 else
 	$(BIN)/python -m pytest $(ARGS)
 endif
@@ -32,9 +31,15 @@ coverage: $(VENV)/.installed  ## branch coverage of tests/unit and tests/propert
 	$(BIN)/python -m coverage run -m pytest tests/unit tests/property
 	@$(BIN)/python -m coverage report
 
-test-all: check servers browser promtool pooler helm coverage  ## the slow tests as well
-	@$(BIN)/pgparley fetch-model
+# What is fetched waits for the network, what is installed and checked for the processor: at the same time.
+ready:
+	@$(MAKE) --no-print-directory --jobs check model servers browser promtool pooler helm
+
+test-all: ready coverage  ## the slow tests as well
 	$(BIN)/python -m pytest -m "slow or not slow" $(ARGS)
+
+model: $(VENV)/.installed  ## the embedded model
+	@$(BIN)/pgparley fetch-model
 
 servers: $(SERVERS)/.installed  ## PostgreSQL 13 to 17 for tests/security; 18 comes with the environment
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from tests.security import engine_door
 from tests.security.arena import ATTACKER, CATALOG, SECRET, VICTIM
 from tests.security.attacks import Attack
 from tests.security.combinations import plantings
-from tests.security.servers import Server
+from tests.security.servers import NEWEST, Server
 
 EXAMPLES = 30
 
@@ -37,6 +38,7 @@ async def _typed_and_asked(server: Server, planted: Attack) -> bool:
     return fired
 
 
+@pytest.mark.parametrize("server", NEWEST, indirect=True)
 def test_nothing_runs_with_other_rights(server: Server) -> None:
     fired: list[bool] = []
 

@@ -39,7 +39,11 @@ CUT = """
         return [...each.querySelectorAll("text")].some(text => text.getBBox().width > box.width);
     }).map(each => each.textContent))
 """
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RULES = {
+    "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    # The same page in other colours.
+    "dark": ["color-contrast"],
+}
 
 
 @pytest.fixture
@@ -116,19 +120,19 @@ async def test_axe_finds_nothing(running: Browser, site: PageSite, scheme: Any) 
     context = await running.new_context(color_scheme=scheme)
     tab = await context.new_page()
     await tab.goto(f"{site.url}/sign-in")
-    assert await violations(tab) == []
+    assert await violations(tab, scheme) == []
     tab = await signed_in(context, site)
     for path in PAGES:
         await tab.goto(site.url + path)
-        assert await violations(tab) == [], path
+        assert await violations(tab, scheme) == [], path
     ground = await tab.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 25, 31)"}[scheme]
 
 
-async def violations(tab: Page) -> list[tuple[str, str]]:
+async def violations(tab: Page, scheme: str) -> list[tuple[str, str]]:
     """The rules that the page breaks, and where."""
     await tab.evaluate(AXE.read_text("utf-8"))
-    found = await tab.evaluate("rules => axe.run({runOnly: rules})", RULES)
+    found = await tab.evaluate("rules => axe.run({runOnly: rules})", RULES[scheme])
     return [(each["id"], node["html"]) for each in found["violations"] for node in each["nodes"]]
 
 

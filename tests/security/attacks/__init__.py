@@ -10,6 +10,11 @@ from tests.security.attacks.ranges import RANGES
 from tests.security.attacks.relations import RELATIONS
 from tests.security.attacks.shadows import SHADOWS
 
-__all__ = ["ATTACKS", "Attack", "Moment"]
+__all__ = ["ATTACKS", "REPRESENTATIVES", "Attack", "Moment"]
 
-ATTACKS = (*CASTS, *DOMAINS, *RANGES, *RELATIONS, *SHADOWS, *LOANS)
+FAMILIES = (CASTS, DOMAINS, RANGES, RELATIONS, SHADOWS, LOANS)
+
+ATTACKS = tuple(attack for family in FAMILIES for attack in family)
+
+REPRESENTATIVES = {(n, each.moment): each for n, family in enumerate(FAMILIES) for each in reversed(family)}
+"""The first of each family and moment."""

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from engine.findings import looks
+from engine.ask.decide import decide
 from engine.findings.admit import accept
+from engine.judge.judge import judge
 from engine.judge.run import run
 from engine.link.looking import looked
 from engine.question.question import Question

@@ -58,11 +58,11 @@ class Context:
     linked: Mapping[ColumnKey, float] = field(default_factory=dict)
     dimensions: Sequence[LinkedDimension] = ()
     lists: Sequence[ValueList] = ()
-    told: Sequence[ColumnFacts] = ()
     contents: Sequence[ColumnContent] = ()
     is_reading: bool = False
     newest: Mapping[ColumnKey, date] = field(default_factory=dict)
     counted: Sequence[tuple[str, int]] = ()
+    told: Sequence[ColumnFacts] = ()
 
     @property
     def mentioned(self) -> tuple[Table, ...]:

@@ -1,7 +1,7 @@
 """What the language model says of schemas before anybody asks, at rest: questions by table set, and proposed words.
 
-Owns the SQL of `pgparley.made_set`, `made_question` and `proposed_synonym`; people change them by functions of
-`nl_catalog` (`sql/0014_made_questions.sql`). Does not ask a model.
+Owns the SQL of `pgparley.made_set`, `made_question` and `proposed_synonym`, which people change by functions of
+`nl_catalog` (`sql/0014_made_questions.sql`), and of who asks, and for how much a day. Does not ask a model.
 """
 
 from __future__ import annotations
@@ -72,16 +72,38 @@ class MadeStore:
         self._pool = pool
 
     @asynccontextmanager
-    async def alone(self, database: str) -> AsyncIterator[bool]:
-        """Whether no other engine asks about a database; while the block runs, none does."""
-        key = "pg_catalog.hashtext('pgparley.made_set'), pg_catalog.hashtext($1)"
-        async with self._pool.acquire() as connection:
-            mine = await connection.fetchval(f"SELECT pg_catalog.pg_try_advisory_lock({key})", database)
-            try:
-                yield mine
-            finally:
-                if mine:
-                    await connection.execute(f"SELECT pg_catalog.pg_advisory_unlock({key})", database)
+    async def alone(self, database: str, seconds: float) -> AsyncIterator[bool]:
+        """Whether no other engine asks about a database; while the block runs, none does for so many `seconds`."""
+        until = await self._pool.fetchval(
+            "INSERT INTO pgparley.asking_ahead VALUES ($1, clock_timestamp() + make_interval(secs => $2))"
+            " ON CONFLICT (database) DO UPDATE SET until = excluded.until"
+            " WHERE asking_ahead.until < clock_timestamp() RETURNING until",
+            database,
+            seconds,
+        )
+        try:
+            yield until is not None
+        finally:
+            if until is not None:
+                await self._pool.execute(
+                    "DELETE FROM pgparley.asking_ahead WHERE (database, until) = ($1, $2)", database, until
+                )
+
+    async def spent(self) -> tuple[int, float]:
+        """The tokens and seconds that engines have asked for by themselves today, in UTC."""
+        row = await self._pool.fetchrow(
+            "SELECT tokens, seconds FROM pgparley.asked_ahead WHERE day = (now() AT TIME ZONE 'UTC')::date"
+        )
+        return (0, 0.0) if row is None else (row["tokens"], row["seconds"])
+
+    async def spend(self, tokens: int, seconds: float) -> None:
+        """Adds to them."""
+        await self._pool.execute(
+            "INSERT INTO pgparley.asked_ahead VALUES ((now() AT TIME ZONE 'UTC')::date, $1, $2) ON CONFLICT (day)"
+            " DO UPDATE SET tokens = asked_ahead.tokens + $1, seconds = asked_ahead.seconds + $2",
+            tokens,
+            seconds,
+        )
 
     async def asked(self, database: str) -> dict[tuple[TableKey, ...], str]:
         """The table sets of which a model was asked, each with the fingerprint of its schema then."""
@@ -93,30 +115,42 @@ class MadeStore:
     async def keep(self, database: str, made: Made, fingerprint: str, written_by: str) -> None:
         """Keeps what was made in the place of what was made of the same tables; what a person edited stays.
 
+        The catalog's version moves only where what is read of it has changed.
+
         Raises asyncpg's `ForeignKeyViolationError` where the database is gone.
         """
         async with self._pool.acquire() as connection, connection.transaction():
-            number: int = await connection.fetchval(
-                "INSERT INTO pgparley.made_set (database, tables, reads, fingerprint, written_by)"
+            ((number, same),) = await connection.fetch(
+                "WITH before AS (SELECT reads FROM pgparley.made_set WHERE (database, tables) = ($1, $2::jsonb))"
+                " INSERT INTO pgparley.made_set (database, tables, reads, fingerprint, written_by)"
                 " VALUES ($1, $2::jsonb, $3::jsonb, $4, $5)"
                 " ON CONFLICT (database, tables) DO UPDATE SET reads = excluded.reads,"
                 " fingerprint = excluded.fingerprint, written_by = excluded.written_by, made_at = excluded.made_at"
-                " RETURNING id",
+                " RETURNING id, coalesce((SELECT before.reads = $3::jsonb FROM before), false)",
                 database,
                 *(msgspec.json.encode(each).decode() for each in (made.tables, made.reads)),
                 fingerprint,
                 written_by,
             )
             await connection.execute(
-                "DELETE FROM pgparley.made_question WHERE made_set = $1 AND edited_by IS NULL", number
+                "DELETE FROM pgparley.made_question WHERE made_set = $1 AND edited_by IS NULL"
+                " AND NOT ($3 AND question = ANY ($2))",
+                number,
+                list(made.questions),
+                same,
+            )
+            await connection.execute(
+                "INSERT INTO pgparley.made_question (made_set, question) SELECT $1, said.question"
+                " FROM unnest($2::text[]) WITH ORDINALITY AS said (question, n) WHERE NOT EXISTS"
+                " (SELECT FROM pgparley.made_question q WHERE (q.made_set, q.question) = ($1, said.question))"
+                " ORDER BY said.n",
+                number,
+                list(made.questions),
             )
             await connection.executemany(
-                "INSERT INTO pgparley.made_question (made_set, question) VALUES ($1, $2)",
-                [(number, question) for question in made.questions],
-            )
-            await connection.executemany(
-                "DELETE FROM pgparley.proposed_synonym WHERE (database, element) = ($1, $2) AND decided_by IS NULL",
-                [(database, list(element)) for element in made.words],
+                "DELETE FROM pgparley.proposed_synonym WHERE (database, element) = ($1, $2) AND decided_by IS NULL"
+                " AND phrase <> ALL ($3)",
+                [(database, list(element), list(phrases)) for element, phrases in made.words.items()],
             )
             await connection.executemany(
                 "INSERT INTO pgparley.proposed_synonym (database, element, phrase, written_by) VALUES ($1, $2, $3, $4)"

@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
 from typing import Any
 
 import asyncpg
@@ -41,6 +40,9 @@ from schema_catalog.types import ColumnKey, Database, Snapshot
 SECONDS = 120.0
 """For one call."""
 
+LEASE = 2 * SECONDS
+"""For which no other engine asks about a database, where this one does not say that it is done."""
+
 ROUND = 5.0
 """Seconds between two looks whether something is to be asked."""
 
@@ -48,15 +50,6 @@ LOOK = 0.1
 """Seconds between two looks whether a question has come, to which the model is then left."""
 
 log = structlog.stdlib.get_logger("engine")
-
-
-@dataclass(slots=True)
-class _Spent:
-    """On one day."""
-
-    day: date | None = None
-    tokens: int = 0
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +63,6 @@ class AskingAhead:
     services: ModelSettings
     settings: CatalogSettings
     idle: Callable[[], bool]
-    _spent: _Spent = field(default_factory=_Spent)
     _done: dict[str, Snapshot] = field(default_factory=dict)
     _failed: set[tuple[str, str]] = field(default_factory=set)
 
@@ -88,7 +80,7 @@ class AskingAhead:
                     hint="pgparley catalog list shows the names.",
                 )
             database, snapshot = entries[request.database]
-            async with self._store.alone(database.name) as mine:
+            async with self._store.alone(database.name, LEASE) as mine:
                 if not mine:
                     raise BusyError("an engine asks about this database already", hint="Try again later.")
                 every, waiting = await self._topics(snapshot)
@@ -97,7 +89,9 @@ class AskingAhead:
                 told = replace(told, unreached=len(snapshot.tables) - len(reached))
                 if request.estimate or not waiting:
                     return told
-                asked = await self._ask(database, waiting[0], local=database.local)
+                # One that the model refused waits behind the others.
+                topic = self._next(database, waiting) or waiting[0]
+                asked = await self._ask(database, topic, local=database.local)
                 return replace(asked, left=len(waiting) - 1, unreached=told.unreached)
         except (StoreUnavailableError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as problem:
             raise ModelUnavailableError(
@@ -106,42 +100,51 @@ class AskingAhead:
 
     async def step(self) -> None:
         """Asks about the next tables of one database, where that is wanted and there is time; raises as `ask`."""
-        if self.settings.ask_ahead is Ahead.OFF or not self.idle() or not self._has_room():
+        if self.settings.ask_ahead is Ahead.OFF or not self.idle():
             return
+        away = dict[bool, ModelAwayError]()
         for database, snapshot in await self.catalog.entries():
             local = database.local or self.settings.ask_ahead is Ahead.OWN
             if self._done.get(database.name) is snapshot or self._service(local=local) is None:
                 continue
-            async with self._store.alone(database.name) as mine:
-                if mine and await self._stepped(database, snapshot, local=local):
-                    return
+            # Where the services are away that this one may be sent to, others may be sent elsewhere.
+            if local in away:
+                continue
+            if not await self._has_room():
+                return
+            async with self._store.alone(database.name, LEASE) as mine:
+                try:
+                    if mine and await self._stepped(database, snapshot, local=local):
+                        return
+                except ModelAwayError as problem:
+                    away[local] = problem
+        for problem in away.values():
+            raise problem
 
     async def _stepped(self, database: Database, snapshot: Snapshot, *, local: bool) -> bool:
         """Whether there was something to ask about this database."""
         _, waiting = await self._topics(snapshot)
-        topic = next(
-            (each for each in waiting if (database.name, each.fingerprint) not in self._failed), None
-        )
+        topic = self._next(database, waiting)
         if topic is None:
             self._done[database.name] = snapshot
             return False
-        began, most = time.monotonic(), sum(_tokens(topic))
         # Also what is cancelled, or comes to nothing, is paid for.
-        self._spent.tokens += most
+        began, tokens = time.monotonic(), sum(_tokens(topic))
         try:
             told = await self._while_idle(self._ask(database, topic, local=local))
-            if told is not None:
-                self._spent.tokens += told.tokens - most
+            tokens = tokens if told is None else told.tokens
         except ModelAwayError:
-            self._spent.tokens -= most
+            tokens = 0
             raise
         except NLError as problem:
-            # Not again before the engine is started anew, or the schema has changed: it costs each time.
-            self._failed.add((database.name, topic.fingerprint))
             log.warning("schema not asked", database=database.name, problem=for_log(problem))
         finally:
-            self._spent.seconds += time.monotonic() - began
+            await self._store.spend(tokens, time.monotonic() - began)
         return True
+
+    def _next(self, database: Database, waiting: Sequence[Topic]) -> Topic | None:
+        """The first that the model has not refused since the engine was started: it costs each time."""
+        return next((each for each in waiting if (database.name, each.fingerprint) not in self._failed), None)
 
     async def _while_idle(self, asking: Coroutine[Any, Any, AskedAhead]) -> AskedAhead | None:
         """Waits for it, and cancels it when a question comes; raises what it raises."""
@@ -155,12 +158,10 @@ class AskingAhead:
                 task.cancel()
                 await asyncio.wait({task})
 
-    def _has_room(self) -> bool:
-        """Whether anything is left of the day's budget."""
-        spent, settings, today = self._spent, self.settings, datetime.now(UTC).date()
-        if spent.day != today:
-            spent.day, spent.tokens, spent.seconds = today, 0, 0.0
-        return spent.tokens < settings.ask_ahead_tokens and spent.seconds < settings.ask_ahead_seconds
+    async def _has_room(self) -> bool:
+        """Whether anything is left of the day's budget, of all engines together."""
+        tokens, seconds = await self._store.spent()
+        return tokens < self.settings.ask_ahead_tokens and seconds < self.settings.ask_ahead_seconds
 
     @property
     def _store(self) -> MadeStore:
@@ -193,12 +194,19 @@ class AskingAhead:
     async def _ask(self, database: Database, topic: Topic, *, local: bool) -> AskedAhead:
         service = self._service(local=local) or self.services
         began = time.monotonic()
-        completion = await self.model.complete(
-            replace(asking(topic, await self._values(database, topic)), local=local),
-            deadline=Deadline(began + SECONDS),
-            max_tokens=topic.tokens,
-            grammar=topic.grammar() if self.model.profile.grammars else None,
-        )
+        prompt = replace(asking(topic, await self._values(database, topic)), local=local)
+        try:
+            completion = await self.model.complete(
+                prompt,
+                deadline=Deadline(began + SECONDS),
+                max_tokens=topic.tokens,
+                grammar=topic.grammar() if self.model.profile.grammars else None,
+            )
+        except ModelAwayError:
+            raise
+        except NLError:
+            self._failed.add((database.name, topic.fingerprint))
+            raise
         found = made(completion.text, topic, (mark for mark, _ in completion.marks))
         await self._store.keep(database.name, found, topic.fingerprint, service.called)
         usage = completion.usage

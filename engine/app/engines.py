@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -33,6 +33,9 @@ BETWEEN = 1.0
 
 AHEAD = 2
 """Questions by which the engine that knows a database may be ahead of the others before one of them is asked."""
+
+SHARE, LOOK = 0.25, 5.0
+"""Of a request's time, and seconds at most: who has not replied by then is asked whether it is there at all."""
 
 REPEATABLE = (AskRequest, MoreRequest, AnswerRequest, PlanRequest, ShowRequest, TopicRequest)
 """What may be asked twice: a lost reply leaves an answer that nobody saw, and nothing learned."""
@@ -76,12 +79,15 @@ class Engines:
     async def consult(self, request: EngineRequest, *, timeout: float) -> EngineReply:  # noqa: ASYNC109 - a budget
         """The reply to a session's request, within the request's own `timeout` where it has one."""
         seconds = getattr(request, "timeout", None) or timeout
-        ends = time.monotonic() + seconds
-        return await self._first(
-            self._order(request.asker.dbname),
-            lambda client: client.consult(request, timeout=max(0.0, ends - time.monotonic())),
-            repeatable=isinstance(request, REPEATABLE),
-        )
+        ends, repeatable = time.monotonic() + seconds, isinstance(request, REPEATABLE)
+
+        async def ask(client: EngineClient) -> EngineReply:
+            reply = client.consult(request, timeout=max(0.0, ends - time.monotonic()))
+            if not repeatable or len(self._places) == 1:
+                return await reply
+            return await _unless_it_hangs(reply, client, min(LOOK, SHARE * seconds))
+
+        return await self._first(self._order(request.asker.dbname), ask, repeatable=repeatable)
 
     async def view(self, name: str, *, timeout: float) -> RowSet:  # noqa: ASYNC109 - a budget
         """The rows of one of the console's views."""
@@ -140,3 +146,18 @@ class Engines:
             finally:
                 place.asked -= 1
         raise problem
+
+
+async def _unless_it_hangs(
+    reply: Coroutine[None, None, EngineReply], client: EngineClient, look: float
+) -> EngineReply:
+    """The reply. Raises `EngineLostError` where the engine hangs: every `look` seconds it says that it is there."""
+    task = asyncio.create_task(reply, name="engine's reply")
+    try:
+        while not (await asyncio.wait({task}, timeout=look))[0]:
+            await client.check()
+        return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})

@@ -53,10 +53,13 @@ class RecordingModel:
         """The answer, whose tokens stand on its span by the names of OpenTelemetry's conventions."""
         if isinstance(self._model, Outgoing):
             prompt = await asyncio.to_thread(self._model.outgoing, prompt)
-        self.sent += (replace(prompt, asked=()),)
+        call_number, self.sent = len(self.sent), (*self.sent, replace(prompt, asked=()))
         with span("chat", SpanKind.CLIENT) as traced:
             answer = await call()
             self.usage = self.usage.plus(answer.usage)
+            if answer.sent is not None:
+                before, after = self.sent[:call_number], self.sent[call_number + 1 :]
+                self.sent = (*before, replace(answer.sent, asked=()), *after)
             self._marks |= dict(answer.marks)
             traced.note(
                 gen_ai__operation__name="chat",

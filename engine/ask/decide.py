@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from engine.ask.policy import Action, Decision, Worth, cheapest, doubt
 from engine.ask.question_back import Proposal, best_proposal, by_meanings, fingerprints
+from engine.findings.looks import with_left_out
 from engine.values.candidate import are_readings
 from engine.values.messages import OnDoubt, TraceLine
 from engine.values.state import State
@@ -20,7 +21,15 @@ HOPELESS = 0.05
 
 
 async def decide(state: State, tools: Tools) -> State:
-    """Sets `dialogue`: a question that is pending, where one is, and what the next turn goes on with."""
+    """Sets `dialogue`: a question that is pending, where one is, and what the next turn goes on with.
+
+    Where statements are shown they tell what they leave out.
+    """
+    decided = await _decided(state, tools)
+    return decided if decided.settled else await with_left_out(decided, tools)
+
+
+async def _decided(state: State, tools: Tools) -> State:
     found = await asyncio.to_thread(fingerprints, state)
     left = replace(state.dialogue, survivors=state.considered, fingerprints=found)
     state = replace(state, dialogue=left)

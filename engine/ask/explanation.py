@@ -32,12 +32,11 @@ def explained(state: State) -> State:
         for route in state.routes
         if state.doubtful
     }
-    snapshots = {route.database.name: route.snapshot for route in state.routes}
     told = [
         replace(
             each,
             explanation=each.explanation
-            + explain(each, first, doubts.get(each.database), snapshots.get(each.database)),
+            + explain(each, first, doubts.get(each.database), state.route_of(each.database).snapshot),
         )
         for each in state.candidates
     ]

@@ -191,6 +191,7 @@ def _context(route: Route, state: State, secured: frozenset[TableKey], shown: Sn
         linked={} if route.links is None else route.links.probabilities,
         dimensions=linked_dimensions(state.question.dimensions, route.entities),
         lists=route.lists,
+        told=route.told,
         contents=route.contents,
     )
 

@@ -48,7 +48,7 @@ def linted(candidate: Candidate, question: Question, route: Route, off: Collecti
     if candidate.findings is not None:
         return candidate
     is_reading = candidate.meaning.place is not None
-    context = Context(route.snapshot, question, lists=route.lists, is_reading=is_reading)
+    context = Context(route.snapshot, question, lists=route.lists, told=route.told, is_reading=is_reading)
     statement, on = statement_of(candidate.sql, route.snapshot), OF_READINGS if is_reading else frozenset(On)
     units = (Finding("units", On.CATALOG, each) for each in measured(candidate.columns, route.snapshot))
     outdated = (

@@ -13,7 +13,14 @@ from engine.link.mentions import mentioned_tables
 from engine.question.question import Question
 from engine.statement.read import Draft
 from engine.values.candidate import On, RuleKind
-from engine.values.elements import WHOLE_TABLE, ColumnContent, LinkedDimension, ValueLink, ValueList
+from engine.values.elements import (
+    WHOLE_TABLE,
+    ColumnContent,
+    ColumnFacts,
+    LinkedDimension,
+    ValueLink,
+    ValueList,
+)
 from schema_catalog.foreign_keys import Edge, ForeignKeyGraph, foreign_key_graph
 from schema_catalog.implied_references import with_implied_references, with_shared_columns
 from schema_catalog.types import ColumnKey, Snapshot, Table, TableKey
@@ -34,10 +41,11 @@ class Context:
     `secured`: the tables of which roles see different rows. `stored`: column and text that it does not hold → the value
     to write in its place; `missing`: those without one. `in_any_case`: column and text that it holds but for capital
     letters. `linked`: element → probability that the question is about it, none without a linker. `dimensions`: what
-    the question asks a number for each of. `lists`: of columns of few values, all of them. `contents`: of columns of
-    JSON and of days in texts. `is_reading`: a model gave the statement as its reading of the question, and says itself
-    what it leaves out. `newest`: the newest day of a column of dates that holds nothing of the period tested.
-    `counted`: what a statement leaves out, in words with `{}` for the number of rows, and that number.
+    the question asks a number for each of. `lists`: of columns of few values, all of them. `told`: what else is known
+    of kept values. `contents`: of columns of JSON and of days in texts. `is_reading`: a model gave the statement as its
+    reading of the question, and says itself what it leaves out. `newest`: the newest day of a column of dates that
+    holds nothing of the period tested. `counted`: what a statement leaves out, in words with `{}` for the number of
+    rows, and that number.
     """
 
     snapshot: Snapshot
@@ -54,6 +62,7 @@ class Context:
     is_reading: bool = False
     newest: Mapping[ColumnKey, date] = field(default_factory=dict)
     counted: Sequence[tuple[str, int]] = ()
+    told: Sequence[ColumnFacts] = ()
 
     @property
     def mentioned(self) -> tuple[Table, ...]:

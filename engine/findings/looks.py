@@ -38,6 +38,9 @@ _LOG = structlog.get_logger()
 SECONDS = 1.0
 """For a look at most, of what the question has left."""
 
+_NEWEST, _LEFT_OUT = "newest_period", "left_out"
+"""The lints that the looks are for: nobody looks for one that is switched off."""
+
 
 async def of_newest_periods(
     candidates: Sequence[Candidate], state: State, tools: Tools
@@ -51,6 +54,8 @@ async def of_newest_periods(
         dict[Candidate, Candidate](),
         dict[tuple[str, str], Candidate](),
     )
+    if _NEWEST in off:
+        return told, []
     known = {(each.database, each.sql) for each in state.candidates}
     for each, context in (await _newest(candidates, state, tools)).items():
         route = state.route_of(each.database)
@@ -61,7 +66,9 @@ async def of_newest_periods(
 
 
 async def with_left_out(state: State, tools: Tools) -> State:
-    """The state, in which the first `k` candidates tell the rows that they leave out."""
+    """The state, in which the first `k` candidates tell the rows that they leave out: once their order is known."""
+    if _LEFT_OUT in tools.generation.rules_off:
+        return state
     first = await all_of(_counted(each, state, tools) for each in state.candidates[: state.k])
     return replace(state, candidates=(*first, *state.candidates[state.k :]))
 
@@ -109,7 +116,8 @@ def _telling(
     """The candidate with what lints say of it by the data, beside what they said before."""
     before = linted(candidate, state.question, route, off)
     found = said(statement_of(candidate.sql, route.snapshot), context, {On.DATA}, off)
-    return replace(before, findings=(*(before.findings or ()), *found))
+    findings = (*(before.findings or ()), *found)
+    return replace(before, findings=findings, evidence=replace(before.evidence, findings=findings))
 
 
 async def _newest(candidates: Sequence[Candidate], state: State, tools: Tools) -> dict[Candidate, Context]:

@@ -33,6 +33,9 @@ CORRECTED = 3
 
 Found = Mapping[Literal, NearValues]
 
+_LINT = "literal_as_stored"
+"""What near values are looked for."""
+
 
 async def write_as_stored(state: State, tools: Tools) -> State:
     """Sets each candidate's `missing`, and replaces or follows it by statements with stored values.
@@ -46,7 +49,7 @@ async def write_as_stored(state: State, tools: Tools) -> State:
         async with semaphore:
             route = state.route_of(candidate.database)
             check = await check_literals(candidate, route, state, tools)
-            near = await _near(check, route, state, tools)
+            near = {} if _LINT in tools.generation.rules_off else await _near(check, route, state, tools)
             return await asyncio.to_thread(_corrected, candidate, check, near, route, tools)
 
     outcomes = await all_of(map(checked, state.candidates))

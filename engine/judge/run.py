@@ -15,7 +15,7 @@ from dataclasses import replace
 import msgspec
 
 from engine.findings.admit import shown_once
-from engine.findings.looks import of_newest_periods, with_left_out
+from engine.findings.looks import of_newest_periods
 from engine.judge.merge import NotCompared, Rows, Shape, merged
 from engine.link.standing import sensitive_columns
 from engine.statement.read import normal_form, statement_of
@@ -94,7 +94,7 @@ async def compared(state: State, tools: Tools) -> State:
         outcomes += await _run_all(added, state, tools, until)
         lines = (each.changes[-1].line for each in added)
         state = replace(state, candidates=(*state.candidates, *added)).noted(*lines)
-    return await with_left_out(await merged(state, outcomes, tools.generation.rules_off), tools)
+    return await merged(state, outcomes, tools.generation.rules_off)
 
 
 def _is_empty(preview: Preview | None) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from engine.llm.client import ChatModel
@@ -44,22 +46,29 @@ class FallbackModel:
 
     async def complete(self, prompt: Prompt, **options: Any) -> Completion:
         """See `engine.values.ports.LanguageModel.complete`."""
-        return await self._one(lambda model: model.complete(prompt, **options))
+        return await self._answered(prompt, lambda model: model.complete(prompt, **options))
 
     async def likelihood(self, prompt: Prompt, answer: str, *, deadline: Deadline) -> Completion:
         """See `engine.values.ports.LanguageModel.likelihood`."""
-        return await self._one(lambda model: model.likelihood(prompt, answer, deadline=deadline))
+        return await self._answered(prompt, lambda each: each.likelihood(prompt, answer, deadline=deadline))
 
     async def read(self, prompt: Prompt, *, deadline: Deadline) -> None:
         """See `engine.values.ports.LanguageModel.read`."""
         await self._one(lambda model: model.read(prompt, deadline=deadline))
 
-    async def _one(self, ask: Callable[[ChatModel], Awaitable[_Answer]]) -> _Answer:
-        """The answer of the first that is not away; raises the error of the last."""
+    async def _answered(
+        self, prompt: Prompt, ask: Callable[[ChatModel], Awaitable[Completion]]
+    ) -> Completion:
+        """The answer, with what was sent to who gave it: not always to the one that `outgoing` expected."""
+        model, answer = await self._one(ask)
+        return replace(answer, sent=await asyncio.to_thread(model.outgoing, prompt))
+
+    async def _one(self, ask: Callable[[ChatModel], Awaitable[_Answer]]) -> tuple[ChatModel, _Answer]:
+        """The first that is not away, and its answer; raises the error of the last."""
         *before, last = self._models
         for model in before:
             try:
-                return await ask(model)
+                return model, await ask(model)
             except ModelAwayError:
                 continue
-        return await ask(last)
+        return last, await ask(last)

@@ -59,6 +59,7 @@ class Completion:
 
     `tokens`: of the text, in order, where alternatives were requested and the model gives them. `refusal`: what the
     model said instead of an answer. `money`: as in `Usage`. `marks`: in the text, for what the model was not told.
+    `sent`: what the one that answered was sent, where several might have.
     """
 
     text: str
@@ -71,6 +72,7 @@ class Completion:
     refusal: str | None = None
     money: float = 0.0
     marks: Marks = ()
+    sent: Prompt | None = None
 
     @property
     def usage(self) -> Usage:

@@ -55,7 +55,7 @@ LINTS: tuple[Lint, ...] = (
     _by_values("literal_in_its_column", 1, literals.literal_in_its_column),
     _by_values("literal_by_reference", 1, literals.literal_by_reference),
     _by_values("text_by_day", 1, contents.text_as_day),
-    _by_keys("whole_day", 1, periods.whole_day, periods.first_moments, by_facts=True),
+    _by_keys("whole_day", 2, periods.whole_day, periods.first_moments, by_facts=True),
     _by_words("whole_period", 1, periods.whole_period, periods.cut_short),
     Lint(
         "said_period", 1, coverage.said_period, coverage.periods_missed, on=On.CALENDAR, kind=RuleKind.READING
@@ -80,8 +80,8 @@ LINTS: tuple[Lint, ...] = (
     ),
     Lint("rows_once", 1, repetition.rows_once, on=On.DATA, kind=RuleKind.REPETITION),
     _says("idle_part", 1, says=remarks.idle_parts),
-    Lint("no_choice", 1, says=conditions.no_choice, on=On.SCHEMA),
-    Lint("adds_up_keys", 1, says=sums.adds_up_keys, on=On.SCHEMA),
+    Lint("no_choice", 2, says=conditions.no_choice, on=On.SCHEMA),
+    Lint("adds_up_keys", 2, says=sums.adds_up_keys, on=On.SCHEMA),
     _says("first_by_words", 1, says=grouping.first_by_words),
     Lint("left_out", 1, says=left_out.left_out, on=On.DATA),
     Lint("rows_that_do_not_count", 1, says=remarks.rows_that_do_not_count, on=On.CATALOG),

@@ -14,6 +14,7 @@ from decimal import Decimal, InvalidOperation
 from sqlglot import exp
 
 from engine.findings.lint import Context
+from engine.question.question import Question
 from engine.statement.read import Draft
 from engine.statement.scope import Scopes, tests_of
 from engine.values import wording
@@ -44,7 +45,8 @@ def no_choice(statement: Draft, context: Context) -> Iterator[str]:
     lists = {each.column: each.values for each in context.lists}
     for select in statement.tree.find_all(exp.Select):
         for column, tests in _tested(tests_of(select), scopes):
-            if none := _bounded(column, tests, scopes) or _of_known(column, tests, scopes, lists):
+            none = _bounded(column, tests, scopes, context.question)
+            if none := none or _of_known(column, tests, scopes, lists):
                 yield none
 
 
@@ -61,8 +63,8 @@ def _tested(tests: Sequence[exp.Expr], scopes: Scopes) -> Iterator[tuple[exp.Col
     return ((first[place], each) for place, each in found.items())
 
 
-def _bounded(column: exp.Column, tests: Sequence[exp.Expr], scopes: Scopes) -> str | None:
-    """What two bounds that meet or cross say; None of a whole day of a date, which meet as well."""
+def _bounded(column: exp.Column, tests: Sequence[exp.Expr], scopes: Scopes, question: Question) -> str | None:
+    """What two bounds that meet or cross say; None of what is meant: a date's whole day, a number of the question."""
     kind = scopes.type_of(column)
     bounds = [found for each in tests if (found := _bounds(each, kind)) is not None]
     low = max(
@@ -76,8 +78,9 @@ def _bounded(column: exp.Column, tests: Sequence[exp.Expr], scopes: Scopes) -> s
     name = column.sql(dialect="postgres")
     if low.value > high.value or not (low.included and high.included):
         return wording.NO_VALUE_FITS.format(name)
-    equal = any(isinstance(each, exp.EQ) for each in tests)
-    return None if equal or kind == "date" else wording.ONE_VALUE_FITS.format(name)
+    meant = kind == "date" or any(isinstance(each, exp.EQ) for each in tests)
+    meant = meant or any(low.value == Decimal(str(number)) for _, number in question.numbers)
+    return None if meant else wording.ONE_VALUE_FITS.format(name)
 
 
 def _bounds(test: exp.Expr, kind: str) -> tuple[_Bound | None, _Bound | None] | None:

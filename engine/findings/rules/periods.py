@@ -21,6 +21,9 @@ _ONE_DAY = timedelta(days=1)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]00:00(?::00)?)?$")
 """A day, or its beginning."""
 
+_MIDNIGHT = re.compile(r" 00:00:00(?![.:\d])")
+"""In a timestamp as the server writes it."""
+
 _SAID = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(-?%)?$")
 """A year, month or day, or the pattern of what begins with it."""
 
@@ -43,30 +46,37 @@ def whole_period(statement: Draft, context: Context) -> str | None:
     return wording.of(wording.READS, changed)
 
 
-def whole_day(statement: Draft, _context: Context) -> str | None:
+def whole_day(statement: Draft, context: Context) -> str | None:
     """Compares a timestamp with all of a day, where only its first moment is compared with or let in."""
     changed = []
-    for node, meant in list(_first_moments(statement)):
+    for node, meant in list(_first_moments(statement, context)):
         changed.append(wording.READS_AS.format(node.sql(dialect="postgres"), meant.sql(dialect="postgres")))
         node.replace(meant)
     return wording.of(wording.READS, changed)
 
 
-def first_moments(statement: Draft, _context: Context) -> Iterator[str]:
+def first_moments(statement: Draft, context: Context) -> Iterator[str]:
     """In words, the days of which a timestamp is to be the first moment."""
-    for node, _ in _first_moments(statement):
+    for node, _ in _first_moments(statement, context):
         if isinstance(node, exp.EQ) and (day := _day(node.expression)) is not None:
             yield wording.FIRST_MOMENT.format(day)
 
 
-def _first_moments(statement: Draft) -> Iterator[tuple[exp.Expr, exp.Condition]]:
-    """Comparisons of a timestamp that leave out all of a day but its first moment, and those with all of it."""
+def _first_moments(statement: Draft, context: Context) -> Iterator[tuple[exp.Expr, exp.Condition]]:
+    """Comparisons of a timestamp that leave out all of a day but its first moment, and those with all of it.
+
+    Not of a column whose first and last values, as far as they are known, are such moments: it holds days.
+    """
+    ends = {each.column: (each.least or "", each.greatest or "") for each in context.told}
+    days = {column for column, both in ends.items() if all(map(_MIDNIGHT.search, both))}
     for node in statement.tree.find_all(exp.EQ, exp.NEQ, exp.LTE, exp.Between):
         between = isinstance(node, exp.Between)
         if between and node.args.get("symmetric"):
             continue
         day = _day(node.args["high"] if between else node.expression)
         if day is None or day == date.max or not statement.scopes.type_of(node.this).startswith("timestamp"):
+            continue
+        if statement.scopes.key(node.this) in days:
             continue
         whole = (day, day + _ONE_DAY)
         if not between:

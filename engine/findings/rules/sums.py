@@ -5,7 +5,8 @@ PostgreSQL divides whole numbers without what is behind the point (docs 9.3).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
@@ -16,6 +17,7 @@ from engine.statement.scope import Scopes
 from engine.statement.tree import unwrapped
 from engine.values import wording
 from engine.values.elements import WHOLE_NUMBERS
+from schema_catalog.types import ColumnKey, Table
 
 _KEPT = (
     exp.Sum,
@@ -104,9 +106,33 @@ def adds_up_keys(statement: Draft, context: Context) -> Iterator[str]:
             continue
         own = key[2] in table.primary_key
         refers = any(edge.referring and key[2] in edge.columns for edge in references.edges(table.key))
-        coded = any(meaning.code not in _FLAGS for meaning in codes.get(key, ()))
+        named = {meaning.code for meaning in codes.get(key, ())}
+        coded = not named <= _FLAGS and not _is_scale(key, table, named, context)
         if own or refers or coded:
             said = wording.ADDS_KEYS if isinstance(each, exp.Sum) else wording.AVERAGES_KEYS
             yield said.format(
                 key[2], wording.A_KEY if own else wording.A_REFERENCE if refers else wording.A_CODE
             )
+
+
+_LOW, _HIGH = re.compile(r"(?<!<)>=? \(*'?-?\d"), re.compile(r"<=? \(*'?-?\d")
+"""Bounds as PostgreSQL writes them in a check."""
+
+
+def _is_scale(key: ColumnKey, table: Table, named: Collection[str], context: Context) -> bool:
+    """Whether the catalog says that a column of explained codes tells how much: a legend may explain a scale's ends.
+
+    Then it has a unit, or numbers between the explained ones are stored, or a check allows them.
+    """
+    column = next(each for each in table.columns if each.name == key[2])
+    if column.attributes is not None and column.attributes.unit:
+        return True
+    codes = {int(each) for each in named if each.lstrip("-").isdigit()}
+    if len(codes) < len(named) or max(codes) - min(codes) < len(codes):
+        return False
+    stored = (value for each in context.told if each.column == key for value in each.values)
+    others = {int(each) for each in stored if each.lstrip("-").isdigit()} - codes
+    if any(min(codes) < each < max(codes) for each in others):
+        return True
+    checks = (column.domain, *(each.sql for each in table.checks if each.columns == (column.name,)))
+    return any(_LOW.search(each) and _HIGH.search(each) for each in checks)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import asyncpg
 import pytest
 
@@ -60,6 +62,40 @@ async def test_they_join_the_snapshot_apart_from_what_is_said(made: MadeStore, p
     assert (orders.synonyms, orders.proposed_synonyms) == (("Deal",), ("sale",))
     assert [each.proposed_synonyms for each in orders.columns if each.name == "net"] == [("turnover",)]
     assert await pool.fetchval("SELECT count(*) FROM pgparley.knowledge_change") == 1
+
+
+async def test_what_is_made_once_more_moves_nothing(made: MadeStore, pool: asyncpg.Pool) -> None:
+    async def moves(again: Made) -> int:
+        before = await pool.fetchval("SELECT version FROM pgparley.catalog_version")
+        await made.keep("sales", again, "other", "a model")
+        return int(await pool.fetchval("SELECT version FROM pgparley.catalog_version")) - int(before)
+
+    questions = (await shown(pool)).made_questions
+    assert await moves(MADE) == 0
+    assert (await shown(pool)).made_questions == questions
+    # Those who may not read what it saw this time are not to see them.
+    assert await moves(replace(MADE, reads=MADE.reads[:1])) > 0
+    assert {each.reads for each in (await shown(pool)).made_questions} == {MADE.reads[:1]}
+    assert await moves(replace(MADE, reads=MADE.reads[:1], questions=MADE.questions[:1])) > 0
+    assert [each.question for each in (await shown(pool)).made_questions] == [MADE.questions[0]]
+    assert await moves(replace(MADE, reads=MADE.reads[:1], questions=MADE.questions)) > 0
+
+
+async def test_a_database_is_asked_about_by_one_for_a_time(made: MadeStore, pool: asyncpg.Pool) -> None:
+    async with made.alone("sales", 60) as first:
+        async with made.alone("sales", 60) as second:
+            assert (first, second) == (True, False)
+        async with made.alone("sales", 60) as second:
+            assert not second
+        await pool.execute("UPDATE pgparley.asking_ahead SET until = now() - interval '1 second'")
+        later = made.alone("sales", 60)
+        assert await later.__aenter__()
+    # Who was too long takes nothing from who came after.
+    async with made.alone("sales", 60) as third:
+        assert not third
+    await later.__aexit__(None, None, None)
+    async with made.alone("sales", 60) as third:
+        assert third
 
 
 async def test_every_change_is_seen_at_the_next_question(made: MadeStore, pool: asyncpg.Pool) -> None:

@@ -12,9 +12,10 @@ import yaml
 from typer.testing import CliRunner
 
 from engine.app.service import Service
-from engine.values.errors import InvalidSettingError, ModelAwayError, ModelUnavailableError
+from engine.values.errors import BusyError, InvalidSettingError, ModelAwayError, ModelUnavailableError
 from engine.values.messages import Asker, AskRequest, Topic, TopicRequest
 from engine.values.model_settings import ModelSettings, Price
+from engine.values.ports import Prompt
 from engine.values.settings import Ahead, CatalogSettings
 from engine.values.suggestions import AskAheadRequest
 from engine.values.tools import Tools
@@ -90,11 +91,14 @@ async def test_nothing_is_asked_unless_it_is_wanted_and_there_is_a_budget(
 
 
 async def test_the_budget_of_a_day_ends_it(tools: Tools, pool: Any, model: Any) -> None:
-    # A scripted prompt takes two tokens.
-    ahead = ahead_of(tools, pool, CatalogSettings(ask_ahead=Ahead.OWN, ask_ahead_tokens=2))
+    # A scripted prompt takes two tokens. An engine that was started anew knows of them, and another one.
+    settings = CatalogSettings(ask_ahead=Ahead.OWN, ask_ahead_tokens=2)
     for _ in range(3):
-        await ahead.step()
+        await ahead_of(tools, pool, settings).step()
     assert len(model.prompts) == 1
+    await pool.execute("UPDATE pgparley.asked_ahead SET day = day - 1")
+    await ahead_of(tools, pool, settings).step()
+    assert len(model.prompts) == 2
 
 
 async def test_a_paid_service_is_asked_by_itself_only_where_that_is_said(
@@ -157,6 +161,56 @@ async def test_a_question_goes_before(tools: Tools, pool: Any, model: Any) -> No
     await ahead_of(replace(tools, model=hanging), pool, idle=lambda: not hanging.asked.is_set()).step()
     assert hanging.ended == "cancelled"
     assert await pool.fetch("SELECT FROM pgparley.made_set") == []
+
+
+async def test_no_connection_of_the_store_waits_for_the_model(tools: Tools, pool: Any, model: Any) -> None:
+    hanging: Any = Hanging(model)
+    asked = asyncio.create_task(
+        ahead_of(replace(tools, model=hanging), pool).ask(AskAheadRequest("music")), name="asked"
+    )
+    await hanging.asked.wait()
+    assert pool.get_idle_size() == pool.get_size()
+    with pytest.raises(BusyError):
+        await ahead_of(tools, pool).ask(AskAheadRequest("music"))
+    asked.cancel()
+    await asyncio.wait({asked})
+    assert (await ahead_of(tools, pool).ask(AskAheadRequest("music"))).questions
+
+
+class Refusing:
+    """A model that refuses its first prompt, and is away for local databases."""
+
+    def __init__(self, model: Any) -> None:
+        self.profile, self._model = model.profile, model
+        self.refused: list[str] = []
+
+    async def complete(self, prompt: Prompt, **options: Any) -> Any:
+        if prompt.local:
+            raise ModelAwayError("no")
+        if not self.refused:
+            self.refused.append(prompt.user)
+            raise ModelUnavailableError("no")
+        return await self._model.complete(prompt, **options)
+
+
+async def test_what_the_model_refuses_holds_up_nothing(tools: Tools, pool: Any, model: Any) -> None:
+    await changed(pool, "music", "CREATE TABLE fee (label text)")
+    refusing: Any = Refusing(model)
+    ahead = ahead_of(replace(tools, model=refusing), pool, model=HOSTED)
+    with pytest.raises(ModelUnavailableError):
+        await ahead.ask(AskAheadRequest("music"))
+    assert [(await ahead.ask(AskAheadRequest("music"))).left for _ in range(2)] == [1, 0]
+    assert [each.user for each in model.prompts][1:] == refusing.refused
+
+
+async def test_a_service_that_is_away_holds_up_no_other(tools: Tools, pool: Any, model: Any) -> None:
+    await pool.execute("SELECT nl_catalog.set_local('copy', true)")
+    refusing: Any = Refusing(model)
+    refusing.refused.append("")
+    both = replace(HOSTED, fallback=(ModelSettings(base_url="http://10.0.0.2", local=True),))
+    ahead = ahead_of(replace(tools, model=refusing), pool, CatalogSettings(ask_ahead=Ahead.ANY), both)
+    await ahead.step()
+    assert ['"music"' in each.user for each in model.prompts] == [True]
 
 
 async def test_what_is_cancelled_counts_for_the_budget(tools: Tools, pool: Any, model: Any) -> None:

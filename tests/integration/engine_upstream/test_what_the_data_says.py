@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from engine.ask.decide import decide
 from engine.findings import looks
 from engine.findings.admit import accept
 from engine.judge.run import run
@@ -78,7 +79,7 @@ async def told(state: State, tools: Tools, sql: str) -> list[tuple[str, list[str
     candidate = Candidate("shop", sql, origin=Origin(schema_score=1.0))
     checked = await accept(replace(state, candidates=(candidate,)), tools)
     assert checked.candidates, checked.trace
-    after = await run(checked, tools)
+    after = await looks.with_left_out(await run(checked, tools), tools)
     return [
         (each.sql, [found.says for found in each.findings or () if found.on is On.DATA])
         for each in after.candidates
@@ -177,7 +178,10 @@ async def test_nothing_for_another_reason(state: State, tools: Tools, condition:
     assert await told(state, tools, sql) == [(sql, [])]
 
 
-async def test_what_is_off_says_nothing(state: State, upstream: Databases) -> None:
+async def test_what_is_off_says_nothing_and_looks_at_nothing(
+    state: State, upstream: Databases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looks, "looked", None)
     off = bare_tools(
         upstream=upstream, generation=GenerationSettings(rules_off=("newest_period", "left_out"))
     )
@@ -186,3 +190,35 @@ async def test_what_is_off_says_nothing(state: State, upstream: Databases) -> No
         "SELECT title FROM book ORDER BY copies DESC LIMIT 2",
     ):
         assert await told(state, off, sql) == [(sql, [])]
+
+
+async def test_what_is_left_out_is_told_of_those_that_are_shown(
+    state: State, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks_at = list[str]()
+
+    async def counted(sql: str, *given: Any) -> tuple[str | None, ...] | None:
+        looks_at.append(sql)
+        return await looked(sql, *given)
+
+    monkeypatch.setattr(looks, "looked", counted)
+    asked = [f"SELECT title FROM book ORDER BY {by} DESC LIMIT 2" for by in ("copies", "author_id % 2")]
+    candidates = tuple(Candidate("shop", sql, origin=Origin(schema_score=1.0)) for sql in asked)
+    ran = await run(await accept(replace(state, k=1, candidates=candidates), tools), tools)
+    assert looks_at == []
+    # The judgement puts the second one first, and keeps one.
+    sure = replace(ran.candidates[1], confidence=0.9)
+    shown = await decide(replace(ran, candidates=(sure,)), tools)
+    assert len(looks_at) == 1
+    (only,) = shown.candidates
+    assert only.evidence.notes[-1] == "leaves out 1 row of the same rank as the last"
+
+
+async def test_nothing_is_looked_at_behind_a_question_back_or_a_refusal(
+    state: State, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looks, "looked", None)
+    candidate = Candidate("shop", "SELECT title FROM book ORDER BY copies DESC LIMIT 2", confidence=0.001)
+    other = replace(candidate, sql=candidate.sql.replace("copies", "shelf_id"))
+    checked = await accept(replace(state, candidates=(candidate, other)), tools)
+    assert (await decide(await run(checked, tools), tools)).settled

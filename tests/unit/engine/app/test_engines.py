@@ -35,16 +35,24 @@ ASK = AskRequest(ANA, "how many?")
 class OneEngine:
     """Answers with its name. `busy`: has no place; `dies`: breaks connections; `held`: replies when that is set.
 
-    `came`: counts down as requests come.
+    `came`: counts down as requests come. `hangs`: says nothing, not even that it is there. `looked_at`: counts down as
+    somebody asks whether it is.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.asked = 0
-        self.came = asyncio.Semaphore(0)
+        self.came, self.looked_at = asyncio.Semaphore(0), asyncio.Semaphore(0)
+        self.hangs = False
         self.busy = self.dies = False
         self.held = asyncio.Event()
         self.held.set()
+
+    async def health(self, _request: web.Request) -> web.Response:
+        if self.hangs:
+            await asyncio.Event().wait()
+        self.looked_at.release()
+        return web.Response()
 
     async def handle(self, request: web.Request) -> web.Response:
         self.asked += 1
@@ -71,7 +79,8 @@ async def served(home: Path, engines: Sequence[OneEngine]) -> AsyncIterator[Engi
         for each in engines:
             app = web.Application()
             app.router.add_post("/v1/{verb}", each.handle)
-            runner = web.AppRunner(app)
+            app.router.add_get("/health", each.health)
+            runner = web.AppRunner(app, shutdown_timeout=0.1)
             await runner.setup()
             stack.push_async_callback(runner.cleanup)
             await web.UnixSite(runner, str(home / each.name)).start()
@@ -119,6 +128,40 @@ async def test_a_question_goes_to_another_engine(trouble: str, tmp_path: Path) -
         assert await who(engines) == other.name
     # One without a place may have one now; one that did not answer rests.
     assert known.asked == (asked + 1 if trouble == "busy" else asked)
+
+
+async def test_an_engine_that_hangs_takes_a_share_of_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.app.engines.LOOK", 0.05)
+    monkeypatch.setattr("engine.app.client.ALIVE_SECONDS", 0.05)
+    pair = [OneEngine("a"), OneEngine("b")]
+    async with served(tmp_path, pair) as engines:
+        first = await who(engines)
+        known, other = sorted(pair, key=lambda each: each.name != first)
+        known.held.clear()
+        known.hangs = True
+        assert await who(engines) == other.name
+        other.held.clear()
+        other.hangs = True
+        with pytest.raises(EngineLostError):
+            await who(engines)
+
+
+async def test_an_engine_that_thinks_long_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.app.engines.LOOK", 0.01)
+    pair = [OneEngine("a"), OneEngine("b")]
+    async with served(tmp_path, pair) as engines:
+        first = await who(engines)
+        known = next(each for each in pair if each.name == first)
+        known.held.clear()
+        asked = asyncio.create_task(who(engines))
+        for _ in range(3):
+            await known.looked_at.acquire()
+        known.held.set()
+        assert await asked == first
 
 
 async def test_what_may_have_been_learned_is_not_asked_twice(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -15,8 +15,8 @@ from engine.findings.rules.coverage import the_covered
 from engine.question.question import Question
 from engine.statement.read import statement_of
 from engine.values.candidate import Evidence, On, RuleKind
-from engine.values.elements import ValueList
-from schema_catalog.types import Column, Snapshot
+from engine.values.elements import ColumnFacts, ValueList
+from schema_catalog.types import Attributes, Check, Column, Snapshot
 from tests.support.golden_rules import SCHEMAS
 from tests.support.schemas import MUSIC, table
 
@@ -49,8 +49,14 @@ STATES = ValueList(("public", "orders", "state"), ("new", "paid", "Sent"))
 LABELS = ValueList(("public", "orders", "label"), ("Fragile", "Heavy"))
 
 
-def found(sql: str, snapshot: Snapshot = ORDERS, on: Collection[On] = frozenset({On.SCHEMA})) -> list[str]:
-    context = Context(snapshot, Question(""), lists=(STATES, LABELS))
+def found(
+    sql: str,
+    snapshot: Snapshot = ORDERS,
+    on: Collection[On] = frozenset({On.SCHEMA}),
+    question: str = "",
+    told: Sequence[ColumnFacts] = (),
+) -> list[str]:
+    context = Context(snapshot, Question(question), lists=(STATES, LABELS), told=told)
     return [each.says for each in said(statement_of(sql, snapshot), context, on)]
 
 
@@ -97,6 +103,85 @@ def found(sql: str, snapshot: Snapshot = ORDERS, on: Collection[On] = frozenset(
 )
 def test_conditions_that_leave_no_choice(condition: str, says: list[str]) -> None:
     assert found(f"SELECT o.order_id FROM orders AS o WHERE {condition}") == says
+
+
+@pytest.mark.parametrize(
+    ("question", "condition", "says"),
+    [
+        ("orders of a total of 3", "total BETWEEN 3 AND 3", []),
+        ("orders with total three", "total >= 3 AND total <= 3", []),
+        ("orders of 2020", "total BETWEEN 2020 AND 2020", []),
+        ("orders of 2019", "total BETWEEN 2020 AND 2020", ["leaves one value of total"]),
+        (
+            "orders of a total of 3",
+            "total > 3 AND total < 3",
+            ["finds nothing: no value of total meets its conditions"],
+        ),
+    ],
+)
+def test_one_value_that_the_question_names_is_a_choice(
+    question: str, condition: str, says: list[str]
+) -> None:
+    assert found(f"SELECT order_id FROM orders WHERE {condition}", question=question) == says
+
+
+@pytest.mark.parametrize(
+    ("least", "greatest", "says"),
+    [
+        ("2020-01-01 00:00:00", "2026-11-28 00:00:00", []),
+        ("2020-01-01 00:00:00", "2026-11-28 10:30:00", ["finds only the first moment of 2026-03-07"]),
+        ("2020-01-01 00:00:00.5", "2026-11-28 00:00:00", ["finds only the first moment of 2026-03-07"]),
+        (None, None, ["finds only the first moment of 2026-03-07"]),
+    ],
+)
+def test_a_column_of_whole_days_has_no_other_moment(
+    least: str | None, greatest: str | None, says: list[str]
+) -> None:
+    told = ColumnFacts(("public", "orders", "changed_at"), least=least, greatest=greatest)
+    for condition in ("changed_at = '2026-03-07'", "changed_at = '2026-03-07 00:00:00'"):
+        sql = f"SELECT order_id FROM orders WHERE {condition}"
+        assert found(sql, told=(told,)) == says
+    rule = next(each for each in RULES if each.name == "whole_day")
+    for condition in ("= '2026-03-07'", "<= '2026-03-07'", "BETWEEN '2026-03-01' AND '2026-03-07'"):
+        draft = statement_of(f"SELECT order_id FROM orders WHERE changed_at {condition}", ORDERS).draft()
+        assert draft is not None
+        assert rule.fix is not None
+        assert (rule.fix(draft, Context(ORDERS, told=(told,))) is None) is (not says)
+
+
+STARS = Column("stars", "integer", description="1 = bad, 5 = good")
+
+
+@pytest.mark.parametrize(
+    ("column", "checks", "held", "says"),
+    [
+        (STARS, (), (), True),
+        (replace(STARS, attributes=Attributes(unit="stars")), (), (), False),
+        (STARS, ("CHECK (((stars >= 1) AND (stars <= 5)))",), (), False),
+        (STARS, ("CHECK (((stars > 0) AND (stars < 6)))",), (), False),
+        (STARS, ("CHECK ((stars = ANY (ARRAY[1, 5])))",), (), True),
+        (STARS, ("CHECK ((stars > 0))",), (), True),
+        (replace(STARS, domain="integer CHECK (((VALUE >= 1) AND (VALUE <= 5)))"), (), (), False),
+        (
+            replace(STARS, description="1 new, 2 paid, 3 sent"),
+            ("CHECK (((stars >= 1) AND (stars <= 3)))",),
+            (),
+            True,
+        ),
+        (STARS, (), ("5", "1"), True),
+        (STARS, (), ("4", "5", "1"), False),
+        (STARS, (), ("9", "5", "1"), True),
+    ],
+)
+def test_numbers_of_a_scale_are_a_measure(
+    column: Column, checks: Sequence[str], held: tuple[str, ...], *, says: bool
+) -> None:
+    said_by = tuple(Check(("stars",), sql) for sql in checks)
+    review = replace(table("review", "stars"), columns=(column,), primary_key=(), checks=said_by)
+    reviews = Snapshot("shop", ("public",), (review,))
+    told = (ColumnFacts(("public", "review", "stars"), held, whole=True),) if held else ()
+    expected = ["averages stars, which is a code"] if says else []
+    assert found("SELECT AVG(stars) FROM review", reviews, told=told) == expected
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ class QuestionList:
     twins: bool = False
     misread: float = 0.0
     first: int = 0
-    reply: Reply = Reply.REFUSED
+    reply: Reply | None = None
     unknown: tuple[str, ...] = ()
 
 
@@ -211,7 +211,7 @@ class _Asking:
                 return await _listed(asked_now(task.question, self.k), tools, made, found)
             except NLError:
                 # What a user would be told instead is nothing to rank.
-                return made
+                return replace(made, reply=Reply.REFUSED)
 
 
 async def _listed(
@@ -224,7 +224,7 @@ async def _listed(
         done = await _looked_at(await pipeline.run(state, tools, UNWRITTEN), tools, found)
     made = replace(made, unknown=_unknown(done))
     if not done.candidates:
-        return made
+        return replace(made, reply=Reply.REFUSED)
     _, each = await asyncio.to_thread(known, done, tools)
     told = {one.sql: one.question for one in found or () if one.question is not None}
     if found is None:

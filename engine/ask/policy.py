@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine.judge.answer_features import NEAR, farthest
 from engine.question.plain import excerpt
 from engine.statement.description import in_parts
 from engine.values.dialogue import Chances
@@ -94,7 +95,9 @@ def doubt(state: State) -> Refusal:
         return lacking(route.unknown, [first.database], partly=not route.unanswerable, shown=said)
     if first.missing:
         return undefined(first.missing, first.database)
-    return unlikely(_near(state), first.evidence.words, _output(first.sql))
+    phrase, cosine = farthest(first, route)
+    unsaid = first.evidence.words or ((phrase,) if cosine < NEAR else ())
+    return unlikely(_near(state), unsaid, _output(first.sql))
 
 
 def _output(sql: str) -> str:

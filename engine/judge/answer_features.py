@@ -53,7 +53,7 @@ def answer_features(
         "outer": float(tree is not None and any(each.side for each in tree.find_all(exp.Join))),
         "shown": math.log(max(1, len(tree.selects))) if tree is not None else 0.0,
         "near": min((_nearest(key, route) for key in shown), default=NEAR),
-        "far": _farthest(candidate, route),
+        "far": farthest(candidate, route)[1],
         "unshown": math.log1p(len(_called(candidate, asked, route) - shown)),
         "unasked": math.log1p(sum(asked.isdisjoint(identifier_words(each)) for each in texts)),
     }
@@ -73,9 +73,11 @@ def _nearest(key: ColumnKey, route: Route) -> float:
     return max((entity.similarities.get(key, 0.0) for entity in route.entities), default=NEAR)
 
 
-def _farthest(candidate: Candidate, route: Route) -> float:
+def farthest(candidate: Candidate, route: Route) -> tuple[str, float]:
+    """The phrase of the question that is farthest from all that the statement reads, and its cosine to it."""
     read = elements_read(candidate.columns, candidate.tables)
-    return min(
-        (max((entity.similarities.get(key, 0.0) for key in read), default=0.0) for entity in route.entities),
-        default=NEAR,
+    cosines = (
+        (entity.text, max((entity.similarities.get(key, 0.0) for key in read), default=0.0))
+        for entity in route.entities
     )
+    return min(cosines, key=lambda one: one[1], default=("", NEAR))

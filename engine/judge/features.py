@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
-from engine.judge.answer_features import answer_features
+from engine.judge.answer_features import answer_features, farthest
 from engine.statement.tree import parsed
 from engine.values.candidate import Candidate, Evidence, RuleKind, are_readings, likelihoods
 from engine.values.conformal import shortfall
@@ -20,7 +20,7 @@ Features = Mapping[str, float]
 LEAST = 1e-3
 """Probabilities nearer to 0 or 1 than this count as this near."""
 
-LEADING = ("likelihood", "fruitless", "invented", "contradicted", "doubted", "outdated", "tables")
+LEADING = ("likelihood", "fruitless", "invented", "contradicted", "doubted", "outdated", "tables", "far")
 """A candidate's features that say, of the leading one, whether any is right."""
 
 WRONG = ("fruitless", "contradicted", "doubted", "invented", "outdated")
@@ -143,6 +143,7 @@ def _beside(candidate: Candidate, route: Route) -> Features:
         "shortfall": min(2.0, shortfall(candidate, route.entities)),
         "agrees": _agreement(candidate, route),
         "tables": math.log(max(1, len(candidate.tables))),
+        "far": farthest(candidate, route)[1],
     }
 
 

@@ -84,7 +84,7 @@ PULLS = {"likelihood": 0.3, "similarity": 1.0, "question": 100.0}
 SURE = 0.5
 """A first statement that is wrong counts as wrongly sure above this confidence."""
 
-PULL_WHICH, PULL_SOME = 1.0, 1.0
+PULL_WHICH, PULL_SOME = 1.0, 3.0
 
 ANSWER = {"constant": 1.7, "fruitless": math.log(0.3), "unsaid": math.log(0.5), "keyed": math.log(0.3)}
 """The log-odds of a model's first reading without training: by hand where recorded answers hold next to none."""

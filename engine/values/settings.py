@@ -217,7 +217,7 @@ class DialogueSettings:
     wrong: float = 1.0
     question: float = 0.18
     row: float = 0.4
-    abstention: float = 0.85
+    abstention: float = 0.75
     questions: int = 4
     on_doubt: OnDoubt = OnDoubt.SHOW
 

@@ -7,7 +7,6 @@ stands for. Where one has no counterpart, or the statement would be doubted for 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -233,8 +232,7 @@ def _called_so(sql: str, exchange: Exchange, phrase: str, snapshot: Snapshot) ->
     draft = statement_of(sql, snapshot).draft()
     if draft is None:
         return sql
-    words = "|".join("[ _]".join(map(re.escape, each.split())) for each in (exchange.used[2], phrase))
-    old = re.compile(rf"(?<![a-z0-9])(?:{words})(?![a-z0-9])", re.IGNORECASE)
+    olds = [tuple(_parts(each)) for each in (exchange.used[2], phrase)]
     places = [
         *(each.args["alias"] for each in draft.tree.find_all(exp.Alias)),
         *(each for alias in draft.tree.find_all(exp.TableAlias) for each in alias.columns),
@@ -242,5 +240,19 @@ def _called_so(sql: str, exchange: Exchange, phrase: str, snapshot: Snapshot) ->
     ]
     for place in places:
         if isinstance(place, exp.Identifier):
-            place.replace(identifier(old.sub(exchange.other[2], place.name)))
+            place.replace(identifier(_renamed(place.name, olds, exchange.other[2])))
     return draft.sql
+
+
+def _parts(name: str) -> list[str]:
+    return name.lower().replace(" ", "_").split("_")
+
+
+def _renamed(name: str, olds: Iterable[tuple[str, ...]], new: str) -> str:
+    """A result's name with `new` in the place of the first of `olds` that stands in it as whole words."""
+    parts = _parts(name)
+    for old in olds:
+        for start in range(len(parts) - len(old) + 1):
+            if tuple(parts[start : start + len(old)]) == old:
+                return "_".join([*parts[:start], new, *parts[start + len(old) :]])
+    return name

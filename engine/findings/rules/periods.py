@@ -21,14 +21,16 @@ _ONE_DAY = timedelta(days=1)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]00:00(?::00)?)?$")
 """A day, or its beginning."""
 
-_MIDNIGHT = re.compile(r" 00:00:00(?![.:\d])")
-"""In a timestamp as the server writes it."""
-
 _SAID = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(-?%)?$")
 """A year, month or day, or the pattern of what begins with it."""
 
 _Days = tuple[date, date]
 """The first one, and the first one behind them."""
+
+
+def _at_midnight(moment: str) -> bool:
+    """Of a timestamp as the server writes it."""
+    return moment[10:19] == " 00:00:00" and moment[19:20] != "."
 
 
 def whole_period(statement: Draft, context: Context) -> str | None:
@@ -68,7 +70,7 @@ def _first_moments(statement: Draft, context: Context) -> Iterator[tuple[exp.Exp
     Not of a column whose first and last values, as far as they are known, are such moments: it holds days.
     """
     ends = {each.column: (each.least or "", each.greatest or "") for each in context.told}
-    days = {column for column, both in ends.items() if all(map(_MIDNIGHT.search, both))}
+    days = {column for column, both in ends.items() if all(map(_at_midnight, both))}
     for node in statement.tree.find_all(exp.EQ, exp.NEQ, exp.LTE, exp.Between):
         between = isinstance(node, exp.Between)
         if between and node.args.get("symmetric"):

@@ -1,11 +1,11 @@
 """Fits how probably each candidate is right (`engine.judge.model`), on training databases.
 
-    python -m training.judgement LISTS... --answers LISTS... [--beside LISTS...] [--out engine/judge/weights.json]
+    python -m training.judgement LISTS... --answers LISTS... [--out engine/judge/weights.json]
 
-Owns the fit and its figures, which are by cross-validation over databases. Of the files `--beside`, each of another
-origin (`training.origins`), nothing is fitted on; the weights are judged by them. The lists are `training.lists`'s, and
-of the readings that a model gave in its own order `training.answers`'s. The weights of a candidate are held to `WHICH`,
-what each of its features was found to weigh when it was added.
+Owns the fit and its figures, which are by cross-validation over databases, and of each file, which is of one origin
+(`training.origins`), by weights that the other files alone gave. The lists are `training.lists`'s, and of the readings
+that a model gave in its own order `training.answers`'s. The weights of a candidate are held to `WHICH`, what each of
+its features was found to weigh when it was added.
 """
 
 from __future__ import annotations
@@ -102,16 +102,17 @@ BEHIND = {"place": -1.0}
 def main() -> int:
     """Fits, prints and writes; returns the exit status."""
     made = parser(__doc__)
-    made.add_argument("lists", type=Path, nargs="+", help="what training.lists wrote")
+    made.add_argument("lists", type=Path, nargs="+", help="what training.lists wrote, a file of each origin")
     made.add_argument("--answers", type=Path, nargs="+", required=True, help="what training.answers wrote")
-    made.add_argument("--beside", type=Path, nargs="+", default=[], help="lists that nothing is fitted on")
     given = made.parse_args()
-    lists = [each for file in given.lists for each in read(file)]
+    origins = {file.stem.removeprefix("lists_"): read(file) for file in given.lists}
+    lists = [each for some in origins.values() for each in some]
     answers = [each for file in given.answers for each in read(file)]
     command = told_command("training.judgement", sys.argv[1:])
     weights, found = rounded(fit(lists)), figures(lists)
-    for file in given.beside:
-        found |= judged_beside(weights, read(file), file.stem.removeprefix("lists_"))
+    for name, left_out in origins.items() if len(origins) > 1 else ():
+        others = fit([each for other, some in origins.items() if other != name for each in some])
+        found |= judged_beside(others, left_out, name)
     judgement = Judgement(weights, rounded(fit_answers(answers)), command, found | answer_figures(answers))
     told(asdict(judgement), given.out)
     return 0

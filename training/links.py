@@ -32,7 +32,7 @@ from training.judgement import held_out
 from training.lists import read
 
 FOLDS, DEV = "calibration", "dev"
-LISTS = Path(__file__).with_name("lists.jsonl")
+LISTS = Path(__file__).with_name("lists_spider.jsonl")
 
 First = tuple[str, str, float]
 """A question's id, its first statement, and how probably that is right."""

@@ -129,7 +129,7 @@ async def test_axe_finds_nothing(running: Browser, site: PageSite, scheme: Any) 
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 25, 31)"}[scheme]
 
 
-async def violations(tab: Page, scheme: str) -> list[tuple[str, str]]:
+async def violations(tab: Page, scheme: str = "light") -> list[tuple[str, str]]:
     """The rules that the page breaks, and where."""
     await tab.evaluate(AXE.read_text("utf-8"))
     found = await tab.evaluate("rules => axe.run({runOnly: rules})", RULES[scheme])

@@ -12,6 +12,7 @@ from engine.statement.read import Draft
 from engine.statement.scope import (
     Branch,
     JoinTree,
+    TableRef,
     identifier,
     join_tree,
     nullable,
@@ -172,8 +173,13 @@ def drop_total_join(statement: Draft, context: Context) -> str | None:
     for branch in _unused(joined):
         if len(branch.reads) == 1 and _total(joined, branch, context):
             statement.tree = joined.without((), branch.reads)
-            return wording.LEAVES_OUT_SAFELY.format(branch.reads[0].name)
+            return wording.LEAVES_OUT_SAFELY.format(_called(branch.reads[0]))
     return None
+
+
+def _called(read: TableRef) -> str:
+    """A table's name: nobody knows an alias that a model gave."""
+    return read.name if read.table is None else read.table.name
 
 
 def _total(joined: JoinTree, branch: Branch, context: Context) -> bool:
@@ -200,7 +206,7 @@ def drop_unasked_join(statement: Draft, context: Context) -> str | None:
         branch = None if joined is None else next(_unasked(joined, context), None)
         if joined is not None and branch is not None:
             statement.tree = _put(statement.tree, select, joined.without((), branch.reads))
-            dropped += [read.name for read in branch.reads]
+            dropped += map(_called, branch.reads)
     return wording.of(wording.LEAVES_OUT, dropped)
 
 

@@ -166,7 +166,7 @@ async def _record(given: argparse.Namespace, console: Console) -> None:
 def replies(lists: Sequence[QuestionList]) -> dict[str, int]:
     """How many are answered with what; and of those whose likeliest statement is right, how many not plainly."""
     found = {str(reply): sum(each.reply is reply for each in lists) for reply in Reply}
-    right = [each for each in lists if any(one.right for one in each.candidates[each.first :][:1])]
+    right = [each for each in lists if each.candidates and each.candidates[each.first].right]
     in_doubt = sum(each.reply in {Reply.DOUBTED, Reply.REFUSED} for each in right)
     return {**found, "right first": len(right), "of them in doubt": in_doubt}
 

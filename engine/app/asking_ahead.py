@@ -118,8 +118,8 @@ class AskingAhead:
                         return
                 except ModelAwayError as problem:
                     away[local] = problem
-        for first in away.values():
-            raise first
+        if away:
+            raise next(iter(away.values()))
 
     async def _stepped(self, database: Database, snapshot: Snapshot, *, local: bool) -> bool:
         """Whether there was something to ask about this database."""

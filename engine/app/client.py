@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -88,9 +87,6 @@ _UNAUTHORIZED = 401
 _BUSY = 429
 _FAILURES = frozenset({400, 503})
 _READY_SECONDS = 2.0
-
-ALIVE_SECONDS = 2.0
-"""In which an engine says that it is there, however much it has to do; it is asked twice."""
 
 CONNECT_SECONDS = 3.0
 """An engine that has not taken the connection by then is lost."""
@@ -197,11 +193,10 @@ class EngineClient:
         return await self._page("/ready") is not None
 
     async def check(self) -> None:
-        """Raises `EngineLostError` where the engine does not say that it is there."""
+        """Raises `EngineLostError` where the engine, asked twice, does not say that it is there."""
         for _ in range(2):
-            with suppress(aiohttp.ClientError, OSError, TimeoutError):
-                async with asyncio.timeout(ALIVE_SECONDS), self._connected().get(self._url("/health")):
-                    return
+            if await self._page("/health") is not None:
+                return
         raise self._lost(TimeoutError(), sent=True)
 
     async def metrics(self) -> str:

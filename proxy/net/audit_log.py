@@ -334,6 +334,8 @@ class AuditTrail:
 
     def _line(self, request: EngineRequest | None, reply: EngineReply) -> bool:
         self._request = None
+        if not self._log.enabled:
+            return False
         line = replied(AuditLine() if request is None else asked(request), reply)
         line = replace(
             line,

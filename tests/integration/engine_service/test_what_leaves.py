@@ -215,6 +215,7 @@ async def answers(service: Service, asked: Sequence[tuple[str, str]]) -> list[An
 TWO_OF_EACH = [pair for kind in TEMPLATES for pair in [each for each in ASKED if each[0] == kind][:2]]
 
 
+# Forty show more values of the same kinds.
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     "asked", [TWO_OF_EACH, pytest.param(ASKED, marks=pytest.mark.slow)], ids=["two of each", "forty"]
@@ -222,6 +223,7 @@ TWO_OF_EACH = [pair for kind in TEMPLATES for pair in [each for each in ASKED if
 async def test_questions_have_the_same_answers_and_no_prompt_has_their_data(
     asking: Tools, pool: Any, asked: Sequence[tuple[str, str]]
 ) -> None:
+    assert len(ASKED) == 40
     async with served(asking, pool, redact=()) as (stand, service):
         plain = await answers(service, asked)
         assert sum(value in sent(stand) for value in personal()) >= len(asked) * 3 / 4

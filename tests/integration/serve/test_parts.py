@@ -93,17 +93,14 @@ STORE = "postgresql:///x"
     [
         pytest.param("nonsense", MODEL, "store in [engine]: ", marks=pytest.mark.slow),
         ("postgresql://u:hunter2@host:nope/x", MODEL, "store in [engine]: "),
-        pytest.param(
-            *("postgresql://u@host/x?sslmode=nonsense", MODEL, "the store's address cannot be understood"),
-            marks=pytest.mark.slow,
-        ),
+        ("postgresql://u@host/x?sslmode=nonsense", MODEL, "the store's address cannot be understood"),
         (STORE, '[embedded_model]\npath = "NONE"\n', "no language model could be loaded"),
         pytest.param(
             *(STORE, '[embedded_model]\npath = "SELF"\n', "no language model could be loaded"),
             marks=pytest.mark.slow,
         ),
         (STORE, MODEL + '[generation]\nrules_off = ["nonsense"]\n', "nonsense"),
-        pytest.param(STORE, '[page]\nlisten = "nonsense"\n', "nonsense", marks=pytest.mark.slow),
+        (STORE, '[page]\nlisten = "nonsense"\n', "nonsense"),
     ],
 )
 def test_it_ends_and_says_why(upstream: Cluster, tmp_path: Path, store: str, rest: str, said: str) -> None:

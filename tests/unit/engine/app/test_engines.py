@@ -134,7 +134,7 @@ async def test_an_engine_that_hangs_takes_a_share_of_the_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.app.engines.LOOK", 0.05)
-    monkeypatch.setattr("engine.app.client.ALIVE_SECONDS", 0.05)
+    monkeypatch.setattr("engine.app.client._READY_SECONDS", 0.05)
     pair = [OneEngine("a"), OneEngine("b")]
     async with served(tmp_path, pair) as engines:
         first = await who(engines)

@@ -101,7 +101,7 @@ async def test_what_the_ranker_says_counts_beside_what_is_known() -> None:
     assert [each.sql for each in done.candidates] == [COUNTRIES.sql, NAMES.sql]
     assert sum(each.confidence for each in done.candidates) <= 0.8
     assert "second_stage 1.5" in done.trace[0].detail
-    assert explained(done).candidates[0].explanation.startswith("country from singer")
+    assert explained(done).candidates[0].explanation == "country from singer; doubtful: country"
 
 
 async def test_what_reads_nothing_of_a_table_that_the_question_names_is_told_and_not_weighed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from itertools import chain
 from pathlib import Path
@@ -14,6 +15,7 @@ from benchmarks.harness.questions import (
     SPIDER,
     TRAIN,
     UNROUTED,
+    Question,
     QuestionSet,
     Selection,
     asked,
@@ -25,6 +27,10 @@ DATABASES, QUESTIONS = 30, 12
 
 def ids(bench: Path, of: QuestionSet, selection: Selection) -> list[str]:
     return [each.question.id for each in asked(bench, of, selection)]
+
+
+def test_a_question_has_no_field_for_gold() -> None:
+    assert [field.name for field in dataclasses.fields(Question)] == ["id", "text", "database"]
 
 
 @pytest.mark.parametrize("of", SETS[:-1], ids=lambda of: of.name)

@@ -8,9 +8,20 @@ from typing import Any, cast
 
 import pytest
 
+from engine.question import question as module
 from engine.question.question import Question
 
 FRIDAY = date(2026, 11, 27)
+
+
+def test_nothing_is_read_that_nobody_asks_for_and_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(module, "goes_on", lambda text: read.append(text) or False)
+    question = Question("songs by Ann")
+    assert read == []
+    assert (question.goes_on, question.goes_on) == (False, False)
+    assert read == ["songs by Ann"]
+    assert question.spans is question.spans
 
 
 def test_other_words_are_another_question_and_what_has_been_read_is_no_part_of_it() -> None:
